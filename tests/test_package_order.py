@@ -58,7 +58,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     # Translations.
     (
         "tooling.translations.model", "tooling.translations.roots", "tooling.translations.marker",
-        "tooling.translations.findings", "tooling.translations.pages",
+        "tooling.translations.findings", "tooling.translations.pages", "tooling.translations.cache",
         "tooling.translations.writing_systems",
     ),
     ("tooling.translations.git",),

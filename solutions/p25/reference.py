@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 Buffers = dict[str, NDArray[np.float32]]
+Wide = NDArray[np.float64]
 
 SIZE_2 = 64
 POISON = np.float32(-777.25)
@@ -40,16 +43,33 @@ def _book(mode: str, i: NDArray[np.int64]) -> NDArray[np.int64]:
     return 2 * (i % 4) + np.where(i < 4, 2, 1)
 
 
-def expected(mode: str, inputs: Buffers, lanes: int = 32) -> Buffers:
-    """The whole result; all numbers but thirds are exact."""
+def shuffle_down(warps: Wide, offset: int) -> Wide:
+    """The element of the lane `offset` further up; in the last lanes their own."""
+    return np.concatenate([warps[:, offset:], warps[:, -offset:]], axis=1)
+
+
+def shuffle_up(warps: Wide, offset: int) -> Wide:
+    """The element of the lane `offset` further down; in the first lanes their own."""
+    return np.concatenate([warps[:, :offset], warps[:, :-offset]], axis=1)
+
+
+def expected(
+    mode: str, inputs: Buffers, lanes: int = 32, shuffle: Callable[[Wide, int], Wide] = shuffle_down
+) -> Buffers:
+    """The whole result; all numbers but thirds are exact.
+
+    Args:
+        shuffle: where the elements of other lanes come from.
+    """
     a = inputs["a"].astype(np.float64)
     warps = a.reshape(-1, lanes)
-    upper = np.pad(warps[:, 1:], ((0, 0), (0, 1)))  # the next lane's element, 0 past the end of the warp
+    lane = np.arange(lanes)
+    upper = np.where(lane < lanes - 1, shuffle(warps, 1), 0)
     if mode == "neighbor":
-        out = np.where(np.arange(lanes) < lanes - 1, upper - warps, 0)
+        out = np.where(lane < lanes - 1, upper - warps, 0)
     elif mode == "average":
-        third = np.pad(warps[:, 2:], ((0, 0), (0, 2)))
-        out = (warps + upper + third) / np.minimum(lanes - np.arange(lanes), 3)
+        third = np.where(lane < lanes - 2, shuffle(warps, 2), 0)
+        out = (warps + upper + third) / np.minimum(lanes - lane, 3)
     elif mode == "broadcast-basic":
         out = a[:4].sum() + a
     elif mode == "broadcast-conditional":

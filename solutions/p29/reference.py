@@ -46,14 +46,18 @@ def expected(mode: str, inputs: Buffers) -> Buffers:
     return {"out": result.ravel().astype(np.float32)}
 
 
-def _mean(blocks: Wide, radius: int) -> Wide:
-    """The mean of each element and its neighbours up to `radius` away, inside the block."""
+def _mean(blocks: Wide, radius: int, divisor: int = 0) -> Wide:
+    """The mean of each element and its neighbours up to `radius` away, inside the block.
+
+    Args:
+        divisor: divides every sum, instead of the number of its terms.
+    """
     padded = np.pad(blocks, ((0, 0), (radius, radius)))
     present = np.pad(np.ones(TPB), radius)
     shifts = range(2 * radius + 1)
     total: Wide = sum((padded[:, shift : shift + TPB] for shift in shifts), np.zeros_like(blocks))
     count: Wide = sum((present[shift : shift + TPB] for shift in shifts), np.zeros(TPB))
-    return total / count
+    return total / (divisor or count)
 
 
 def _smoothed(blocks: Wide) -> Wide:

@@ -55,7 +55,7 @@ def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure
     for path, text in drawn:
         svg = "{http://www.w3.org/2000/svg}"
         picture = ElementTree.fromstring(text)
-        assert re.fullmatch(r"(\d\d|gpu)(-[a-z-]+)?-[wb]\.svg", path.name)
+        assert re.fullmatch(r"(\d\d|gpu|book|cover)(-[a-z-]+)?-[wb]\.svg", path.name)
         korean = "i18n/ko" in path.as_posix()
         assert korean == bool(re.search("[가-힣]", text))
         described = figure.description.render("ko" if korean else "en")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,3 +76,19 @@ def test_each_korean_headword_is_the_standard_form_and_its_page_uses_it() -> Non
         assert korean(entry) in (KOREAN / entry.page).read_text("utf-8"), entry.page
         in_parentheses = entry.head.removeprefix(korean(entry)).strip("()").replace("-", " ")
         assert in_parentheses.lower() == ("" if korean(entry).isascii() else english)
+
+
+def test_a_page_that_emphasises_a_term_again_links_to_the_page_that_explains_it() -> None:
+    """A word in italics is one that the page explains; the glossary names the page that does so in full."""
+    missing = []
+    pages = {path.relative_to(ENGLISH).as_posix(): path.read_text("utf-8") for path in ENGLISH.rglob("*.md")}
+    for entry in entries(ENGLISH):
+        italics = re.compile(rf"(?<![*\w])\*{re.escape(entry.head)}s?\*(?![*\w])", re.IGNORECASE)
+        for name, text in pages.items():
+            if name == entry.page or not italics.search(text):
+                continue
+            targets = re.findall(r"\]\(([^)#\s]+\.md)", text)
+            linked = {os.path.normpath(Path(name).parent / target) for target in targets}
+            if entry.page not in linked:
+                missing.append(f"{name}: {entry.head} ({entry.page})")
+    assert missing == []

@@ -8,11 +8,14 @@ import re
 import pytest
 
 from tooling.book.directives.banner import State, States, load, status_path
+from tooling.book.directives.captions import mark_written
 from tooling.book.directives.chapter_renderer import ChapterRenderer
 from tooling.book.directives.formulas import RENDERER, record_path, render_formulas, save
 from tooling.book.directives.formulas import load as load_formulas
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
+from tooling.book.parts import glyph, part_number
+from tooling.book.phrases import PART_TITLES
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.site.highlight import highlight, highlight_page
 from tooling.cli import main
@@ -21,6 +24,7 @@ from tooling.mdbook.files import Files
 from tooling.project import Project
 
 PAGE = "puzzle_15/puzzle_15.md"
+REPOSITORY = "https://github.com/o/r"
 
 
 def renderer(project: Project, language: str = "en", states: States | None = None) -> ChapterRenderer:
@@ -76,7 +80,68 @@ def test_a_card_names_the_extra(real: Project, language: str, puzzle: str, told:
 
 
 def test_a_card_of_a_program_in_mojo_names_no_extra(real: Project) -> None:
-    assert "<code>" not in renderer(real).render(PAGE, "{{#puzzle p15}}")
+    assert "chip-why" not in renderer(real).render(PAGE, "{{#puzzle p15}}")
+
+
+def test_the_card_of_a_first_page_names_task_files_and_command_of_every_version(real: Project) -> None:
+    card = renderer(real).render(PAGE, "{{#puzzle p15}}")
+    assert '<p class="puzzle-facts">Part III: Algorithms · 1 min read</p>' in card
+    assert '<p class="puzzle-summary">Sum every row of a matrix, one block for each row.</p>' in card
+    assert re.findall(r">(problems/[^<]*)</a>", card) == [
+        "problems/p15/p15_tile_tensor.mojo",
+        "problems/p15/p15.mojo",
+        "problems/p15/p15_raw.mojo",
+    ]
+    assert re.findall(r"<code>([^<]*)</code>", card) == [
+        "uv run tooling run p15_tile_tensor",
+        "uv run tooling run p15",
+        "uv run tooling run p15_raw",
+    ]
+    assert "puzzle-files" not in renderer(real).render("puzzle_16/tiled.md", "{{#puzzle p16}}")
+
+
+def test_every_part_has_a_mark_of_its_own() -> None:
+    assert len({glyph(part_number(title.of().render("en")) or 0) for title in PART_TITLES.values()}) == 12
+    assert [part_number(title) for title in ("Part IX: Memory", "9부: 메모리", "After the puzzles")] == [
+        9,
+        9,
+        None,
+    ]
+
+
+def test_included_code_has_a_caption_with_file_and_lines(checkout: Project) -> None:
+    page = "```mojo\n{{#include ../../../problems/p15/p15.mojo:axis_sum}}\n```\n"
+    first, *_ = renderer(checkout).render(PAGE, page).splitlines()
+    found = re.fullmatch(r"```mojo,file:problems/p15/p15\.mojo#L(\d+)-L(\d+)", first)
+    assert found is not None
+    lines = (checkout.problems / "p15" / "p15.mojo").read_text(encoding="utf-8").splitlines()
+    assert "ANCHOR: axis_sum" in lines[int(found[1]) - 2]
+    assert "ANCHOR_END: axis_sum" in lines[int(found[2])]
+
+
+def test_a_caption_replaces_the_link_to_the_same_file() -> None:
+    link = f'<a class="filename" href="{REPOSITORY}/blob/main/{{}}">View full file</a>'
+    code = '<pre><code class="language-mojo file:a/b.mojo#L3-L9">one\n</code></pre>\n'
+    shown = highlight_page(code + link.format("a/b.mojo"), REPOSITORY, "en")
+    assert shown == (
+        f'<figure class="code"><figcaption><a class="filename" href="{REPOSITORY}/blob/main/a/b.mojo#L3-L9">'
+        "a/b.mojo</a> <span>lines 3–9</span></figcaption>"
+        '<pre><code class="language-mojo">one\n</code></pre></figure>'
+    )
+    assert highlight_page(code + link.format("c.mojo"), REPOSITORY, "en").endswith(link.format("c.mojo"))
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("a\n    # FILL: about 1 line\n    b\n    # END_FILL\n", 'a\n<span class="written">    b\n</span>'),
+        ("# FIX\nb\n# END_FIX\nc\n", '<span class="written">b\n</span>c\n'),
+        ("b\n# END_FILL\nc\n", "b\nc\n"),  # an excerpt that begins inside
+    ],
+)
+def test_the_lines_that_the_learner_writes_are_marked(written: str, shown: str) -> None:
+    page = f'<pre><code class="language-mojo">{mark_written(written)}</code></pre>'
+    assert highlight_page(page, REPOSITORY, "en") == f'<pre><code class="language-mojo">{shown}</code></pre>'
 
 
 def test_a_message_may_leave_out_what_differs(real: Project) -> None:
@@ -295,9 +360,11 @@ def test_mojo_colours(code: str, marked: str) -> None:
 
 def test_code_from_the_inside_of_a_function_begins_at_the_margin() -> None:
     page = '<pre><code class="language-mojo">        one\n\n            two\n</code></pre>'
-    assert ">one\n\n    two\n<" in highlight_page(page)
+    assert ">one\n\n    two\n<" in highlight_page(page, REPOSITORY, "en")
 
 
 def test_an_unknown_language_is_only_escaped() -> None:
     page = '<pre><code class="language-text">a &lt; b\n\n\n</code></pre>'
-    assert highlight_page(page) == '<pre><code class="language-text">a &lt; b\n</code></pre>'
+    assert (
+        highlight_page(page, REPOSITORY, "en") == '<pre><code class="language-text">a &lt; b\n</code></pre>'
+    )

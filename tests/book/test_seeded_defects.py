@@ -167,6 +167,8 @@ DEFECTS = [
     Defect("marker-missing", "marker", K15, "<!-- i18n-source-blob", "<!-- i18n-blob"),
     Defect("replay-of-no-wrong-answer", "replay", P15, " {{#replay p15_tile_tensor missing_barrier}}", ""),
     Defect("replay-of-no-solution", "replay", K15, "{{#replay p15_tile_tensor}} ", ""),
+    Defect("page-without-a-figure", "page-figure", "book/src/trust.md", "{{#figure book-checks}}\n", ""),
+    Defect("figure-on-two-pages", "page-figure", "book/src/puzzle_12/raw.md", "## Configuration", "{{#figure p12}}\n\n## Configuration"),
     Defect("parity-missing-section", "parity", K15, "## 구성\n", ""),
     Defect("parity-other-number", "parity", K15, "{{#run p15}}", "{{#run p15_raw}}"),
     Defect("parts-no-output", "parts", P15, "{{#output p15 unsolved}}\n", ""),

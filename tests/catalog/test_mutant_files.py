@@ -11,7 +11,9 @@ from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.mutants import DIAGNOSES, Edit, Mutant, MutantError, load_mutants
 from tooling.catalog.nodes import ManifestError
 from tooling.errors import Location
+from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import PATTERNS
+from tooling.judging.reference import load_reference
 from tooling.judging.texts import EXPLANATIONS
 from tooling.project import Project
 from tooling.text import LocalText
@@ -60,6 +62,7 @@ def test_a_mutant_without_modes_runs_in_all_judged_modes(tmp_path: Path) -> None
     [
         ("{amd: {expect: [races]}}", r"\[0\].targets.amd: the key `because` is missing"),
         ("{amd: {hidden: one warp, expect: [races]}}", r"\[0\].targets.amd.expect: unknown key"),
+        ("{amd: {lanes: 16, hidden: one warp}}", r"\[0\].targets.amd.lanes: must be 32 or 64"),
         ("{intel: {hidden: one warp}}", r"\[0\].targets.intel: unknown key"),
     ],
 )
@@ -73,3 +76,24 @@ def test_a_verdict_of_a_vendor_has_a_reason(tmp_path: Path, targets: str, messag
     mutants.write_text(f"- {entry.replace('TARGETS', targets)}\n")
     with pytest.raises(ManifestError, match=message):
         load_mutants(Project(tmp_path), load_puzzle(manifest, Project(tmp_path)))
+
+
+@pytest.mark.parametrize("lanes", [32, 64])
+def test_the_result_of_every_known_mistake_can_be_computed_and_is_wrong(lanes: int) -> None:
+    project = Project(Path(__file__).parents[2])
+    for path in sorted(project.mutants.glob("*.yaml")):
+        puzzle = load_puzzle(project.problems / path.stem / "puzzle.yaml", project)
+        modes = {mode.name: mode.sized(simulated=True, lanes=lanes) for mode in puzzle.modes}
+        for mutant in load_mutants(project, puzzle):
+            for name, result in mutant.results.items():
+                reference, mode = load_reference(puzzle), modes[name]
+                cases = [reference.case(mode, each, simulated=True, lanes=lanes) for each in mode.datasets]
+                shown = [
+                    compare(wrong.astype(right.dtype), right.ravel(), output.rtol, output.atol)
+                    for case in cases
+                    for wrong in [case.evaluate(result, mutant.where).ravel()]
+                    for output in mode.outputs
+                    for right in [case.expected[output.name]]
+                    if right.size == wrong.size
+                ]
+                assert not all(each.equal for each in shown), f"{mutant.where}: {mutant.name} in {name}"

@@ -117,7 +117,7 @@ def test_the_list_names_commands_and_gates(workbench: Workbench) -> None:
 
 def test_targets_say_why_they_are_absent(workbench: Workbench) -> None:
     result = workbench.run("targets")
-    assert "nvidia      yes test GPU (sm_90a, compute capability 9.0)" in result.stdout
+    assert "nvidia      yes test GPU: sm_90a, compute capability 9.0, warps of 32 threads" in result.stdout
     assert "apple       no  this is not a Mac" in result.stdout
 
 

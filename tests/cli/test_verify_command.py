@@ -132,6 +132,20 @@ def test_a_mistake_may_show_in_some_modes_only(verified: Workbench) -> None:
     assert [line.partition(": ")[0] for line in failed] == ["❌ p01 --other mutant last_forgotten"]
 
 
+def test_a_verdict_may_be_that_of_warps_of_one_size_only(verified: Workbench) -> None:
+    path = verified.root / "tests" / "mutants" / "p01.yaml"
+    text = MUTANTS.replace("range(7)", "range(0 + 8)").replace(
+        "[missing-last]\n", "[missing-last]\n" + HIDDEN
+    )
+    arguments = ("verify", "p01", "--only", "mutant", "--jobs", "1")
+    path.write_text(text.replace("hidden:", "lanes: 32, hidden:"))
+    assert verified.run(*arguments).status == ExitCode.PASSED
+    path.write_text(text.replace("hidden:", "lanes: 64, hidden:"))
+    result = verified.run(*arguments)
+    assert result.status == ExitCode.WRONG
+    assert "p01 mutant last_forgotten: must be rejected, but passed" in result.stdout
+
+
 def test_a_mistake_that_shows_where_it_should_not_is_a_failure(verified: Workbench) -> None:
     path = verified.root / "tests" / "mutants" / "p01.yaml"
     path.write_text(MUTANTS.replace("[missing-last]\n", "[missing-last]\n" + HIDDEN))

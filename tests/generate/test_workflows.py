@@ -152,11 +152,13 @@ def test_every_part_is_judged_and_graphs_have_their_packages() -> None:
             assert extras[puzzle.part] == "torch"  # else --require-all could not pass
 
 
-def test_the_simulated_amd_gpu_judges_every_part_but_those_of_graphs() -> None:
-    jobs = MATRIX["jobs"]["simulated"]
-    found = {(each["vendor"], each["extra"]) for each in jobs if each["target"] == "sim-amd"}
-    assert found == {("AMD", "")}
-    assert [each["part"] for each in jobs if each["target"] == "sim-amd"] == [
+@pytest.mark.parametrize(
+    ("target", "gpu"), [("sim-amd", "AMD GPU (gfx942)"), ("sim-gfx1100", "AMD GPU (gfx1100)")]
+)
+def test_a_simulated_amd_gpu_judges_every_part_but_those_of_graphs(target: str, gpu: str) -> None:
+    jobs = [each for each in MATRIX["jobs"]["simulated"] if each["target"] == target]
+    assert {(each["gpu"], each["extra"]) for each in jobs} == {(gpu, "")}
+    assert [each["part"] for each in jobs] == [
         *("I", "II", "III", "IV", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
     ]
 
@@ -171,10 +173,14 @@ def test_every_environment_of_pixi_is_installed_and_the_default_one_everywhere()
     assert pixi == [
         *(("default", "linux-64", "p01"), ("default", "linux-aarch64", ""), ("default", "osx-arm64", "")),
         *(("amd", "linux-64", "p01"), ("apple", "osx-arm64", ""), ("max", "linux-64", "p17")),
-        *(("sim", "linux-64", "p01"), ("sim-amd", "linux-64", "p01"), ("torch", "linux-64", "p20")),
+        *(("sim", "linux-64", "p01"), ("sim-amd", "linux-64", "p01")),
+        *(("sim-gfx1100", "linux-64", "p01"), ("torch", "linux-64", "p20")),
     ]
     targets = {each["environment"]: each["target"] for each in MATRIX["jobs"]["pixi"]}
-    assert targets == dict.fromkeys(targets, "sim") | {"sim-amd": "sim-amd"}
+    assert targets == dict.fromkeys(targets, "sim") | {
+        "sim-amd": "sim-amd",
+        "sim-gfx1100": "sim-gfx1100",
+    }
 
 
 def test_gpu_runners_only_run_bundles_and_are_judged_elsewhere() -> None:

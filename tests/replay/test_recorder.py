@@ -11,6 +11,7 @@ import pytest
 from tests.replay.recorded import cells_after
 from tests.simulator.simulate import kernel, simulate
 from tooling.replay import recorder
+from tooling.replay.assembly import make_trace
 from tooling.replay.recorder import Recorder
 from tooling.replay.trace import Trace, numbers, unpacked
 
@@ -55,7 +56,7 @@ def recorded(
         text, [np.zeros(64, np.int32)], grid=grid, block=block, cluster=cluster, hooks=[watching]
     )
     assert result.error is None
-    return watching.trace(1, "en"), output
+    return make_trace(watching.recording, 1, "en"), output
 
 
 def as_page(trace: Trace) -> dict[str, Any]:

@@ -125,11 +125,12 @@ def test_the_limits_leave_steps_out_and_say_so(tmp_path: Path, monkeypatch: pyte
 @on_the_simulated_gpu
 def test_what_the_page_holds_is_what_memory_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tooling.cli import main
-    from tooling.replay import recorder
+    from tooling.replay import running
+    from tooling.replay.recorder import Recorder
 
     left: dict[str, np.ndarray] = {}
 
-    class Watched(recorder.Recorder):
+    class Watched(Recorder):
         """Keeps what the engine's memory contains when the blocks have ended."""
 
         def shared_memory(self, first_block: int, windows: np.ndarray) -> None:
@@ -140,7 +141,7 @@ def test_what_the_page_holds_is_what_memory_holds(tmp_path: Path, monkeypatch: p
             super().batch_end(first_block, blocks)
             left["shared"] = left["windows"][: len(self._blocks)].copy()
 
-    monkeypatch.setattr(recorder, "Recorder", Watched)
+    monkeypatch.setattr(running, "Recorder", Watched)
     for program, arguments in (("p15", ("--blocks", "1")), ("p16_tile_tensor", ("--tiled",))):
         page = tmp_path / f"{program}.html"
         assert main(["replay", program, *arguments, "--solution", "--html", str(page)]) == ExitCode.PASSED

@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
-from tests.translations.book_fixture import DAY, KOREAN, Book
+from tests.translations.book_fixture import DAY, ENGLISH, KOREAN, Book
 from tooling.cli import main
+from tooling.exit_codes import ExitCode
 from tooling.reports.annotations import PER_LEVEL
 from tooling.translations.report import json_document
 from tooling.translations.report.display import encodable, pad, width
@@ -409,11 +410,14 @@ def test_a_second_run_uses_the_cache_and_reports_the_same(mixed: Book, run: Run)
 
     first = report()
     pages = json.loads(run("--format", "json")[1])["pages"]
-    (cache,) = (mixed.root / ".cache/translations").glob("ko.*.json")
+    caches = list((mixed.root / ".cache/translations").glob("ko*.json"))
+    assert sorted(cache.name.partition(".")[0] for cache in caches) == ["ko", "ko-parity"]
     assert report() == first
-    cache.write_text("{ broken")
+    for cache in caches:
+        cache.write_text("{ broken")
     assert report() == first
-    cache.unlink()
+    for cache in caches:
+        cache.unlink()
     assert json.loads(run("--format", "json", "--no-cache")[1])["pages"] == pages
     assert mixed.git("status", "--porcelain") == ""
 
@@ -422,6 +426,98 @@ def test_the_cache_never_outlives_the_texts(mixed: Book, run: Run) -> None:
     run()
     mixed.edit("a[i]", "b[i]", page="stale.md")
     assert "(code, 1 block)" in run()[1]
+
+
+LINKING = "\n[§](other.md#shared-memory) ![Grid](grid.png)\n\n```mojo\n{{#include ../../code.mojo:a}}\n```\n"
+LINKING_KO = LINKING.replace("#shared-memory", "#공유-메모리").replace("../../code", "../../../../code")
+
+
+@pytest.fixture
+def linked(book: Book) -> Book:
+    """A page that shows code and a picture and leads to a heading of another page, all of it in order."""
+    (book.root / "code.mojo").write_text("# ANCHOR: a\nx = 1\n# ANCHOR_END: a\n")
+    for folder in (book.source, book.target):
+        (folder / "grid.png").write_bytes(b"")
+    (book.root / "i18n/ko/glossary.yaml").write_text(
+        "terms:\n  - {en: thread, ko: [스레드], first_use: false}\n"
+    )
+    book.translated("other.md")
+    book.english(f"{ENGLISH}{LINKING}")
+    commit = book.commit("write page.md")
+    book.korean(f"{KOREAN}{LINKING_KO}", commit=commit, blob=book.blob())
+    book.commit("translate page.md")
+    return book
+
+
+def test_a_second_run_compares_no_page_again(linked: Book, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = run("--fail-on", "warning")
+    assert first[0] == 0
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("compared again")
+
+    monkeypatch.setattr("tooling.translations.parity.fidelity._compare", refuse)
+    monkeypatch.setattr("tooling.translations.parity.glossary.load", refuse)
+    assert run("--fail-on", "warning") == first
+    assert run("--no-cache")[0] == ExitCode.INTERNAL
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "finding"),
+    [
+        (
+            "i18n/ko/book/src/other.md",
+            None,
+            "link-untranslated-page] the page other.md is not translated yet",
+        ),
+        (
+            "i18n/ko/book/src/other.md",
+            "## 메모리\n",
+            "link-missing-fragment] other.md has no heading with the id",
+        ),
+        ("i18n/ko/book/src/grid.png", None, "link-missing-image] there is no picture grid.png"),
+        ("code.mojo", None, "include:missing-file] there is no file"),
+        ("code.mojo", "x = 1\n", "include:missing-anchor] ../../../../code.mojo has no anchor `a`"),
+        ("i18n/ko/book/src/page.md", b"\xff", "parity:encoding] not UTF-8 text"),
+        ("i18n/ko/glossary.yaml", "terms:\n  - {en: thread, ko: [실]}\n", "glossary:missing] "),
+    ],
+)
+def test_a_cached_page_is_compared_again_when_a_file_that_it_depends_on_changes(
+    linked: Book, run: Run, file: str, text: str | bytes | None, finding: str
+) -> None:
+    run()
+    path = linked.root / file
+    if text is None:
+        path.unlink()
+    elif isinstance(text, bytes):
+        path.write_bytes(path.read_bytes() + text)
+    else:
+        path.write_text(text)
+    out = run("status", "page.md", "--check", "--fail-on", "warning")[1]
+    assert f"{finding}" in out
+    assert out == run("status", "page.md", "--check", "--fail-on", "warning", "--no-cache")[1]
+
+
+def test_a_page_is_compared_again_when_a_path_leads_elsewhere(linked: Book, run: Run) -> None:
+    before = run("status", "page.md")[1]
+    (linked.root / "code.mojo").rename(linked.root / "other.mojo")
+    (linked.root / "code.mojo").symlink_to("other.mojo")  # the same text
+    assert run("status", "page.md")[1] == before
+    (linked.root / "i18n/ko/code.mojo").write_text((linked.root / "other.mojo").read_text())
+    linked.target.joinpath("page.md").write_text(
+        linked.target.joinpath("page.md").read_text().replace("../../../../code", "../../../../i18n/ko/code")
+    )
+    assert "parity:include" in run("status", "page.md")[1]
+    (linked.root / "i18n/ko/code.mojo").unlink()
+    (linked.root / "i18n/ko/code.mojo").symlink_to("../../other.mojo")  # now both pages show one file
+    assert run("status", "page.md")[1] == before
+
+
+def test_a_broken_glossary_is_reported_by_every_run(linked: Book, run: Run) -> None:
+    run()
+    (linked.root / "i18n/ko/glossary.yaml").write_text("terms: 5\n")
+    for _ in range(2):
+        assert run()[0] == 2
 
 
 def test_a_marker_whose_lines_contradict_each_other_is_reported(book: Book, run: Run) -> None:

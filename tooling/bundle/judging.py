@@ -105,7 +105,7 @@ def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
     choice = Choice(target, f"results of {path.name}")
     cases = _Cases(target.lanes)
     wanted = [
-        trial.on(target.kind.vendor)
+        trial.on(target.kind.vendor, target.lanes)
         for task in tasks
         for trial in task.trials
         if trial.id in by_id or _is_required(trial, target)

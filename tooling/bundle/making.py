@@ -187,7 +187,7 @@ def _entry(
         for dataset in mode.datasets:
             staged = None if dataset == "book" else _stage(trial, target, dataset, reference, folder)
             datasets[dataset] = staged
-    expected = trial.on(target.kind.vendor)
+    expected = trial.on(target.kind.vendor, target.lanes)
     return {
         "id": trial.id,
         "subject": trial.subject.value,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import yaml
 from msgspec import Struct
 
-from tooling.catalog.manifest import DATASETS, local_text
+from tooling.catalog.manifest import local_text
 from tooling.catalog.model import ModeKind, Program, Puzzle, Vendor
 from tooling.catalog.nodes import Value, read_document
 from tooling.errors import Location, ToolingError
@@ -45,10 +46,11 @@ DIAGNOSES = (
 
 
 class KnownMistake(Struct, frozen=True):
-    """A wrong answer that is recognised by its results."""
+    """A wrong answer that is recognised by its result."""
 
     because: LocalText
-    digests: Mapping[str, tuple[str, ...]]  # by data set: any of them
+    result: str  # the expression that computes it: `ReferenceCase.evaluate`
+    where: Location
 
 
 class MutantError(ToolingError):
@@ -71,6 +73,7 @@ class Deviation(Struct, frozen=True):
     because: str
     expect: tuple[str, ...] = ()  # none: the mistake does not show there, and the program passes
     modes: tuple[str, ...] = ()  # in which; none: in all
+    lanes: int = 0  # only on GPUs whose warps have as many; 0: on all
 
 
 class Mutant(Struct, frozen=True):
@@ -84,9 +87,7 @@ class Mutant(Struct, frozen=True):
     edits: tuple[Edit, ...]
     expect: tuple[str, ...]  # the verdict must contain at least one of them
     where: Location
-    results: Mapping[
-        str, Mapping[str, tuple[str, ...]]
-    ] = {}  # by mode, data set: digests of the first output
+    results: Mapping[str, str] = {}  # by mode: the expression that computes the wrong output
     deviations: Mapping[Vendor, Deviation] = {}
 
     def sources(self, program: Program) -> dict[str, str]:
@@ -155,31 +156,25 @@ def load_mutants(project: Project, puzzle: Puzzle) -> tuple[Mutant, ...]:
 
 
 def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
-    keys = value.mapping(["name", "because", "edits", "expect"], ["programs", "modes", "results", "targets"])
+    keys = value.mapping(["name", "because", "edits", "expect"], ["programs", "modes", "result", "targets"])
     programs = tuple(program.name for program in puzzle.programs)
     modes = tuple(mode.name for mode in puzzle.modes)
     judged = tuple(mode.name for mode in puzzle.modes if mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN))
+    ran = tuple(item.one_of(modes, "mode") for item in keys["modes"].items()) if "modes" in keys else judged
     return Mutant(
         name=keys["name"].text(),
         puzzle=puzzle.id,
         programs=tuple(item.one_of(programs, "program") for item in keys["programs"].items())
         if "programs" in keys
         else programs,
-        modes=tuple(item.one_of(modes, "mode") for item in keys["modes"].items())
-        if "modes" in keys
-        else judged,
+        modes=ran,
         because=local_text(keys["because"])
-        if "results" in keys
+        if "result" in keys
         else LocalText.of(en=keys["because"].text().strip()),
         edits=tuple(_edit(item) for item in keys["edits"].items()),
         expect=_expectations(keys["expect"]),
         where=value.location,
-        results={
-            mode: {name: digest.text_or_texts() for name, digest in digests.mapping(DATASETS).items()}
-            for mode, digests in keys["results"].mapping([], judged).items()
-        }
-        if "results" in keys
-        else {},
+        results=_results(keys["result"], ran) if "result" in keys else {},
         deviations={
             Vendor(name): _deviation(entry, modes)
             for name, entry in keys["targets"].mapping([], [vendor.value for vendor in Vendor]).items()
@@ -187,6 +182,13 @@ def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
         if "targets" in keys
         else {},
     )
+
+
+def _results(value: Value, modes: tuple[str, ...]) -> dict[str, str]:
+    """One expression for all modes, or one for each that is named."""
+    if isinstance(value.node, yaml.ScalarNode):
+        return dict.fromkeys(modes, value.text())
+    return {mode: expression.text() for mode, expression in value.mapping([], modes).items()}
 
 
 def _expectations(value: Value) -> tuple[str, ...]:
@@ -197,22 +199,28 @@ def _expectations(value: Value) -> tuple[str, ...]:
 def _deviation(value: Value, modes: tuple[str, ...]) -> Deviation:
     """Either `hidden`, the reason why the mistake does not show, or `expect` and `because`."""
     reason, *rest = ("hidden",) if "hidden" in value.entries() else ("because", "expect")
-    keys = value.mapping([reason, *rest], ["modes"])
+    keys = value.mapping([reason, *rest], ["modes", "lanes"])
+    lanes = keys["lanes"].integer(1) if "lanes" in keys else 0
+    if lanes not in (0, 32, 64):
+        raise keys["lanes"].error("must be 32 or 64")
     return Deviation(
         keys[reason].text().strip(),
         _expectations(keys["expect"]) if rest else (),
         tuple(item.one_of(modes, "mode") for item in keys["modes"].items()) if "modes" in keys else (),
+        lanes,
     )
 
 
 def known_mistakes(puzzle: Puzzle, mode: str) -> tuple[KnownMistake, ...]:
-    """The mutants of a puzzle that are recognised by their results in a mode.
+    """The mutants of a puzzle that are recognised by their result in a mode.
 
     Raises:
         ManifestError: the file of mutants is not valid.
     """
     mutants = load_mutants(Project(puzzle.manifest.parents[2]), puzzle)
-    return tuple(KnownMistake(each.because, each.results[mode]) for each in mutants if mode in each.results)
+    return tuple(
+        KnownMistake(each.because, each.results[mode], each.where) for each in mutants if mode in each.results
+    )
 
 
 def _edit(value: Value) -> Edit:

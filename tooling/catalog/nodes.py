@@ -188,10 +188,6 @@ class Value(Struct, frozen=True):
     def texts(self) -> tuple[str, ...]:
         return tuple(item.text() for item in self.items())
 
-    def text_or_texts(self) -> tuple[str, ...]:
-        """One text, or a list of them."""
-        return (self.text(),) if isinstance(self.node, yaml.ScalarNode) else self.texts()
-
     def entries(self) -> dict[str, Value]:
         """The keys of a mapping, whatever they are."""
         if not isinstance(self.node, yaml.MappingNode):

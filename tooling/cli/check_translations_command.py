@@ -95,8 +95,9 @@ def _report_status(options: StatusOptions) -> int:
 
 
 def _make_report(options: StatusOptions) -> Report:
+    from tooling.translations.cache import Cache
     from tooling.translations.commands.selection import scope_since
-    from tooling.translations.freshness.cache import Cache
+    from tooling.translations.freshness.difference import load_differences
     from tooling.translations.freshness.survey import survey
     from tooling.translations.report.policy import Policy
     from tooling.translations.report.report import make_report
@@ -111,16 +112,19 @@ def _make_report(options: StatusOptions) -> Report:
     )
     keys = _keys(options.pages, roots)
     scope = scope_since(options.since, roots) if options.since else None
-    cache = Cache(None) if options.no_cache else Cache.load(roots.base, roots.language)
+    cache = Cache(None) if options.no_cache else load_differences(roots)
     moment = os.environ.get("SOURCE_DATE_EPOCH")
     found = survey(roots, only=keys, fetch=options.fetch, cache=cache, now=int(moment) if moment else None)
     fidelity = None
     if options.axis == "both":
         from tooling.translations.parity.fidelity import check_fidelity
+        from tooling.translations.parity.page_cache import load_results
 
         default = roots.base / GLOSSARY.format(lang=roots.language)
         glossary = Path(options.glossary) if options.glossary else default
-        fidelity = check_fidelity(found, glossary if options.glossary or default.is_file() else None)
+        used = glossary if options.glossary or default.is_file() else None
+        results = Cache(None) if options.no_cache else load_results(roots)
+        fidelity = check_fidelity(found, used, results, whole=keys is None)
     ignores = Path(options.ignores or roots.base / IGNORES.format(lang=roots.language))
     return make_report(found, fidelity, policy, ignores, scope=scope, only=keys)
 

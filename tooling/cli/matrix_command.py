@@ -147,6 +147,7 @@ def _show_table(
 
 def _cell(entry: MatrixEntry, reasons: dict[str, int]) -> str:
     from tooling.matrix.verdict import BuildStatus
+    from tooling.text.colours import rich_style
 
     mark = ""
     if entry.reason:
@@ -154,6 +155,7 @@ def _cell(entry: MatrixEntry, reasons: dict[str, int]) -> str:
     style = {BuildStatus.BUILDS: "green", BuildStatus.GATED: "dim", BuildStatus.BUILDS_ONLY: "dim"}.get(
         entry.status, "red"
     )
+    style = rich_style(style)
     return f"[{style}]{_SHORT[entry.status.value]}{mark}[/{style}]"
 
 

@@ -19,10 +19,13 @@ def command(_options: TargetsOptions) -> int:
         if isinstance(found, Absence):
             terminal.line(f"{kind.value:11} {terminal.paint('no ', 'dim')} {found.reason}")
             continue
-        details = found.accelerator
+        details = [] if found.accelerator in found.device else [found.accelerator]
         if found.compute:
-            details += f", compute capability {found.compute[0]}.{found.compute[1]}"
-        terminal.line(f"{kind.value:11} {terminal.paint('yes', 'green')} {found.device} ({details})")
+            details.append(f"compute capability {found.compute[0]}.{found.compute[1]}")
+        details.append(f"warps of {found.lanes} threads")
+        terminal.line(
+            f"{kind.value:11} {terminal.paint('yes', 'green')} {found.device}: {', '.join(details)}"
+        )
     choice = choose(None)
     terminal.line(f"a run takes `{choice.target.kind.value}`: {in_language(choice.reason, ENGLISH)}")
     return ExitCode.PASSED

@@ -98,6 +98,9 @@ def _show_table(records: list[ReportRecord], to_stderr: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from tooling.text.colours import rich_style
+
+    red = rich_style("red")
     table = Table(box=None, pad_edge=False)
     table.add_column("puzzle")
     for column in ("solutions pass", "skeletons fail", "mutants rejected", "skipped", "seconds"):
@@ -114,7 +117,7 @@ def _show_table(records: list[ReportRecord], to_stderr: bool) -> None:
             ]
             good = sum(record.status == "passed" for record in tried)
             text = f"{good}/{len(tried)}" if tried else "-"
-            cells.append(f"[red]{text}[/red]" if good < len(tried) else text)
+            cells.append(f"[{red}]{text}[/{red}]" if good < len(tried) else text)
         skipped = sum(record.status == "skipped" for record in own)
         seconds = sum(record.seconds for record in own)
         table.add_row(suite, *cells, str(skipped or "-"), f"{seconds:.1f}")

@@ -24,6 +24,11 @@ LINUX_ARM64 = "ubuntu-24.04-arm"
 MACOS = "macos-15"  # Apple's Metal compiler runs on Macs only
 
 _RUNNERS = {"linux-64": LINUX, "linux-aarch64": LINUX_ARM64, "osx-arm64": MACOS}
+_SIMULATED = {
+    TargetKind.SIM: "NVIDIA GPU",
+    TargetKind.SIM_AMD: "AMD GPU (gfx942)",
+    TargetKind.SIM_GFX1100: "AMD GPU (gfx1100)",
+}
 _NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
 
 
@@ -67,8 +72,8 @@ def _simulated(puzzles: Sequence[Puzzle]) -> list[dict[str, str]]:
         extra = {TargetKind.SIM: Extra.TORCH.value} if extras else {}
         own = [each for each in every_selection(puzzles) if each.puzzle.part == part]
         jobs += [
-            {"part": part, "extra": extra.get(kind, ""), "target": kind.value, "vendor": _NAMES[kind.vendor]}
-            for kind in (TargetKind.SIM, TargetKind.SIM_AMD)
+            {"part": part, "extra": extra.get(kind, ""), "target": kind.value, "gpu": gpu}
+            for kind, gpu in _SIMULATED.items()
             if any(gate(selection, kind) is None for selection in own)
         ]
     return jobs
@@ -108,7 +113,7 @@ def _pixi_job(environment: str, platform: str, puzzle: str) -> dict[str, str]:
         "platform": platform,
         "runner": _RUNNERS[platform],
         "puzzle": puzzle if simulated else "",
-        "target": TargetKind.SIM_AMD.value if environment == "sim-amd" else TargetKind.SIM.value,
+        "target": environment if environment in {kind.value for kind in _SIMULATED} else TargetKind.SIM.value,
     }
 
 

@@ -26,6 +26,8 @@ class Comparison(Struct, frozen=True, eq=False):
     differing: int
     first: tuple[Mismatch, ...]  # at most SHOWN
     wrong: NDArray[np.bool_]
+    rtol: float = 0.0
+    atol: float = 0.0
 
     @property
     def equal(self) -> bool:
@@ -58,7 +60,7 @@ def compare(got: Array, expected: Array, rtol: float = 0.0, atol: float = 0.0) -
         )
         for index in indices[:SHOWN]
     )
-    return Comparison(int(expected.size), len(indices), first, wrong)
+    return Comparison(int(expected.size), len(indices), first, wrong, rtol, atol)
 
 
 def _plain(value: object) -> float:

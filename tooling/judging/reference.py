@@ -36,6 +36,27 @@ class ReferenceCase(Struct, frozen=True):
     dataset: str
     inputs: Mapping[str, Array]
     expected: Mapping[str, Array]  # in the shapes and types of the manifest
+    names: Mapping[str, object] = {}  # of the reference's module, the mode and the GPU's facts
+
+    def evaluate(self, expression: str, where: Location) -> Array:
+        """The value of an expression of NumPy, such as the result of a known mistake.
+
+        It may use `names`, every input by its own name, and all of them as `inputs`; those of floating point
+        are in double precision.
+
+        Args:
+            where: of the expression.
+
+        Raises:
+            ReferenceUnusable: it fails.
+        """
+        inputs = {
+            name: array.astype(np.float64 if array.dtype.kind == "f" else array.dtype)
+            for name, array in self.inputs.items()
+        }
+        names = {**self.names, **inputs, "inputs": inputs}
+        with _failures(f"`{expression}` fails for data set `{self.dataset}`", where):
+            return np.asarray(eval(expression, names))
 
 
 class Reference(Struct, frozen=True):
@@ -44,6 +65,7 @@ class Reference(Struct, frozen=True):
     path: Path
     make_inputs: Callable[..., Mapping[str, Array]]
     make_expected: Callable[..., Mapping[str, Array]]
+    names: Mapping[str, object]  # everything that its module defines
 
     def case(self, mode: Mode, dataset: str, *, simulated: bool = False, lanes: int = LANES) -> ReferenceCase:
         """Inputs and expected outputs of a data set.
@@ -78,7 +100,7 @@ class Reference(Struct, frozen=True):
                     where=Location(self.path),
                 )
             expected[output.name] = array.reshape(output.shape)
-        return ReferenceCase(dataset, inputs, expected)
+        return ReferenceCase(dataset, inputs, expected, {**self.names, "mode": mode.name, **gpu})
 
     def inputs(self, mode: str, dataset: str, gpu: Mapping[str, int] | None = None) -> dict[str, Array]:
         """The staged buffers of a data set by name.
@@ -89,7 +111,7 @@ class Reference(Struct, frozen=True):
         Raises:
             ReferenceUnusable: the function fails.
         """
-        with _failures(_fails(mode, dataset), self.path):
+        with _failures(_fails(mode, dataset), Location(self.path)):
             made = _call(self.make_inputs, gpu or {}, mode, dataset)
             return {name: np.asarray(array) for name, array in made.items()}
 
@@ -97,7 +119,7 @@ class Reference(Struct, frozen=True):
         self, mode: str, dataset: str, inputs: Mapping[str, Array], gpu: Mapping[str, int] | None = None
     ) -> dict[str, Array]:
         """The outputs by name, as the reference computes them from these inputs. Raises as `inputs`."""
-        with _failures(_fails(mode, dataset), self.path):
+        with _failures(_fails(mode, dataset), Location(self.path)):
             made = _call(self.make_expected, gpu or {}, mode, inputs)
             return {name: np.asarray(array) for name, array in made.items()}
 
@@ -127,7 +149,7 @@ def read_reference(path: Path) -> Reference:
     for name in ("inputs", "expected"):
         if not callable(getattr(module, name, None)):
             raise ReferenceUnusable(f"the reference has no function `{name}`", where=Location(path))
-    return Reference(path, module.inputs, module.expected)
+    return Reference(path, module.inputs, module.expected, vars(module))
 
 
 def _import(path: Path, name: str) -> ModuleType:
@@ -135,7 +157,7 @@ def _import(path: Path, name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    with _failures("the reference cannot be imported", path):
+    with _failures("the reference cannot be imported", Location(path)):
         spec.loader.exec_module(module)
     return module
 
@@ -145,7 +167,7 @@ def _fails(mode: str, dataset: str) -> str:
 
 
 @contextlib.contextmanager
-def _failures(what: str, path: Path) -> Iterator[None]:
+def _failures(what: str, where: Location) -> Iterator[None]:
     """Turns whatever a reference raises into ReferenceUnusable.
 
     `sys.exit()` too: it must end neither this command nor the judging of other puzzles.
@@ -154,16 +176,18 @@ def _failures(what: str, path: Path) -> Iterator[None]:
         yield
     except (Exception, SystemExit) as error:
         lines = [
-            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
+            frame.lineno
+            for frame in traceback.extract_tb(error.__traceback__)
+            if frame.filename == str(where.path)
         ]
-        if isinstance(error, SyntaxError) and error.filename == str(path):
+        if isinstance(error, SyntaxError) and error.filename == str(where.path):
             lines.append(error.lineno)
         hint = None
         if isinstance(error, SystemExit):
             hint = "remove `sys.exit()`: a reference is imported, and its functions are called"
         raise ReferenceUnusable(
             what,
-            where=Location(path, lines[-1] if lines else None),
+            where=Location(where.path, lines[-1]) if lines else where,
             why=f"{type(error).__name__}: {error}",
             hint=hint,
         ) from error

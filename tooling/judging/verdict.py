@@ -17,6 +17,8 @@ from tooling.targets.model import Choice
 from tooling.text import Sentence
 
 if TYPE_CHECKING:
+    from tooling.execution.channel import Buffer
+    from tooling.judging.reference import ReferenceCase
     from tooling.simulator.checks.findings import Finding
 
 
@@ -65,7 +67,8 @@ class CaseVerdict(Struct, frozen=True):
     problems: tuple[Problem, ...]
     findings: tuple[Finding, ...] = ()  # of the simulated GPU
     uncounted: bool = False  # the mode requires counters, and the target has none
-    digests: Mapping[str, str] = {}  # of the submitted outputs, by name
+    submitted: Mapping[str, Buffer] = {}  # the outputs, by name
+    reference: ReferenceCase | None = None
     inputs: Mapping[str, str] = {}  # the first elements of each input, as text
 
     @property

@@ -13,7 +13,7 @@ from tooling.catalog.catalogue import Selection, load_catalogue
 from tooling.errors import ToolingError
 from tooling.learning.background_run import BackgroundRun
 from tooling.project import Project
-from tooling.reports.terminal import STYLES
+from tooling.text.colours import BASIC_STYLES
 
 _STYLE = re.compile(r"\x1b\[([\d;]*)m")
 _CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|.)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -47,6 +47,8 @@ class PageRuns:
             # Without COLUMNS nothing is wrapped: the page does that.
             **{name: text for name, text in self._environment.items() if name not in ("COLUMNS", "NO_COLOR")},
             "FORCE_COLOR": "1",
+            "TERM": "xterm",  # with basic colours, whose names the page has
+            "COLORTERM": "",
             "PUZZLE_LANG": language,
             "PYTHONIOENCODING": "utf-8",
         }
@@ -98,6 +100,6 @@ def styled(text: str) -> Iterator[tuple[str, str]]:
     style = ""
     for index, piece in enumerate(_STYLE.split(text)):
         if index % 2:
-            style = STYLES.get(piece, "")
+            style = BASIC_STYLES.get(piece, "")
         elif shown := _CONTROL.sub("", piece):
             yield shown, style

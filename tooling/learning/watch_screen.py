@@ -8,6 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text as Styled
 
 from tooling.text import Text
+from tooling.text.colours import rich_style
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _ABOVE = Text("{count} more lines above (↑)")
@@ -102,7 +103,7 @@ class WatchScreen:
             return Styled.from_ansi(self.state)
         seconds = time.monotonic() - self.busy_since
         sign = _SPINNER[int(seconds * 8) % len(_SPINNER)]
-        return Styled(f"{sign} {self.busy} … {seconds:.0f} s", "yellow")
+        return Styled(f"{sign} {self.busy} … {seconds:.0f} s", rich_style("yellow"))
 
     def _keys(self, width: int) -> list[Styled]:
         rows = [Styled()]

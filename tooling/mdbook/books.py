@@ -64,7 +64,7 @@ class Library:
     def __init__(self, assets: Sequence[Path] = (), root: Path | None = None) -> None:
         self.files = Files(root)
         self._assets = tuple(assets)
-        self._structures: dict[str, Structure] = {}
+        self._structures: dict[str, tuple[Structure, dict[str, str]]] = {}  # with the facts behind it
 
     def destination(self, page: Page, target: str) -> Destination:
         """Where a link of a page leads; the page's own file for a bare fragment."""
@@ -95,7 +95,7 @@ class Library:
         """`x.html` is made from `x.md`; a folder shows its README or index."""
         if path.endswith(".html") and not self.files.exists(path):
             return path[: -len("html")] + "md"
-        if os.path.isdir(path):  # noqa: PTH112
+        if self.files.is_folder(path):
             for name in ("README.md", "index.md"):
                 inner = f"{path}/{name}"
                 if self.files.exists(inner):
@@ -110,8 +110,11 @@ class Library:
         """
         known = self._structures.get(path)
         if known is None:
-            known = self._structures[path] = self._as_read(self.files.text(path), Path(path))
-        return known
+            with self.files.recording() as facts:
+                structure = self._as_read(self.files.text(path), Path(path))
+            known = self._structures[path] = structure, facts
+        self.files.record(known[1])
+        return known[0]
 
     def _as_read(self, text: str, path: Path) -> Structure:
         if any(directive.includes for directive in find_directives(text)):

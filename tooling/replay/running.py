@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tooling.replay.recorder import ReplayEngine
+from tooling.replay.assembly import make_trace
+from tooling.replay.recorder import Recorder
 from tooling.replay.trace import Trace
+from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.findings import Finding, Severity
-from tooling.simulator.gpu.launch import Dim3
+from tooling.simulator.engine.executor import Engine, Job
+from tooling.simulator.gpu.clusters import blocks_of, clusters_of
+from tooling.simulator.gpu.launch import Dim3, LaunchResult
 from tooling.target_run import RunOptions, TargetRun, run_on_target
 from tooling.targets.model import Target
+
+MOST_BLOCKS = 8
 
 
 class Place(Struct, frozen=True):
@@ -48,7 +55,7 @@ def record(
 
     Raises: as `run_on_target`.
     """
-    engine = ReplayEngine(place.launch, place.blocks, languages)
+    engine = _Engine(place.launch, place.blocks, languages)
     run = run_on_target(command, target, replace(options, executor=engine))
     traces = {
         language: replace(trace, launches=run.launches or trace.launch)
@@ -80,3 +87,47 @@ def place_of(findings: Sequence[Finding]) -> Place | None:
         return None
     blocks = {Dim3(*party.block) for party in named[0].parties}
     return Place(named[0].launch, tuple(sorted(blocks, key=lambda block: block[::-1])))
+
+
+class _Engine(Engine):
+    """Runs launches, and records some blocks of one of them.
+
+    Args:
+        launch: its number, from 1; blocks: the positions of the blocks. Of a single one, its whole cluster is
+            recorded; of many, the first MOST_BLOCKS.
+        languages: of the findings' messages.
+
+    Attributes:
+        traces: by language; empty until the launch was made, and where it has no such block.
+        grid: of the launch; None until it was made.
+    """
+
+    def __init__(self, launch: int, blocks: Sequence[Dim3], languages: Sequence[str]) -> None:
+        super().__init__("lockstep", None)
+        self.traces: dict[str, Trace] = {}
+        self.grid: Dim3 | None = None
+        self._blocks = blocks
+        self._languages = languages
+        self._launch = launch
+        self._launches = 0
+
+    def run(self, job: Job) -> LaunchResult:
+        """See `Executor.run`."""
+        self._launches += 1
+        if self._launches != self._launch:
+            return super().run(job)
+        grid = self.grid = job.launch.grid
+        if any(at >= extent for block in self._blocks for at, extent in zip(block, grid, strict=True)):
+            return super().run(job)
+        numbers = [block.x + grid.x * (block.y + grid.y * block.z) for block in self._blocks]
+        if len(numbers) == 1:
+            numbers = blocks_of(job.launch, clusters_of(job.launch, np.array(numbers)))[0].tolist()
+        recorder = Recorder(
+            numbers[:MOST_BLOCKS], [hook for hook in job.hooks if isinstance(hook, CheckHook)]
+        )
+        result = super().run(job.watched_by(recorder))
+        if recorder.began:
+            for language in self._languages:
+                fault = result.error.reason.render(language) if result.error else ""
+                self.traces[language] = make_trace(recorder.recording, self._launch, language, fault)
+        return result

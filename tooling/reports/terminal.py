@@ -12,12 +12,10 @@ from typing import TextIO
 
 from msgspec import Struct
 
+from tooling.text.colours import style_codes, wants_colour
 from tooling.text.width import columns
 
-_CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
-STYLES = {code: name for name, code in _CODES.items()}
-"""The names of the styles, by the code of their escape sequence."""
-_CONTROL = re.compile(r"\x1b(?!\[\d+m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f\x80-\x9f]")
+_CONTROL = re.compile(r"\x1b(?!\[[\d;]+m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f\x80-\x9f]")
 _PLAIN_SIGNS = {
     "✅": "[passed]",
     "❌": "[wrong]",
@@ -40,7 +38,7 @@ class Terminal(Struct, frozen=True):
     width: int | None  # columns; None: no wrapping
 
     def paint(self, text: str, style: str) -> str:
-        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and text else text
+        return f"\x1b[{style_codes()[style]}m{text}\x1b[0m" if self.colour and text else text
 
     def line(self, text: str = "") -> None:
         """Writes one line, with replacements for what the stream's encoding does not have.
@@ -160,16 +158,10 @@ def broken(line: str, width: int) -> Iterator[str]:
 
 
 def open_terminal(stream: TextIO | None = None) -> Terminal:
-    """The terminal of a stream (default: stdout), as set by NO_COLOR, FORCE_COLOR, TERM=dumb and pipes."""
+    """The terminal of a stream (default: stdout)."""
     stream = stream or sys.stdout
     interactive = stream.isatty()
-    if os.environ.get("NO_COLOR"):
-        colour = False
-    elif os.environ.get("FORCE_COLOR"):
-        colour = True
-    else:
-        colour = interactive and os.environ.get("TERM") != "dumb"
     width = (
         min(shutil.get_terminal_size().columns, _WIDEST) if interactive or "COLUMNS" in os.environ else None
     )
-    return Terminal(stream, colour, width)
+    return Terminal(stream, wants_colour(stream), width)

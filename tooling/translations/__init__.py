@@ -3,6 +3,7 @@
 Packages, lowest first; each imports only what is listed before it (`tests/test_package_order.py`):
 
     model, roots, marker, findings, pages    what a page, a marker and a finding are
+    cache        results of earlier runs
     git          the repository, its objects and history, and the texts at former commits
     diff         what changed between two versions of a page, block by block
     freshness    how current each translation is, judged by content

@@ -53,10 +53,12 @@ class PlannedTrial(Struct, frozen=True):
             return bool(self.hidden)
         return self.subject is Subject.SOLUTION or given
 
-    def on(self, vendor: Vendor) -> PlannedTrial:
-        """The trial with the outcome that is expected on the GPUs of a vendor."""
+    def on(self, vendor: Vendor, lanes: int) -> PlannedTrial:
+        """The trial with the outcome that is expected on a vendor's GPUs whose warps have this many lanes."""
         deviation = self.deviations.get(vendor)
         if deviation is None or (deviation.modes and self.selection.mode.name not in deviation.modes):
+            return self
+        if deviation.lanes not in (0, lanes):
             return self
         return replace(self, expect=deviation.expect, hidden="" if deviation.expect else deviation.because)
 

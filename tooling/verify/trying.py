@@ -65,7 +65,7 @@ def _try_one(  # noqa: PLR0917 - the same six all the way down
         return _skipped(trial, error.why or error.what)
     except TargetAbsent as error:
         return _missing(trial, f"{error.what}: {error.why}; {error.hint}")
-    trial = trial.on(choice.target.kind.vendor)
+    trial = trial.on(choice.target.kind.vendor, choice.target.lanes)
     if choice.target.simulated and trial.selection.mode.kind is ModeKind.BENCHMARK:
         return _skipped(trial, "benchmarks need a real GPU")
     start = time.monotonic()
@@ -133,16 +133,8 @@ def complaint_about(trial: PlannedTrial, verdict: Verdict) -> str:
         wanted = f" (expected: {', '.join(trial.expect)})" if trial.expect else ""
         return f"must be rejected, but passed{wanted}"
     if trial.expect and not verdict.names & set(trial.expect):
-        rejected = f"rejected, but as {', '.join(sorted(verdict.names))}, not as {' or '.join(trial.expect)}"
-        return rejected + (_results(verdict) if "known-mistake" in trial.expect else "")
+        return f"rejected, but as {', '.join(sorted(verdict.names))}, not as {' or '.join(trial.expect)}"
     return _false_success(verdict)
-
-
-def _results(verdict: Verdict) -> str:
-    """The entry `results` of the mutant that would recognise this result."""
-    output = verdict.selection.mode.outputs[0].name
-    digests = ", ".join(f"{case.dataset}: {case.digests.get(output, '')}" for case in verdict.cases)
-    return f"; its results: {{{verdict.selection.mode.name}: {{{digests}}}}}"
 
 
 def _false_success(verdict: Verdict) -> str:

@@ -188,7 +188,7 @@ try {
 
 // ---- copy buttons ----
 if (navigator.clipboard) {
-  document.querySelectorAll("article pre > code").forEach((code) => {
+  document.querySelectorAll("article pre > code:not(.language-text)").forEach((code) => {
     const copy = document.createElement("button");
     copy.type = "button";
     copy.className = "copy";
@@ -200,7 +200,7 @@ if (navigator.clipboard) {
       copy.textContent = root.dataset.copied;
       setTimeout(() => { copy.textContent = root.dataset.copy; }, 1500);
     });
-    code.parentElement.append(copy);
+    (code.closest("figure.code")?.querySelector("figcaption") || code.parentElement).append(copy);
   });
 }
 

@@ -1,6 +1,6 @@
-"""Random Mojo programs give the results of their lanes run one by one, on the simulated GPUs of both vendors.
+"""Random Mojo programs give the results of their lanes run one by one, on all three simulated GPUs.
 
-More of them, on both: `pytest -m slow tests/simulator/amd/test_random_mojo.py`.
+More of them, with three schedules: `pytest -m slow tests/simulator/amd/test_random_mojo.py`.
 """
 
 from __future__ import annotations

@@ -144,6 +144,37 @@ def test_pairs_of_rounded_halves() -> None:
     assert of("v_minmax_u32", "u4", 5, 9, 7) == 7
 
 
+CARRY, OTHER = S[4], S[5]
+CARRIES = 0xFFFFFFF0
+"""Lanes 4 to 31, whose sum below carries."""
+
+
+@pytest.mark.parametrize(
+    ("between", "wanted"),
+    [
+        ((), CARRIES),
+        ((ins.s_mov_b32(OTHER, 7),), CARRIES),
+        ((ins.s_mov_b32(CARRY, 7),), 7),
+        ((ins.s_mov_b32(OTHER, CARRY), ins.s_mov_b32(CARRY, 7), ins.s_mov_b32(CARRY, OTHER)), CARRIES),
+        ((ins.s_cmp_eq_u32(0, 1), ins.s_cmov_b32(CARRY, 7)), CARRIES),
+        ((ins.s_cmp_eq_u32(0, 0), ins.s_cmov_b32(CARRY, 7)), 7),
+        ((ins.s_bitset0_b32(CARRY, 31),), CARRIES & 0x7FFFFFFF),
+    ],
+    ids=["read", "other", "overwritten", "copied", "kept", "replaced", "changed"],
+)
+def test_a_carry_that_is_read_is_computed(between: tuple[Any, ...], wanted: int) -> None:
+    """The simulator leaves out carries that are overwritten before anything reads them."""
+    body = (
+        ins.v_mov_b32_e32(V[1], 0xFFFFFFFC),
+        ins.s_mov_b32(dsl.VCC_LO, 0),
+        ins.v_add_co_ci_u32(vdst=V[2], sdst=CARRY, src0=V[1], src1=LANE, src2=dsl.VCC_LO),
+        *between,
+        ins.v_mov_b32_e32(V[3], CARRY),
+    )
+    assert execute(*body, result=V[2]) == [(lane - 4) % 2**32 for lane in range(LANES)]
+    assert execute(*body, result=V[3]) == [wanted] * LANES
+
+
 def test_an_unsupported_component_is_named() -> None:
     word = ins.VOPD(
         opx=ins.VOPDOp.V_DUAL_MOV_B32, opy=ins.VOPDOp.V_DUAL_MOV_B32, vdstx=V[0], vdsty=V[1], srcx0=V[1],

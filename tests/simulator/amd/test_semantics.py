@@ -101,6 +101,8 @@ def compare(operation: Operation, text: str, chance: random.Random) -> None:
     with np.errstate(all="ignore"):
         found = operation.function(*arguments)
     results = found if isinstance(found, tuple) else (found,)
+    if operation.first is not None:
+        assert operation.first(*arguments).tobytes() == results[0].tobytes(), (operation.name, registers)
     for kind, value in zip(operation.results, results, strict=True):
         number = np.asarray(value)
         if kind == "scc":

@@ -44,6 +44,7 @@ CHECKS: dict[Check, tuple[str, ...]] = {
     contents.check_headings: ("headings",),
     contents.check_fences: ("fence",),
     contents.check_markers: ("marker",),
+    contents.check_page_figures: ("page-figure",),
     contents.check_parts: ("parts",),
     commands.check_commands: ("command", "vendor"),
     outputs.check_outputs: ("output",),

@@ -65,7 +65,7 @@ def check_commands(context: CheckContext) -> Iterator[BookFinding]:
 def _problems(
     context: CheckContext, tasks: Tasks, line: str, *, strict: bool, extra: str = ""
 ) -> Iterator[tuple[str, str]]:
-    line = line.removeprefix("$ ").strip()
+    line = line.removeprefix("$ ").strip().removeprefix(".uv/bin/")  # where the quick start installs uv
     if not line or line.startswith("#"):
         return
     try:

@@ -10,6 +10,7 @@ from tooling.book.chapters import NOT_FOUND
 from tooling.book.checks.context import Chapter, CheckContext
 from tooling.book.checks.finding import BookFinding
 from tooling.book.phrases import pick, say
+from tooling.mdbook.includes import find_directives
 from tooling.mdbook.markup import Fence
 
 _MARKER = re.compile(
@@ -17,6 +18,12 @@ _MARKER = re.compile(
 )
 _INTERNAL = ("_includes",)
 _NUMBER = re.compile(r"\d+")
+_WITHOUT_FIGURE = {  # and what they show instead
+    "introduction.md": "an output and a verdict",
+    "howto.md": "commands",
+    "basics/mojo.md": "programs with their output",
+    "bonuses/part4.md": "exercises on programs that other pages show",
+}
 
 
 def check_summary(context: CheckContext) -> Iterator[BookFinding]:
@@ -148,6 +155,23 @@ def check_markers(context: CheckContext) -> Iterator[BookFinding]:
             )
         if not translated and "i18n-source-" in chapter.text:
             yield context.finding(chapter, 1, "marker", "a source page has the marker of a translation")
+
+
+def check_page_figures(context: CheckContext) -> Iterator[BookFinding]:
+    """A page shows a figure or a replay, and no figure is on two pages: each shows what its own text says."""
+    shown: dict[tuple[str, str], str] = {}
+    for chapter in context.real_chapters():
+        pictures = [each for each in find_directives(chapter.text) if each.name in {"figure", "replay"}]
+        if not pictures and chapter.path not in _WITHOUT_FIGURE:
+            message = "the page has neither a figure nor a replay"
+            yield context.finding(chapter, 0, "page-figure", message, "see `Directives` in book/WRITING.md")
+        for each in pictures:
+            name = each.argument.strip()
+            other = shown.setdefault((chapter.edition.language, name), chapter.path)
+            if each.name == "figure" and other != chapter.path:
+                line = chapter.line_of(each.start)
+                message = f"the figure {name} is on {other} as well"
+                yield context.finding(chapter, line, "page-figure", message, "link to that page")
 
 
 def check_parts(context: CheckContext) -> Iterator[BookFinding]:

@@ -18,6 +18,7 @@ RULES = {
     "image": "every picture exists, for light and for dark pages",
     "alt": "every picture has an alternative text",
     "figure": "every figure is what `tooling figure` would draw now",
+    "page-figure": "every page has a figure or a replay, and no figure is on two pages",
     "formula": "every formula is recorded as it would be drawn now",
     "full-file": "every `View full file` names, in link and label, the file of the code above it",
     "version": "commands and outputs are those of the program whose code is shown",

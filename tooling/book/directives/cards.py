@@ -6,13 +6,17 @@ import re
 from html import escape
 from itertools import groupby
 
-from tooling.book.editions import editions
+from tooling.book.directives.commands import ways_to_run
+from tooling.book.editions import editions, repository_address
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
-from tooling.book.phrases import pick, say
+from tooling.book.parts import glyph, part_number, part_style
+from tooling.book.phrases import PART_TITLES, pick, say
 from tooling.book.stubs import complete_contents, missing
 from tooling.book.summary import read_summary
-from tooling.catalog.model import PartNumber, ProgramLanguage, Puzzle, Requirement, Vendor
+from tooling.book.variants import each_version
+from tooling.catalog.catalogue import Selection
+from tooling.catalog.model import ModeKind, PartNumber, ProgramLanguage, Puzzle, Requirement, Vendor
 from tooling.catalog.needs import ModeNeeds, Needs
 from tooling.text import ENGLISH
 
@@ -24,13 +28,16 @@ _SYLLABLES_A_MINUTE = 420  # Korean
 
 
 def puzzle(page: PageContext, words: Words) -> str:
-    """`{{#puzzle pNN}}`: part, reading time, the GPUs that cannot run every mode, the extra it needs."""
+    """`{{#puzzle pNN}}`: part, reading time, the GPUs that cannot run every mode, the extra it needs.
+
+    On the first page of a puzzle also what it computes, its files and its command.
+    """
     (name,) = words
     found, main = page.puzzle_index.program(name)
     language = page.language
-    part = say("part", language, number=PartNumber(found.part))
+    number = int(PartNumber(found.part))
     minutes = say("minutes", language, minutes=reading_minutes(page.text))
-    facts = f"{part[:1].upper()}{part[1:]} · {minutes}"
+    facts = f"{pick(PART_TITLES[found.part], language)} · {minutes}"
     chips = []
     reasons: dict[str, list[str]] = {}
     for vendor, label in VENDOR_NAMES.items():
@@ -48,9 +55,35 @@ def puzzle(page: PageContext, words: Words) -> str:
         below += f'<p class="chip-why">{say(f"extra-{main.extra.value}", language)}</p>\n'
     listed = f'<ul class="chips">{"".join(chips)}</ul>\n' if chips else ""
     return (
-        f'<div class="puzzle-card" data-puzzle="{found.id}">\n<p class="puzzle-facts">{escape(facts)}</p>\n'
-        f"{listed}{below}</div>\n"
+        f'<section class="puzzle-card" data-puzzle="{found.id}" {part_style(number)}>\n'
+        f'<p class="puzzle-facts">{escape(facts)}</p>\n'
+        f"{_task(page, found) if page.path == found.chapters[0] else ''}{listed}{below}</section>\n"
     )
+
+
+def _task(page: PageContext, found: Puzzle) -> str:
+    """What a puzzle computes, and for each version on the page its files and the command that judges it."""
+    language = page.language
+    mode = next((each for each in found.modes if each.kind is ModeKind.PUZZLE), found.modes[0])
+    program = next(each for each in found.programs if each.name in mode.programs)
+    blob = f"{repository_address(page.edition)}/blob/main/"
+
+    def files(version: Selection) -> str:
+        paths = [
+            source.problem.relative_to(page.puzzle_index.project.root).as_posix()
+            for source in version.program.sources
+        ]
+        links = " ".join(f'<a href="{blob}{path}">{path}</a>' for path in paths)
+        command = next(way.command for way in ways_to_run(version) if way.key == "uv")
+        return (
+            f'<dl class="puzzle-files"><dt>{escape(say("files", language))}</dt><dd>{links}</dd>'
+            f"<dt>{escape(say('command', language))}</dt><dd><code>{command}</code></dd></dl>"
+        )
+
+    summary = (
+        f'<p class="puzzle-summary">{escape(pick(found.summary, language))}</p>\n' if found.summary else ""
+    )
+    return f"{summary}\n{each_version(page, Selection(found, program, mode), files)}\n"
 
 
 def compatibility(page: PageContext, words: Words) -> str:
@@ -83,10 +116,12 @@ def puzzle_map(page: PageContext, words: Words) -> str:
     parts = {entry.path: entry.part for entry in entries}
     blocks = []
     for part, members in groupby(index.needs(), key=lambda each: parts.get(each.chapter, "")):
-        number, _, name = part.partition(": ")
+        title, _, name = part.partition(": ")
+        number = part_number(part)
+        style, mark = (f" {part_style(number)}", glyph(number)) if number else ("", "")
         items = "".join(_station(each, page, each in unwritten) for each in members)
         blocks.append(
-            f'<section class="map-part">\n<h3><span>{escape(number)}</span> {escape(name)}</h3>\n'
+            f'<section class="map-part"{style}>\n<h3>{mark}<span>{escape(title)}</span> {escape(name)}</h3>\n'
             f"<ol>\n{items}</ol>\n</section>\n"
         )
     return f'<div class="map">\n{"".join(blocks)}</div>\n'

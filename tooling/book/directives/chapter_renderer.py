@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from tooling.book import recordings
 from tooling.book.chapters import chapter_files
 from tooling.book.directives import banner, cards, commands, demos, messages, pictures, replays, verdicts
+from tooling.book.directives.captions import mark_written, name_sources
 from tooling.book.directives.formulas import render_formulas
 from tooling.book.directives.tabs import OpenTabs
 from tooling.book.editions import Edition, editions
@@ -58,7 +59,7 @@ class IncludeError(BookError):
 
 
 _MARKER = re.compile(r"\A<!-- i18n-source-commit: [^\n]*-->\n(?:<!-- i18n-source-blob: [^\n]*-->\n)?")
-_TEACHING_MARK = re.compile(r"^[ \t]*# (?:FILL: .*|END_FILL|FIX|END_FIX|STUB:.*)\n", re.MULTILINE)
+_TEACHING_MARK = re.compile(r"^[ \t]*# STUB:.*\n", re.MULTILINE)
 _EMPTY_SUMMARY = "<summary></summary>"
 _UNKNOWN = re.compile(r"\{\{\s*#\s*(\w+)[^}]*\}?\}?")
 _PLACEHOLDER = "\x02{}\x03"
@@ -98,13 +99,14 @@ class ChapterRenderer(Struct):
         # The folder of a generated page may not exist, so its includes start at `src`.
         source = self.edition.page("SUMMARY.md" if generated else path)
         masked, results = self._extract_directives(page)
+        masked = name_sources(masked, source, self.files, self.puzzle_index.project.root)
         expansion = expand(masked, source, self.files)
         self.included = frozenset(use.path for use in expansion.uses)
         self.problems += [
             IncludeError(problem.message, where=problem.where, hint=problem.hint)
             for problem in expansion.problems
         ]
-        body = _TEACHING_MARK.sub("", expansion.text)
+        body = mark_written(_TEACHING_MARK.sub("", expansion.text))
         body = _PLACEHOLDERS.sub(lambda match: results[int(match[1])], body)
         body = body.replace(_EMPTY_SUMMARY, f"<summary>{say('solution', self.edition.language)}</summary>")
         try:

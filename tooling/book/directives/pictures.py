@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from zlib import crc32
 
 from msgspec import Struct
 
@@ -22,6 +23,8 @@ _HEAD = re.compile(
 )
 _COLOUR = re.compile(r"(?<=[\": ])#[0-9a-fA-F]{3,8}(?=[\";} ])")
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+_CENTRED = ' dominant-baseline="central"'
+_FONT = re.compile(r'font-family="[^"]*"')  # the style sheet has the font of code
 _ID = re.compile(r'(\bid="|url\(#|href="#)')
 
 
@@ -58,11 +61,15 @@ def _inline(picture: Picture, name: str) -> str:
 
     def variable(found: re.Match[str]) -> str:
         pair = (found[0], next(dark))
-        key = f"--{pair[0][1:]}-{pair[1][1:]}"
+        key = f"--c{crc32(repr(pair).encode()):08x}"[:8]  # a short name, the same in all figures
         pairs[key] = pair
         return f"var({key})"
 
     body = _COLOUR.sub(variable, picture.light)
+    body = _FONT.sub('font-family="mono"', body)
+    baseline = ""
+    if body.count(_CENTRED) == body.count("<text"):  # all labels: once is enough
+        body, baseline = body.replace(_CENTRED, ""), _CENTRED
     body = _ID.sub(rf"\g<1>{name}-", body)
     # Rules of a drawing must not style the others of the page.
     body = _STYLE.sub(rf"<style>#{name} {{\g<1>}}</style>", body)
@@ -71,8 +78,8 @@ def _inline(picture: Picture, name: str) -> str:
     return (
         f'<svg id="{name}" class="{name.rpartition("-")[2]}" '
         f'width="{picture.width}" height="{picture.height}" '
-        f'viewBox="0 0 {picture.width} {picture.height}" role="img" stroke-width="1.2" '
-        f'aria-label="{picture.description}">\n'
+        f'viewBox="0 0 {picture.width} {picture.height}" role="img" stroke-width="1.2"'
+        f'{baseline} aria-label="{picture.description}">\n'
         f"<style>:root{{{light}}}@media screen{{:root[data-theme=dark]{{{shades}}}}}</style>\n"
         f"{body}</svg>\n"
     )

@@ -30,6 +30,7 @@ _MACHINES_OWN = (
     ),  # a kernel of a graph: a hash of that, too
 )
 """Text of a verdict that depends on the machine, and its replacement in a page."""
+_LABEL = re.compile(r"^( +)([^\s:][^:]{0,14}:)(?= )")  # such as `why:`
 _TIME_LIMIT = 300.0  # seconds, however busy the machine is that records
 _HANG = 2  # the indentation in columns of the rest of a wrapped line
 
@@ -48,7 +49,8 @@ def verdict(page: PageContext, words: Words) -> str:
 def _line(said: str) -> str:
     """A line as the start of a block; the caller ends it."""
     hang = len(said) - len(said.lstrip()) + _HANG
-    return f'<span style="--hang: {hang}ch">{escape(said)}'
+    shown = _LABEL.sub(r"\1<b>\2</b>", escape(said), count=1)
+    return f'<span style="--hang: {hang}ch">{shown}'
 
 
 def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:

@@ -10,7 +10,8 @@ from tooling.book.errors import BookError
 from tooling.book.figures.figure import Figure
 
 # Each has a module here, loaded when a page shows its figures.
-_PUZZLES = (*sorted(path.stem for path in Path(__file__).parent.glob("p[0-9][0-9].py")), "gpu")
+_OTHERS = ("gpu", "book", "cover")
+_PUZZLES = (*sorted(path.stem for path in Path(__file__).parent.glob("p[0-9][0-9].py")), *_OTHERS)
 
 
 def every_figure() -> tuple[Figure, ...]:

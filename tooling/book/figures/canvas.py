@@ -133,7 +133,7 @@ class Canvas(Struct):
         self,
         x: float,
         y: float,
-        text: Text | str,
+        text: Sentence | str,
         anchor: str = "start",
         *,
         size: float = 14,

@@ -105,21 +105,24 @@ class Bar(Struct, frozen=True):
 
 
 def draw_bars(
-    sheet: Callable[[int, int], Canvas], rows: Mapping[str, tuple[Bar, Bar]], *, narrow: bool = False
+    sheet: Callable[[int, int], Canvas], rows: Mapping[str, Sequence[Bar]], *, narrow: bool = False
 ) -> Canvas:
-    """Draws two bars for each name, on one linear scale.
+    """Draws bars for each name, on one linear scale.
 
     Args:
         sheet: creates the canvas of a width and height.
-        rows: the upper and the lower bar of each name.
+        rows: the bars of each name, the same number for all, from top to bottom.
         narrow: for narrow screens.
     """
     left, wide, high = (86, 200, 20) if narrow else (110, 440, 22)
-    canvas = sheet(left + wide + 66, 12 + len(rows) * 66)
+    each = max(map(len, rows.values()))
+    step = each * (high + 4) + 14
+    canvas = sheet(left + wide + 66, 12 + len(rows) * step)
     longest = max(bar.value for bars in rows.values() for bar in bars)
     for line, (name, bars) in enumerate(rows.items()):
-        y = 12 + line * 66
-        canvas.label(left - 10, y + 24, name, "end", bold=True, mono=True, size=12 if narrow else 13)
+        y = 12 + line * step
+        middle = y + each * (high + 4) / 2 - 2
+        canvas.label(left - 10, middle, name, "end", bold=True, mono=True, size=12 if narrow else 13)
         for index, bar in enumerate(bars):
             length, above = bar.value / longest * wide, y + index * (high + 4)
             canvas.cell(left, above, length, high, ink=bar.ink)

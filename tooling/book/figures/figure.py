@@ -54,7 +54,7 @@ class Figure(Struct, frozen=True):
     def folder(self) -> str:
         """The folder of its page, below `src`."""
         number = self.puzzle.removeprefix("p")
-        return f"puzzle_{number}" if number.isdigit() else "basics"
+        return f"puzzle_{number}" if number.isdigit() else {"gpu": "basics"}.get(self.puzzle, ".")
 
     def every_file(self) -> tuple[str, ...]:
         """All its pictures."""

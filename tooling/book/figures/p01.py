@@ -1,20 +1,62 @@
-"""Puzzle 1: four threads, four elements."""
+"""Puzzle 1: four threads, four elements, their addresses, and two layouts of the same memory."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-from tooling.book.figures.canvas import Canvas
-from tooling.book.figures.facts import Facts
+from tooling.book import recordings
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.book.figures.maps import draw_map
 from tooling.text import Text
 
+Sheet = Callable[[int, int], Canvas]
 
-def draw_add_ten(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+
+def draw_add_ten(facts: Facts, sheet: Sheet) -> Canvas:
     """`a`, the threads, and what they wrote."""
     a = facts.inputs("default")["a"].reshape(-1).tolist()
     return draw_map(sheet, facts.trace("p01"), {(1, "a"): a}, (0, "output"))
+
+
+def draw_addresses(facts: Facts, sheet: Sheet) -> Canvas:
+    """The elements of `output` with their distance from the first one in bytes, and the next address."""
+    trace = facts.trace("p01")
+    stores = {store.element: store for store in trace.accesses("store", 0)}
+    grids = []
+    for shift, title in enumerate(("output[unsafe_offset=i]", "output[unsafe_offset=i + 1]")):
+        squares = []
+        for element in range(len(stores) + 1):
+            store = stores.get(element - shift)
+            ink = Ink.SPARE if store is None else Ink.MARK if element not in stores else Ink.RESULT
+            text = "" if store is None else number(store.value)
+            above = () if store is None else (f"i = {store.thread}",)
+            squares.append(Square(text, ink, above, f"+{element * trace.element_bytes}"))
+        grids.append(Grid(title, [squares]))
+    return draw_grids(sheet, grids)
+
+
+def draw_shapes(facts: Facts, sheet: Sheet) -> Canvas:
+    """The output of the preview as a row and as a square, with the offset of each element."""
+    path = facts.puzzle_index.project.recordings / "outputs" / facts.puzzle / "preview.demo.json"
+    row, square, out = recordings.load(path).lines
+    values = re.findall(r"\d+\.\d", out)
+    width = int(row.split()[-1])
+    height, across = map(int, re.findall(r"\d+", square))
+    squares = [Square(number(float(value)), Ink.RESULT, (), str(at)) for at, value in enumerate(values)]
+    grids = (
+        Grid(f"row_major[{width}]()", [squares], numbered(width)),
+        Grid(
+            f"row_major[{height}, {across}]()",
+            [squares[first : first + across] for first in range(0, len(squares), across)],
+            numbered(across),
+            numbered(height),
+        ),
+    )
+    return draw_grids(sheet, grids, left=22)
 
 
 FIGURES = (
@@ -32,5 +74,33 @@ FIGURES = (
         ),
         draw_add_ten,
         traces=("p01",),
+    ),
+    Figure(
+        "p01-addresses",
+        Text(
+            "The elements of output, in bytes after the first one, and the thread that writes each. The "
+            "memory after the last element does not belong to the buffer; with i + 1, thread 3 writes to it."
+        ),
+        Text(
+            "Two rows of five places at the addresses +0, +4, +8, +12 and +16. Above, with the offset i, the "
+            "threads 0 to 3 write 10, 11, 12 and 13 to the first four; the fifth is pale. Below, with the "
+            "offset i + 1, they write to the last four: the first place stays unwritten, and thread 3 writes "
+            "to +16, which is marked."
+        ),
+        draw_addresses,
+        traces=("p01",),
+    ),
+    Figure(
+        "p01-shapes",
+        Text(
+            "The same four numbers through two layouts. Beside and above the cells are the indices, below "
+            "each cell its offset in memory, which is the same in both."
+        ),
+        Text(
+            "Above, a row of four cells with the indices 0 to 3: 10, 11, 12, 13, at the offsets 0 to 3. "
+            "Below, a square of two rows and two columns: 10 and 11 in row 0, at the offsets 0 and 1, 12 "
+            "and 13 in row 1, at the offsets 2 and 3."
+        ),
+        draw_shapes,
     ),
 )

@@ -10,6 +10,7 @@ from tooling.book import recordings
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.book.figures.traces import Trace
 from tooling.text import Text
 
@@ -179,6 +180,41 @@ def _view(
         canvas.label(line, cells - 16, Text("in memory"), size=12, quiet=True)
 
 
+def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:
+    """The offset that the layout computes for each thread, with an element or without."""
+    across, down, _ = facts.trace("p04").block
+    size = facts.constant("SIZE", "p04_tile_tensor")
+
+    def square(row: int, col: int) -> Square:
+        offset = row * size + col
+        inside = row < size and col < size
+        return Square(str(offset), Ink.LIVE if inside else Ink.SPARE if offset < size * size else Ink.MARK)
+
+    rows = [[square(row, col) for col in range(across)] for row in range(down)]
+    return draw_grids(sheet, [Grid("[row, col]", rows, numbered(across), numbered(down))], left=26)
+
+
+def draw_exchanged(facts: Facts, sheet: Sheet) -> Canvas:
+    """The element that each thread reads with the right formula, and with row and column exchanged."""
+    size = facts.constant("SIZE")
+    places = [[(row, col) for col in range(size)] for row in range(size)]
+    right = {(row, col): row * size + col for line in places for row, col in line}
+    wrong = {(row, col): col * size + row for line in places for row, col in line}
+    grids = [
+        Grid(
+            title,
+            [
+                [Square(str(read[at]), Ink.LIVE if read[at] == right[at] else Ink.MARK) for at in line]
+                for line in places
+            ],
+            numbered(size),
+            numbered(size),
+        )
+        for title, read in (("row * width + col", right), ("col * width + row", wrong))
+    ]
+    return draw_grids(sheet, grids, left=26, side=76)
+
+
 FIGURES = (
     Figure(
         "p04",
@@ -229,5 +265,30 @@ FIGURES = (
         ),
         draw_layouts,
         narrow=partial(draw_layouts, narrow=True),
+    ),
+    Figure(
+        "p04-offsets",
+        Text(
+            "The offset that the layout computes for each of the nine threads. Pale: offset 2, which is the "
+            "element of another thread. Marked: the offsets past the end of the matrix."
+        ),
+        Text(
+            "Three rows and three columns of threads with their offsets. Row 0: 0, 1 and, pale, 2. Row 1: 2, "
+            "3 and, marked, 4. Row 2, all marked: 4, 5 and 6."
+        ),
+        draw_offsets,
+        traces=("p04",),
+    ),
+    Figure(
+        "p04-exchanged",
+        Text(
+            "The offset in a that each thread reads; its row is beside the cells, its column above them. "
+            "With row and column exchanged, two threads read each other's element (marked)."
+        ),
+        Text(
+            "Two squares of two rows and two columns. row * width + col: offsets 0 and 1 in row 0, 2 and 3 "
+            "in row 1. col * width + row: offsets 0 and 2 in row 0, 1 and 3 in row 1; 2 and 1 are marked."
+        ),
+        draw_exchanged,
     ),
 )

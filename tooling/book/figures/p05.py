@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
+from tooling.book import recordings
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.book.figures.traces import Trace
 from tooling.text import Text
 
@@ -82,6 +85,64 @@ def _readers(trace: Trace, buffer: int, element: int) -> list[int]:
     return [load.thread for load in trace.accesses("load", buffer) if load.element == element]
 
 
+def draw_memory(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+    """The three buffers as they are in memory: above each element the threads that access it."""
+    trace = facts.trace("p05")
+    columns = trace.block[0]
+    data = facts.inputs("default")
+    users: dict[tuple[int, int], list[str]] = {}
+    for action, buffer in (("load", _A), ("load", _B), ("store", _OUTPUT)):
+        for access in trace.accesses(action, buffer):
+            row, col = divmod(access.thread, columns)
+            users.setdefault((buffer, access.element), []).append(f"({row}, {col})")
+    stored = {store.element: store.value for store in trace.accesses("store", _OUTPUT)}
+    buffers = (
+        ("a", _A, Ink.PLAIN, data["a"].tolist()),
+        ("b", _B, Ink.PLAIN, data["b"].tolist()),
+        ("output", _OUTPUT, Ink.RESULT, [stored[element] for element in sorted(stored)]),
+    )
+    grids = [
+        Grid(
+            name,
+            [
+                [
+                    Square(number(value), ink, tuple(users[buffer, element]), str(element))
+                    for element, value in enumerate(values)
+                ]
+            ],
+        )
+        for name, buffer, ink, values in buffers
+    ]
+    return draw_grids(sheet, grids, side=72, beside=2)
+
+
+def draw_strides(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+    """The vectors through layouts with a stride of 0, as the demonstration printed them, and their sum."""
+    path = facts.puzzle_index.project.recordings / "outputs" / facts.puzzle / "repeat.demo.json"
+    a, b, out = (re.findall(r"\d+\.\d", line) for line in recordings.load(path).lines)
+    size = facts.constant("SIZE")
+    grids = [
+        Grid(
+            name,
+            [
+                [
+                    Square(number(float(values[offset])), ink, (), str(offset))
+                    for offset in (row * down + col * along for col in range(size))
+                ]
+                for row in range(size)
+            ],
+            numbered(size),
+            numbered(size),
+        )
+        for name, values, ink, down, along in (
+            ("a", a, Ink.PLAIN, 0, 1),
+            ("b", b, Ink.PLAIN, 1, 0),
+            ("output", out, Ink.RESULT, size, 1),
+        )
+    ]
+    return draw_grids(sheet, grids, side=56, beside=2, left=24)
+
+
 FIGURES = (
     Figure(
         "p05",
@@ -99,5 +160,33 @@ FIGURES = (
         draw_square,
         traces=("p05",),
         narrow=partial(draw_square, narrow=True),
+    ),
+    Figure(
+        "p05-memory",
+        Text(
+            "The three buffers in memory. Below an element is its offset, above it the threads that access "
+            "it, as (row, col). Only the index makes a the row and b the column."
+        ),
+        Text(
+            "Three lines of elements. a: 1 at offset 0, read by the threads (0, 0) and (1, 0); 2 at offset "
+            "1, read by (0, 1) and (1, 1). b: 0 at offset 0, read by (0, 0) and (0, 1); 10 at offset 1, read "
+            "by (1, 0) and (1, 1). output: 1, 2, 11 and 12 at the offsets 0 to 3, written by (0, 0), (0, 1), "
+            "(1, 0) and (1, 1)."
+        ),
+        draw_memory,
+        traces=("p05",),
+    ),
+    Figure(
+        "p05-strides",
+        Text(
+            "Three matrices; below each element is its offset in memory. In a the stride from row to row is "
+            "0, in b the stride from column to column."
+        ),
+        Text(
+            "Three squares of two rows and two columns. a: 1 and 2 in both rows, at the offsets 0 and 1. b: "
+            "0 and 0 in row 0, both at offset 0, 10 and 10 in row 1, both at offset 1. output: 1 and 2 at "
+            "the offsets 0 and 1, 11 and 12 at the offsets 2 and 3."
+        ),
+        draw_strides,
     ),
 )

@@ -8,6 +8,7 @@ from functools import partial
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.grids import Grid, Square, draw_grids
 from tooling.text import Text
 
 Sheet = Callable[[int, int], Canvas]
@@ -138,6 +139,22 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
+def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:
+    """The thread that writes each element if a row is taken to be as long as the grid is wide."""
+    size = facts.constant("SIZE")
+    trace = facts.trace("p07")
+    width = trace.grid[0] * trace.block[0]
+    writers = {row * width + col: f"{row}, {col}" for row in range(size) for col in range(size)}
+    rows = [
+        [
+            Square(writers.get(offset, ""), Ink.LIVE if offset in writers else Ink.MARK, (), str(offset))
+            for offset in range(first, first + size)
+        ]
+        for first in range(0, size * size, size)
+    ]
+    return draw_grids(sheet, [Grid(f"row * {width} + col", rows)])
+
+
 FIGURES = (
     Figure(
         "p07",
@@ -173,5 +190,19 @@ FIGURES = (
         draw_line,
         traces=("p07",),
         narrow=partial(draw_line, narrow=True),
+    ),
+    Figure(
+        "p07-offsets",
+        Text(
+            "The elements in memory with their offsets, and row and col of the thread that writes each with "
+            "row * 6 + col. No thread writes the marked ones."
+        ),
+        Text(
+            "Five rows of five elements with the offsets 0 to 24. The threads of row 0 write the offsets 0 "
+            "to 4, those of row 1 the offsets 6 to 10, of row 2 12 to 16, of row 3 18 to 22, and thread (4, "
+            "0) offset 24. The offsets 5, 11, 17 and 23 are marked and empty."
+        ),
+        draw_offsets,
+        traces=("p07",),
     ),
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
+from tooling.book import recordings
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.text import Text
 
 Sheet = Callable[[int, int], Canvas]
@@ -115,6 +118,42 @@ def _missed(canvas: Canvas, x: float, y: float, side: float, text: str) -> None:
     canvas.label(x + side / 2, y + side / 2, text, "middle", colour=colour, mono=True)
 
 
+def draw_short_buffer(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+    """A buffer of one element, and the addresses that the threads read."""
+    squares = [
+        Square(
+            "" if thread else number(0),
+            Ink.MARK if thread else Ink.PLAIN,
+            (f"i = {thread}",),
+            f"+{4 * thread}",
+        )
+        for thread in range(facts.constant("SIZE"))
+    ]
+    return draw_grids(sheet, [Grid("input", [squares])])
+
+
+def draw_printing(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+    """The threads of the demonstration, and those that printed a line."""
+    folder = facts.puzzle_index.project.recordings / "outputs" / facts.puzzle
+    printed = {}
+    for line in recordings.load(folder / "printing.demo.json").lines:
+        found = re.fullmatch(r"block \d+ i (\d+) reads (.+)", line)
+        if found is None:
+            raise ValueError(f"not a line of printing.mojo: {line}")
+        printed[int(found[1])] = float(found[2])
+    blocks = len(printed)
+    threads = 4
+    rows = [
+        [
+            Square(f"i = {i}", Ink.RESULT if i in printed else Ink.SPARE)
+            for i in range(block * threads, (block + 1) * threads)
+        ]
+        for block in range(blocks)
+    ]
+    names = [Text("block {block}").of(block=block) for block in range(blocks)]
+    return draw_grids(sheet, [Grid("thread_idx.x", rows, numbered(threads), names)], left=60)
+
+
 FIGURES = (
     Figure(
         "p09",
@@ -156,5 +195,26 @@ FIGURES = (
         ),
         draw_barrier,
         narrow=partial(draw_barrier, narrow=True),
+    ),
+    Figure(
+        "p09-short",
+        Text(
+            "A buffer of one element, and the addresses that the four threads read, in bytes after its "
+            "start. Three of them (marked) are past its end."
+        ),
+        Text(
+            "A row of four places with the addresses +0, +4, +8 and +12, read by the threads with i = 0 to i "
+            "= 3. The first is the element of input, 0; the other three are marked and empty."
+        ),
+        draw_short_buffer,
+    ),
+    Figure(
+        "p09-printing",
+        Text("The eight threads of printing.mojo. The coloured ones have thread_idx.x = 1 and print a line."),
+        Text(
+            "Two rows, block 0 with i = 0 to 3 and block 1 with i = 4 to 7, below the values 0 to 3 of "
+            "thread_idx.x. The threads i = 1 and i = 5 are coloured, the other six pale."
+        ),
+        draw_printing,
     ),
 )

@@ -8,9 +8,13 @@ from functools import partial
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.grids import Square, draw_grids, tally
+from tooling.book.figures.h200 import defects_found
 from tooling.text import Text
 
 Sheet = Callable[[int, int], Canvas]
+
+_ACROSS = 26  # cells in a row
 
 
 def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -93,6 +97,19 @@ def _beyond(canvas: Canvas, x: float, y: float, width: float, height: float) -> 
     )
 
 
+def draw_tools(facts: Facts, sheet: Sheet) -> Canvas:
+    """A cell for each faulty kernel, by the tools that report it."""
+    found = defects_found(facts)
+    grids = []
+    for tool in ("memcheck", "racecheck", "initcheck", "synccheck"):
+        count = sum(tool in tools for tools in found.values())
+        grids.append(tally(f"{tool}: {count}", [Square(ink=Ink.LIVE)] * count, across=_ACROSS))
+    missed = sum(not tools for tools in found.values())
+    title = Text("none of them: {missed}").of(missed=missed)
+    grids.append(tally(title, [Square(ink=Ink.MARK)] * missed, across=_ACROSS))
+    return draw_grids(sheet, grids, side=12, high=12)
+
+
 FIGURES = (
     Figure(
         "p10",
@@ -118,5 +135,18 @@ FIGURES = (
         ),
         draw_additions,
         narrow=partial(draw_additions, narrow=True),
+    ),
+    Figure(
+        "p10-tools",
+        Text(
+            "The 57 faulty kernels on an H200, a cell for each, by the tool of compute-sanitizer that "
+            "reported it. One kernel was reported by three tools. None of the four reported the marked ones; "
+            "the simulated GPU reports all 57."
+        ),
+        Text(
+            "Five rows of cells. memcheck: 12. racecheck: 17. initcheck: 2. synccheck: 2. None of them: 26, "
+            "marked."
+        ),
+        draw_tools,
     ),
 )

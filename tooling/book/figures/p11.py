@@ -8,6 +8,7 @@ from functools import partial
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.grids import Grid, Square, draw_grids
 from tooling.book.figures.traces import SHARED, Trace
 from tooling.text import Text
 
@@ -88,6 +89,19 @@ def _read(trace: Trace, buffer: int) -> dict[int, list[int]]:
     return read
 
 
+def draw_edge(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+    """The elements of shared memory that the threads read if windows are not cut off at the left edge."""
+    threads, window = facts.constant("TPB"), facts.constant("WINDOW")
+    kept = {store.element: store.value for store in facts.trace("p11").accesses("store", SHARED)}
+    squares = []
+    for element in range(1 - window, threads):
+        readers = [f"T{thread}" for thread in range(element, element + window) if 0 <= thread < threads]
+        ink = Ink.LIVE if element in kept else Ink.MARK
+        text = number(kept[element]) if element in kept else ""
+        squares.append(Square(text, ink, tuple(readers), str(element)))
+    return draw_grids(sheet, [Grid("shared", [squares])], side=34)
+
+
 FIGURES = (
     Figure(
         "p11",
@@ -108,5 +122,19 @@ FIGURES = (
         draw_windows,
         traces=("p11",),
         narrow=partial(draw_windows, narrow=True),
+    ),
+    Figure(
+        "p11-edge",
+        Text(
+            "The elements of shared, and above each the threads that read it if no window is cut off. The "
+            "marked elements −2 and −1 do not exist."
+        ),
+        Text(
+            "A row of ten places with the indices −2 to 7. Places −2 and −1 are marked and empty; thread 0 "
+            "reads −2, threads 0 and 1 read −1. Elements 0 to 7 contain 0 to 7; element 0 is read by the "
+            "threads 0, 1 and 2, and so on to element 6, read by 6 and 7, and element 7, read by 7."
+        ),
+        draw_edge,
+        traces=("p11",),
     ),
 )

@@ -13,6 +13,7 @@ from tooling.book.errors import malformed
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.grids import Grid, Square, draw_grids
 from tooling.book.figures.traces import SHARED, Access, Trace
 from tooling.text import Text
 
@@ -447,6 +448,32 @@ def _line(
     )
 
 
+def draw_copies(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The threads that copy each element of a tile, with one and with two dimensions of the block."""
+    side = facts.constant("TPB", _PROGRAM)
+    threads = [(x, y) for y in range(side) for x in range(side)]
+    grids = []
+    for dimensions in (1, 2):
+        copiers: dict[int, list[str]] = {}
+        for x, y in threads:
+            copiers.setdefault(x if dimensions == 1 else y * side + x, []).append(f"({x}, {y})")
+        rows = []
+        for row in range(side):
+            elements = range(row * side, (row + 1) * side)
+            rows.append(
+                [
+                    Square(
+                        str(element),
+                        Ink.LIVE if element in copiers else Ink.MARK,
+                        tuple(copiers.get(element, ())),
+                    )
+                    for element in elements
+                ]
+            )
+        grids.append(Grid(f"block_dim_count={dimensions}", rows))
+    return draw_grids(sheet, grids, side=60, high=30, beside=1 if narrow else 2)
+
+
 FIGURES: tuple[Figure, ...] = (
     Figure(
         "p16",
@@ -529,5 +556,21 @@ FIGURES: tuple[Figure, ...] = (
         ),
         draw_roofline,
         narrow=partial(draw_roofline, narrow=True),
+    ),
+    Figure(
+        "p16-copies",
+        Text(
+            "The elements of a tile, numbered, and above each the threads (x, y) that copy it. With one "
+            "dimension of the block, no thread copies the marked elements."
+        ),
+        Text(
+            "Two tiles of three rows and three columns with the elements 0 to 8. block_dim_count=1: element "
+            "0 is copied by the threads (0, 0), (0, 1) and (0, 2), element 1 by (1, 0), (1, 1) and (1, 2), "
+            "element 2 by (2, 0), (2, 1) and (2, 2); elements 3 to 8 are marked. block_dim_count=2: each "
+            "element is copied by one thread, element 0 by (0, 0), element 1 by (1, 0), and so on to element "
+            "8 by (2, 2)."
+        ),
+        draw_copies,
+        narrow=partial(draw_copies, narrow=True),
     ),
 )

@@ -10,6 +10,7 @@ from msgspec import Struct
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.text import Text
 
 Sheet = Callable[[int, int], Canvas]
@@ -148,6 +149,25 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
+def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The numbers of the threads that copy the first columns of the first rows of the result."""
+    width, side = facts.constant("WIDTH"), facts.constant("BLOCK_DIM_XY")
+    rows, columns = 3, 5
+    kernels = (
+        ("embedding: i", width, 1),
+        ("embedding_2d: y * 16 + x", 1, side),
+    )
+    grids = []
+    for title, down, along in kernels:
+        numbers = [[row * down + column * along for column in range(columns)] for row in range(rows)]
+        squares = [
+            [Square(str(each), Ink.LIVE if each < _LANES else Ink.PLAIN) for each in line] for line in numbers
+        ]
+        names = [Text("token {row}").of(row=row) for row in range(rows)]
+        grids.append(Grid(title, squares, numbered(columns), names))
+    return draw_grids(sheet, grids, side=50, left=66, beside=1 if narrow else 2)
+
+
 FIGURES = (
     Figure(
         "p21",
@@ -177,5 +197,20 @@ FIGURES = (
         ),
         draw_memory,
         narrow=partial(draw_memory, narrow=True),
+    ),
+    Figure(
+        "p21-threads",
+        Text(
+            "The threads that copy the first columns of the first three rows of the result, by number; in "
+            "embedding_2d the number in the first block. The coloured ones are in the first warp."
+        ),
+        Text(
+            "Two tables with three rows, the tokens 0 to 2, and the columns 0 to 4. embedding: threads 0 to "
+            "4 in row 0, coloured, 512 to 516 in row 1, 1024 to 1028 in row 2. embedding_2d: row 0 has the "
+            "threads 0, 16, 32, 48 and 64, row 1 the threads 1, 17, 33, 49 and 65, row 2 the threads 2, 18, "
+            "34, 50 and 66; those of columns 0 and 1 are coloured."
+        ),
+        draw_threads,
+        narrow=partial(draw_threads, narrow=True),
     ),
 )

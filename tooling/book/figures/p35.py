@@ -12,6 +12,7 @@ from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.grids import Grid, Square, draw_grids
 from tooling.text import Text
 
 if TYPE_CHECKING:
@@ -117,6 +118,21 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return draw_bars(sheet, rows, narrow=narrow)
 
 
+def draw_elements(facts: Facts, sheet: Sheet) -> Canvas:
+    """The threads that load the first elements of the input, in a kernel of each kind."""
+    grids = []
+    for kernel, title in (("scalar", "--scalar"), ("aligned", "--unaligned, --aligned")):
+        loads = {
+            load.element: load.thread for load in facts.trace(f"{_PROGRAM} --{kernel}").accesses("load", 1)
+        }
+        squares = [
+            Square(f"T{loads[element]}", Ink.LIVE if loads[element] % 2 == 0 else Ink.PLAIN, (), str(element))
+            for element in range(8)
+        ]
+        grids.append(Grid(title, [squares]))
+    return draw_grids(sheet, grids, side=42)
+
+
 FIGURES = (
     Figure(
         "p35",
@@ -164,5 +180,18 @@ FIGURES = (
         draw_times,
         traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in _KERNELS),
         narrow=partial(draw_times, narrow=True),
+    ),
+    Figure(
+        "p35-elements",
+        Text(
+            "The first eight elements of the input, and the thread that loads each: one element for each "
+            "thread, or a vector of four."
+        ),
+        Text(
+            "Two rows of the elements 0 to 7. --scalar: they are loaded by the threads T0 to T7. --unaligned "
+            "and --aligned: elements 0 to 3 are loaded by T0, elements 4 to 7 by T1."
+        ),
+        draw_elements,
+        traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in ("scalar", "aligned")),
     ),
 )

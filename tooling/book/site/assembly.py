@@ -110,6 +110,8 @@ def create_site(every: Sequence[Edition], theme: Path, fresh: Path) -> None:
         fresh: the folder of the new site, empty.
     """
     _copy(theme / "assets", fresh / "assets")
+    for sheet in (fresh / "assets").glob("*.css"):
+        _write(sheet, _shortened(sheet.read_text(encoding="utf-8")))
     for edition in every:
         _copy(edition.source, fresh / edition.prefix, lambda name: name.endswith(_COPIED))
 
@@ -179,7 +181,10 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
     found: list[search.Section] = []
     for page in rendered.pages():
         html = keep_together((rendered.folder / page).read_text(encoding="utf-8"))
-        _write(made.folder / page, apply_layout(highlight_page(html), page, around))
+        _write(
+            made.folder / page,
+            apply_layout(highlight_page(html, around.repository, edition.language), page, around),
+        )
         if page in around.pages:
             article = html.partition("<article>")[2].partition("</article>")[0]
             # Of a page that is not written yet, only its title and what the puzzle computes.
@@ -213,6 +218,12 @@ def _copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _na
                 raise
             with file, open(f"{copies}/{name}", "wb") as copy:  # noqa: PTH123
                 copy.write(file.read())
+
+
+def _shortened(style: str) -> str:
+    """A style sheet without comments and without the spaces that have no meaning: browsers wait for it."""
+    style = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL))
+    return re.sub(r" ?([{};,]) ?", r"\1", style).replace(";}", "}").strip() + "\n"
 
 
 def _write(path: Path, text: str) -> None:

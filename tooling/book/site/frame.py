@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from tooling.book.editions import Edition
+from tooling.book.parts import glyph, part_number, part_style
 from tooling.book.phrases import say
 from tooling.book.site.icons import ICONS, draw_signs
 from tooling.book.site.print_page import PRINT
@@ -26,6 +27,7 @@ _STEP = re.compile(
     r'(rel="(?:prev|next)" href="(?:\.\./)*(?P<page>[^"]+)">(?:<span>[^<]*</span>))(?P<title>[^<]+)'
 )
 _TITLE = re.compile(r"(<h1[^>]*><a[^>]*>)(\w+ \d+):\s+([^<]+)", re.DOTALL)
+_PART = re.compile(r'<section class="puzzle-card"[^>]*(style="--part: (\d+)")')
 _FONTS = {"ko": "fonts-ko.css"}
 """Style sheets with the fonts of a language's script, beside those of Latin letters."""
 _NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
@@ -100,8 +102,12 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
         tail = _EDIT.sub(f'<a class="edit-link" href="{manifest}">{name}</a>', tail)
     tail = _STEP.sub(lambda step: _name_step(step, around), tail)
     title = re.search(r"<h1[^>]*>(.*?)</h1>", article, re.DOTALL)
+    part = _PART.search(article)
+    mark = glyph(int(part[2])) if part else ""
+    if part:
+        head = head.replace("<body", f"<body {part[1]}", 1)
     article = _TITLE.sub(
-        r'\1<span class="eyebrow">\2<span class="visually-hidden">:</span></span> \3', article
+        rf'\1<span class="eyebrow">{mark}\2<span class="visually-hidden">:</span></span> \3', article
     )
     if title:
         name = re.sub(r"<[^>]+>", "", title[1]).strip()
@@ -144,8 +150,11 @@ def sidebar(around: SiteContext, page: str, up: str) -> str:
 def _contents(entries: tuple[Entry, ...], stubs: frozenset[str], up: str, language: str) -> str:
     blocks = []
     for part, members in groupby(entries, key=lambda entry: entry.part):
-        heading = f"<h2>{escape(part)}</h2>\n" if part else ""
-        blocks.append(f"{heading}<ol>\n{_items(list(members), stubs, up, language)}</ol>")
+        number = part_number(part)
+        mark, style = (glyph(number), f" {part_style(number)}") if number else ("", "")
+        heading = f"<h2>{mark}{escape(part)}</h2>\n" if part else ""
+        items = _items(list(members), stubs, up, language)
+        blocks.append(f"<section{style}>{heading}<ol>\n{items}</ol></section>")
     return "\n".join(blocks)
 
 

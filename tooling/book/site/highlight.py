@@ -12,6 +12,9 @@ from functools import lru_cache
 from html import escape, unescape
 from textwrap import dedent
 
+from tooling.book.directives.captions import CLOSING, OPENING
+from tooling.book.phrases import say
+
 _MOJO_KEYWORDS = (
     "abi alias and as assert break capturing case comptime continue def deinit del elif else except "
     "finally for from global if imm import in is lambda match mut not or pass raise raises read ref "
@@ -55,7 +58,13 @@ _PATTERNS: dict[str, Callable[[], re.Pattern[str]]] = {
     "console": lambda: _SHELL,
     "sh": lambda: _SHELL,
 }
-_BLOCK = re.compile(r'(<pre[^>]*><code class="language-(\w+)[^"]*">)(.*?)(</code></pre>)', re.DOTALL)
+_BLOCK = re.compile(
+    r'(<pre[^>]*><code class="language-(\w+))([^"]*)(">)(.*?)(</code></pre>)'
+    r'(?P<after>\s*(?:<p>)?<a class="filename"[^>]*>[^<]*</a>(?:</p>)?)?',
+    re.DOTALL,
+)
+_FILE = re.compile(r" file:(?P<file>[^ #]+)#L(?P<first>\d+)-L(?P<last>\d+)")
+_MARKS = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])\n")
 
 
 @lru_cache(maxsize=4096)  # both editions show the same code
@@ -78,16 +87,38 @@ def highlight(code: str, language: str) -> str:
     return "".join(pieces)
 
 
-def highlight_page(html: str) -> str:
-    """A rendered page with its code blocks coloured."""
-    return _BLOCK.sub(_colour, html)
+def highlight_page(html: str, repository: str, language: str) -> str:
+    """A rendered page with its code blocks coloured, those of files with captions.
+
+    Args:
+        repository: the address of the source code.
+        language: of the page.
+    """
+    return _BLOCK.sub(lambda block: _colour(block, repository, language), html)
 
 
-def _colour(match: re.Match[str]) -> str:
-    opening, language, code, closing = match.groups()
+def _colour(block: re.Match[str], repository: str, edition: str) -> str:
+    opening, language, classes, middle, code, closing = block.groups()[:6]
     # An included region often ends with the blank lines that separate it from the next one.
     code = code.rstrip() + "\n"
     if language in _PATTERNS:
         # It may also come from the inside of a function.
-        code = highlight(dedent(unescape(code)), language)
-    return opening + code + closing
+        code = _show_written(highlight(dedent(unescape(code)), language))
+    file = _FILE.search(classes)
+    shown = f"{opening}{_FILE.sub('', classes)}{middle}{code}{closing}"
+    if file is None:
+        return shown + (block["after"] or "")
+    address = f"{repository}/blob/main/{file['file']}"
+    after = "" if f'"{address}"' in (block["after"] or f'"{address}"') else block["after"]
+    lines = say("lines", edition, first=file["first"], last=file["last"])
+    link = f'<a class="filename" href="{address}#L{file["first"]}-L{file["last"]}">{file["file"]}</a>'
+    caption = f"<figcaption>{link} <span>{escape(lines)}</span></figcaption>"
+    return f'<figure class="code">{caption}{shown}</figure>{after}'
+
+
+def _show_written(code: str) -> str:
+    """Highlighted code with the lines that the learner had to write in elements of their own."""
+    marks = "".join(_MARKS.findall(code))
+    if marks != (OPENING + CLOSING) * (len(marks) // 2):  # an excerpt from the inside of such a region
+        return _MARKS.sub("", code)
+    return _MARKS.sub(lambda mark: '<span class="written">' if mark[1] == OPENING else "</span>", code)

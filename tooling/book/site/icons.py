@@ -13,8 +13,11 @@ _PATHS = {
     'M5.3 18.7l1.4-1.4M17.3 6.7l1.4-1.4"/>',
     "dark": '<path d="M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z"/>',
     "close": '<path d="m6 6 12 12M18 6 6 18"/>',
-    "logo": '<path d="M3.5 3.5h4v4h-4zM10 3.5h4v4h-4zM16.5 3.5h4v4h-4zM3.5 10h4v4h-4zM10 10h4v4h-4z'
-    'M16.5 10h4v4h-4zM3.5 16.5h17v4h-17z" fill="currentColor" stroke="none"/>',
+    # Four cells, two and one: a tree of additions.
+    "logo": '<g fill="currentColor" stroke="none"><path d="M1 2h4.6v5.2H1zM6.8 2h4.6v5.2H6.8z'
+    "M12.6 2h4.6v5.2h-4.6zM18.4 2H23v5.2h-4.6zM1 9.4h4.6v5.2H1zM6.8 9.4h4.6v5.2H6.8zM1 16.8h4.6V22H1z"
+    '"/><path opacity=".3" d="M12.6 9.4h4.6v5.2h-4.6zM18.4 9.4H23v5.2h-4.6zM6.8 16.8h4.6V22H6.8z'
+    'M12.6 16.8h4.6V22h-4.6zM18.4 16.8H23V22h-4.6z"/></g>',
     "code": '<path d="m8.5 7-5 5 5 5M15.5 7l5 5-5 5"/>',
 }
 

@@ -16,7 +16,7 @@ _HEADING = re.compile(r'<h([1-3]) id="([^"]+)">(.*?)</h\1>', re.DOTALL)
 _UNSEEN = re.compile(
     r'<math.*?</math>|<p class="tab-title".*?</p>|<div class="tab-labels".*?</div>|<svg.*?</svg>'
     r"|<aside.*?</aside>"
-    r'|<div class="puzzle-card".*?</div>|<a class="filename".*?</a>',
+    r'|<section class="puzzle-card".*?</section>|<a class="filename".*?</a>',
     re.DOTALL,
 )
 _TAG = re.compile(r"</?(?:p|li|h\d|td|th|tr|div|pre|details|summary|figcaption|blockquote)[^>]*>")

@@ -141,6 +141,7 @@ def _show_beside(mine: list[str], theirs: list[str], heads: tuple[str, str]) -> 
     from rich.text import Text as Cell
 
     from tooling.learning.answers import side_by_side
+    from tooling.text.colours import rich_style
 
     table = Table(*heads, box=None, expand=True, padding=(0, 1))
     for row in side_by_side(mine, theirs):
@@ -150,7 +151,8 @@ def _show_beside(mine: list[str], theirs: list[str], heads: tuple[str, str]) -> 
             continue
         left, right, equal = row
         table.add_row(
-            Cell(left, style="dim" if equal else "red"), Cell(right, style="dim" if equal else "green")
+            Cell(left, style="dim" if equal else rich_style("red")),
+            Cell(right, style="dim" if equal else rich_style("green")),
         )
     Console().print(table)
 

@@ -16,6 +16,7 @@ from tooling.simulator.counters.sources import file_and_line, source_text
 from tooling.simulator.counters.texts import say
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
 from tooling.simulator.gpu.hooks import Space
+from tooling.text.colours import rich_style
 
 
 class Column(Struct, frozen=True):
@@ -124,7 +125,7 @@ def headline(kernel: KernelProfile, language: str) -> str:
     else:
         parts.append(say("plain_shape", language, shared=kernel.shared_bytes))
     if kernel.faults:
-        parts.append(f"[red]{say('faults', language, n=kernel.faults)}[/]")
+        parts.append(f"[{rich_style('red')}]{say('faults', language, n=kernel.faults)}[/]")
     return f"[bold]{escape(kernel.name)}[/]  {', '.join(parts)}"
 
 
@@ -134,7 +135,7 @@ def _table(kernel: KernelProfile, language: str, width: int, *, instructions: bo
     heads = [_head(titles.get(column.title, column.title), language) for column in shown]
     room = max(16, width - 24 - sum(2 + _head_width(head) for head in heads))
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column(say("line", language), no_wrap=True, style="cyan")
+    table.add_column(say("line", language), no_wrap=True, style=rich_style("cyan"))
     table.add_column(say("source", language), no_wrap=True)
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
@@ -169,4 +170,4 @@ def _head_width(head: str) -> int:
 
 def _cell(column: Column, counts: Counts) -> str:
     text, style = column.number(counts), column.style(counts)
-    return f"[{_COLOURS[style]}]{text}[/]" if text and style else text
+    return f"[{rich_style(_COLOURS[style])}]{text}[/]" if text and style else text

@@ -67,11 +67,24 @@ class Spaces:
         self.changes = 0
         self.watching = False
         self.first_wins = False
+        self._last_lanes: object = self
+        self._last_owners: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
     @cached_property
     def threads(self) -> NDArray[np.int64]:
         """(lanes,) number of each lane's thread in the launch; meaningless for a lane without a thread."""
         return self.shape.threads_of_lane + self.first_block * self.context.threads_per_block
+
+    def _owners(self, request: MemoryRequest) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(threads in the launch, blocks in the batch) of a request's lanes.
+
+        Neighbouring accesses are often of the same lanes, so that the last answer is kept.
+        """
+        lanes = request.group.lanes if request.lanes is None else request.lanes
+        if self._last_owners is None or self._last_lanes is not lanes:
+            self._last_lanes = lanes
+            self._last_owners = request.pick(self.threads), request.pick(self.block_of_lane)
+        return self._last_owners
 
     @property
     def shared_windows(self) -> NDArray[np.uint8]:
@@ -162,7 +175,7 @@ class Spaces:
         return known[1:]
 
     def _find_windows(self, request: MemoryRequest, address: Array) -> tuple[NDArray[np.int64], Array]:
-        blocks = request.pick(self.block_of_lane)
+        blocks = self._owners(request)[1]
         if not int(address.max()) >> CLUSTER_SHIFT:
             return blocks, address
         rank = (address >> np.uint64(CLUSTER_SHIFT)).astype(np.int64)
@@ -212,7 +225,7 @@ class Spaces:
         """
         if not self.suppresses_faults:
             self.offsets(space, request, address, kind)
-        threads = request.pick(self.threads)
+        threads = self._owners(request)[0]
         count = len(threads)
         uniform = len(address) == 1
         addresses = address.view(np.int64)

@@ -27,6 +27,7 @@ class Group:
         stack: return points of the calls that the lanes are in, innermost last.
         lanes, count: which lanes of the batch, and how many.
         registers: values by slot; None if the batch's file (`base`) has the value.
+        loaded: by slot, what `load` found in that file; a register that still holds it is unchanged.
         counted: lanes that waited at the next instruction, and were counted there already.
         back_edges: jumps backwards since the group was last chosen to run.
         polling: the last instruction that read what other lanes may change (an atomic, a volatile load,
@@ -39,6 +40,7 @@ class Group:
         "count",
         "counted",
         "lanes",
+        "loaded",
         "missing",
         "pc",
         "polling",
@@ -64,6 +66,7 @@ class Group:
         self.registers = registers
         self.base = base
         self.missing = missing
+        self.loaded: dict[int, Array] = {}
         self.counted = 0
         self.back_edges = 0
         self.polling: Instruction | None = None
@@ -73,10 +76,15 @@ class Group:
         value = self.base[slot]
         if value is None:
             value = self.base[slot] = self.missing(slot)
-        if self.lanes is not None and len(value) != 1:
-            value = value[self.lanes]
+        if self.lanes is not None:
+            value = self.loaded[slot] = value if len(value) == 1 else self.pick(value)
         self.registers[slot] = value
         return value
+
+    def changed(self, slot: int) -> Array | None:
+        """The value of a register; None if it is that of the batch's file."""
+        value = self.registers[slot]
+        return None if value is self.loaded.get(slot) else value
 
     def get(self, slot: int) -> Array:
         """The value of a register."""
@@ -91,9 +99,17 @@ class Group:
         """The lane numbers in the batch, sorted."""
         return np.arange(batch_size) if self.lanes is None else numbers_of(self.lanes)
 
+    def numbers_at(self, positions: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The lane numbers in the batch at these positions in the group."""
+        if self.lanes is None:
+            return positions
+        if isinstance(self.lanes, slice):
+            return positions + np.intp(self.lanes.start)
+        return self.lanes.take(positions)
+
     def pick(self, values: Array) -> Array:
         """This group's part of an array over all lanes of the batch."""
-        return values if self.lanes is None else values[self.lanes]
+        return values if self.lanes is None else _taken(values, self.lanes)
 
     def part(self, positions: NDArray[np.intp], pc: int, live: Iterable[int]) -> Group:
         """A group of the lanes at these (sorted) positions in this one; `live` slots are carried over."""
@@ -112,9 +128,9 @@ class Group:
         registers: list[Array | None] = [None] * len(self.registers)
         if self.registers is not self.base:
             for slot in live:
-                value = self.registers[slot]
+                value = self.changed(slot)
                 if value is not None:
-                    registers[slot] = value if len(value) == 1 else value[select]
+                    registers[slot] = value if len(value) == 1 else _taken(value, select)
         return self.like(pc, lanes, len(positions), registers)
 
     def like(self, pc: int, lanes: Lanes, count: int, registers: list[Array | None]) -> Group:
@@ -122,7 +138,10 @@ class Group:
         return Group(pc, self.stack, lanes, count, registers, base=self.base, missing=self.missing)
 
     def joined(self, values: list[Array], groups: Sequence[Group], batch_size: int) -> Array:
-        """The values of several groups, each at its lanes, as this group holds them, which is all of them."""
+        """The values of several groups, each at its lanes, as this group holds them, which is all of them.
+
+        Of a lane in several groups, the last one's value counts.
+        """
         first = values[0]
         unsigned = np.dtype(f"u{first.dtype.itemsize}") if first.dtype != np.bool_ else first.dtype
         same = [value.view(unsigned) for value in values]
@@ -132,6 +151,11 @@ class Group:
         for value, group in zip(same, groups, strict=True):
             whole[group.lanes] = value
         return self.pick(whole)
+
+
+def _taken(values: Array, lanes: slice | NDArray[np.intp]) -> Array:
+    """`values[lanes]`; NumPy takes by sorted numbers faster than it indexes."""
+    return values[lanes] if isinstance(lanes, slice) else values.take(lanes, axis=0)
 
 
 def numbers_of(lanes: slice | NDArray[np.intp]) -> NDArray[np.intp]:
@@ -163,13 +187,14 @@ def merge(groups: Sequence[Group], live: Iterable[int], batch_size: int) -> Grou
     merged.polling = next((group.polling for group in groups if group.polling), None)
     updates: list[tuple[int, Array]] = []
     for slot in live:
-        held = [group.registers[slot] for group in groups]
-        if all(value is None for value in held):
+        held = [(group, value) for group in groups if (value := group.changed(slot)) is not None]
+        if not held:
             continue
-        values = [
-            group.load(slot) if value is None else value for group, value in zip(groups, held, strict=True)
-        ]
-        updates.append((slot, merged.joined(values, groups, batch_size)))
+        if len(held) < len(groups):
+            rest = [merged] if lanes is None else [group for group in groups if group.changed(slot) is None]
+            held = [(group, group.get(slot)) for group in rest] + held
+        values = [value for _, value in held]
+        updates.append((slot, merged.joined(values, [group for group, _ in held], batch_size)))
     for slot, value in updates:
         registers[slot] = value
     return merged

@@ -59,7 +59,7 @@ class MemoryRequest(Struct, eq=False):
 
     def pick(self, values: Array) -> Array:
         """The active lanes' part of an array over all lanes of the batch."""
-        return self.group.pick(values) if self.lanes is None else values[self.lanes]
+        return self.group.pick(values) if self.lanes is None else values.take(self.lanes, axis=0)
 
     def only(self, positions: NDArray[np.intp], batch_size: int) -> MemoryRequest:
         """The same request for some of its active lanes, by position."""

@@ -34,5 +34,6 @@ def _forgetting(slots: list[int]) -> Step:
         registers = group.registers
         for slot in slots:
             registers[slot] = None
+            group.loaded.pop(slot, None)
 
     return step

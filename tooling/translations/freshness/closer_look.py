@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from tooling.translations.freshness.cache import Cache, Difference
+from tooling.translations.cache import Cache
+from tooling.translations.freshness.difference import Difference
 from tooling.translations.freshness.pair import PagePair
 from tooling.translations.freshness.workers import map_pages
 from tooling.translations.git.pins import PinReader
@@ -22,30 +23,31 @@ class CloserLook(Struct, frozen=True):
     error: GitError | None
 
 
-def look_closer(pairs: Sequence[PagePair], reader: PinReader, cache: Cache) -> CloserLook:
+def look_closer(pairs: Sequence[PagePair], reader: PinReader, cache: Cache[Difference]) -> CloserLook:
     """Compares the pinned text of every pair with today's."""
     differences: dict[str, Difference] = {}
     unseen: list[PagePair] = []
     for pair in pairs:
-        known = cache.get(*_identity(pair))
+        known = cache.get(_identity(pair))
         if known is None:
             unseen.append(pair)
         else:
+            cache.use(_identity(pair), known)
             differences[pair.key] = known
     try:
         reader.prepare(pair.old for pair in unseen if pair.old)
         for start in range(0, len(unseen), _BATCH):
             for pair, difference in _compare_batch(unseen[start : start + _BATCH], reader):
                 differences[pair.key] = difference
-                cache.put(*_identity(pair), difference)
+                cache.put(_identity(pair), difference)
     except GitError as error:
         return CloserLook(differences, error)
     return CloserLook(differences, None)
 
 
-def _identity(pair: PagePair) -> tuple[str, str, str]:
+def _identity(pair: PagePair) -> str:
     assert pair.old is not None
-    return pair.old, pair.today, pair.target.page.blobs[0]
+    return f"{pair.old} {pair.today} {pair.target.page.blobs[0]}"
 
 
 def _compare_batch(batch: Sequence[PagePair], reader: PinReader) -> Iterator[tuple[PagePair, Difference]]:

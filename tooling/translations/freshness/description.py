@@ -10,7 +10,7 @@ from tooling.translations.diff.changes import compare
 from tooling.translations.diff.sections import changed_sections
 from tooling.translations.diff.similarity import is_nearer
 from tooling.translations.diff.text import split
-from tooling.translations.freshness.cache import Difference
+from tooling.translations.freshness.difference import Difference
 
 
 class Task(Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tooling.translations.freshness.cache import Difference
+from tooling.translations.freshness.difference import Difference
 from tooling.translations.git.history import PageHistory
 from tooling.translations.git.repository import TreeEntry
 from tooling.translations.model import ChangeClass, Freshness, PageStatus, TreePage

@@ -15,8 +15,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from tooling.errors import Location
-from tooling.translations.freshness.cache import Cache, Difference
+from tooling.translations.cache import Cache
 from tooling.translations.freshness.closer_look import look_closer
+from tooling.translations.freshness.difference import Difference
 from tooling.translations.freshness.pair import PagePair
 from tooling.translations.git.history import Log, read_ignored_revisions, read_log, start_log
 from tooling.translations.git.pins import Answer, PinReader, Question
@@ -70,7 +71,7 @@ def survey(
     *,
     only: Collection[str] | None = None,
     fetch: bool = False,
-    cache: Cache | None = None,
+    cache: Cache[Difference] | None = None,
     now: int | None = None,
 ) -> Survey:
     """Judges the freshness of every page, or of the pages with the keys in `only`.
@@ -93,7 +94,7 @@ class _Surveyor(Struct):
     roots: Roots
     only: Collection[str] | None
     fetch: bool
-    cache: Cache
+    cache: Cache[Difference]
     now: int
     repository: Repository | None = None
     no_repository: GitError | None = None

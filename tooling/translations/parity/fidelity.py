@@ -15,18 +15,21 @@ from msgspec import Struct
 
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
+from tooling.regular_files import read_regular
+from tooling.translations.cache import Cache
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.freshness.survey import Survey
 from tooling.translations.freshness.workers import map_pages
 from tooling.translations.git.pins import PinReader
 from tooling.translations.git.repository import GIVE_IT_TREES, UNSHALLOW, GitError, History
+from tooling.translations.marker import without_key
 from tooling.translations.model import Fidelity, Freshness, FreshnessSeverity, PageStatus, Problem
-from tooling.translations.pages import read_translation
 from tooling.translations.parity import comparison
 from tooling.translations.parity.fidelity_result import FidelityResult
 from tooling.translations.parity.findings import ParityFinding
 from tooling.translations.parity.include_drift import IncludeUse, find_drift, uses_of
 from tooling.translations.parity.marker import find_contradictions
+from tooling.translations.parity.page_cache import CachedResult, PageResult, ResultFinder, digest_of
 from tooling.translations.roots import Roots
 
 _BATCH = 2_000  # pages whose pinned texts are held in memory at a time
@@ -42,31 +45,39 @@ class _Task(Struct, frozen=True):
     status: PageStatus
     pinned: bytes | None
 
-
-class _Outcome(Struct, frozen=True):
-    """The result for one page."""
-
-    key: str
-    findings: tuple[TranslationFinding, ...]
-    uses: tuple[IncludeUse, ...]
+    @property
+    def pin(self) -> str | None:
+        """The id of `pinned`."""
+        return self.status.pinned_blob if self.pinned is not None else None
 
 
-def check_fidelity(survey: Survey, glossary_file: Path | None) -> FidelityResult:
+def check_fidelity(
+    survey: Survey,
+    glossary_file: Path | None,
+    cache: Cache[CachedResult] | None = None,
+    *,
+    whole: bool = True,
+) -> FidelityResult:
     """Compares every translated page with its source at the pin; source pages are checked for dead links.
 
     Args:
         glossary_file: the glossary to check against, None for none.
+        cache: results of earlier runs.
+        whole: the survey has every page, so the cache can forget others.
     """
     problems: list[Problem] = []
     findings: list[TranslationFinding] = []
     pages: dict[str, Fidelity] = {}
     uses: list[IncludeUse] = []
+    cache = cache or Cache(None)
+    finder = ResultFinder(cache, survey.roots, _digest(glossary_file))
     if (
         glossary_file is not None
+        and not finder.knows_glossary
         and (problem := _glossary_problem(glossary_file, survey.roots.language)) is not None
     ):
         problems.append(problem)
-        glossary_file = None
+        glossary_file = finder.glossary = None
     run = next(_runs)
     repository = survey.repository
     with PinReader(repository) as reader:
@@ -76,9 +87,9 @@ def check_fidelity(survey: Survey, glossary_file: Path | None) -> FidelityResult
             if problem is not None:
                 problems.append(problem)
             tasks = [_task(run, survey.roots, glossary_file, status, texts) for status in batch]
-            for outcome in map_pages(_check, [task for task in tasks if task is not None]):
-                findings.extend(outcome.findings)
-                uses.extend(outcome.uses)
+            for result in _results(finder, [task for task in tasks if task is not None]):
+                findings.extend(result.findings)
+                uses.extend(result.uses)
             for status in batch:
                 pages[status.key] = _without_comparison(status, texts)
         if repository is not None and repository.history is History.TREELESS and uses:
@@ -96,16 +107,35 @@ def check_fidelity(survey: Survey, glossary_file: Path | None) -> FidelityResult
                 why = f"{error.what}: {error.why}"
                 what = "included code could not be compared with that at the pin"
                 problems.append(Problem(what, why, error.hint or "run git fsck"))
+    cache.save(whole=whole)
     for key, worst in _worst(findings).items():
         if key in pages and pages[key] is Fidelity.FAITHFUL and worst > FreshnessSeverity.INFO:
             pages[key] = Fidelity.MISMATCH if worst is FreshnessSeverity.ERROR else Fidelity.WARNINGS
     return FidelityResult(pages, tuple(findings), tuple(problems))
 
 
+def _results(finder: ResultFinder, tasks: Sequence[_Task]) -> list[PageResult]:
+    """The results of these pages, in order: from the cache where it is still valid, otherwise computed."""
+    found = {task.status.key: finder.find(task.status, task.pin) for task in tasks}
+    todo = [task for task in tasks if found[task.status.key] is None]
+    for task, result in zip(todo, map_pages(_check, todo), strict=True):
+        finder.keep(task.status, task.pin, result)
+        found[result.key] = result
+    return [result for result in found.values() if result is not None]
+
+
 def _cut_off(commits: int) -> Problem:
     pins = "1 pinned commit" if commits == 1 else f"{commits} pinned commits"
     what = "included code was not compared with that at the pin"
     return Problem(what, f"the history of this clone is cut off before {pins}", UNSHALLOW)
+
+
+def _digest(glossary: Path | None) -> str | None:
+    """The digest of a glossary's text; an unreadable one has none, and is reported when it is loaded."""
+    try:
+        return digest_of(read_regular(glossary)) if glossary is not None else None
+    except OSError:
+        return None
 
 
 def _glossary_problem(path: Path, language: str) -> Problem | None:
@@ -176,20 +206,28 @@ def _glossary(run: int, path: Path, language: str) -> Callable[[Page, Page], lis
     return lambda source, target: glossary.check(source, target, terms)
 
 
-def _check(task: _Task) -> _Outcome:
+def _check(task: _Task) -> PageResult:
+    library = _library(task.run, task.roots)
+    with library.files.recording() as facts:
+        findings, uses = _compare(task, library)
+    return PageResult(task.status.key, tuple(findings), uses, facts)
+
+
+def _compare(task: _Task, library: Library) -> tuple[list[TranslationFinding], tuple[IncludeUse, ...]]:
     status, roots = task.status, task.roots
-    library = _library(task.run, roots)
     found: list[TranslationFinding] = []
     uses: tuple[IncludeUse, ...] = ()
     source = target = None
     try:
         if status.source is not None:
-            source = Page.read(roots.source / status.key, roots.source)
+            path = roots.source / status.key
+            source = Page.of(path, roots.source, library.files.text_once(str(path)))
             found += _convert(status, comparison.inspect_source(source, library), in_source=True)
         if status.target is not None:
-            target = read_translation(roots.target / status.key, roots.target)
+            path = roots.target / status.key
+            target = Page.of(path, roots.target, without_key(library.files.text_once(str(path))))
     except UnicodeDecodeError as error:
-        return _Outcome(status.key, (*found, _not_text(status, source is None, error)), ())
+        return [*found, _not_text(status, source is None, error)], ()
     pinned = source
     if task.pinned is not None and source is not None:
         pinned = Page.of(source.path, source.root, task.pinned.decode("utf-8", "replace"))
@@ -206,7 +244,7 @@ def _check(task: _Task) -> _Outcome:
         uses = uses_of(status, pinned, target, library.files)
     elif target is not None:
         found += _convert(status, comparison.inspect_source(target, library))
-    return _Outcome(status.key, tuple(found), uses)
+    return found, uses
 
 
 def _not_text(status: PageStatus, in_source: bool, error: UnicodeDecodeError) -> TranslationFinding:

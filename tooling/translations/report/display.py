@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from collections.abc import Sequence
 from typing import TextIO
 
 from msgspec import Struct
 
-_CODES = {
-    "bold": "1",
-    "dim": "2",
-    "red": "31",
-    "green": "32",
-    "yellow": "33",
-    "blue": "34",
-    "magenta": "35",
-    "cyan": "36",
-}
+from tooling.text.colours import style_codes, wants_colour
+
 _PLAIN = str.maketrans(
     {"→": "->", "§": "section ", "…": "...", "·": "-", "—": "-", "─": "-", "“": '"', "”": '"'}
 )
@@ -33,14 +24,12 @@ class Style(Struct, frozen=True):
     def __call__(self, text: str, *names: str) -> str:
         if not self.colour or not text or not names:
             return text
-        return f"\x1b[{';'.join(_CODES[name] for name in names)}m{text}\x1b[0m"
+        codes = style_codes()
+        return f"\x1b[{';'.join(codes[name] for name in names)}m{text}\x1b[0m"
 
 
 def style_for(stream: TextIO) -> Style:
-    """Colour on a terminal unless NO_COLOR is set; with FORCE_COLOR also on a pipe."""
-    if os.environ.get("NO_COLOR"):
-        return Style(colour=False)
-    return Style(colour=bool(os.environ.get("FORCE_COLOR")) or stream.isatty())
+    return Style(wants_colour(stream))
 
 
 def encodable(text: str, encoding: str | None) -> str:

@@ -14,9 +14,9 @@ from tooling.translations.roots import visible
 _COLOURS: dict[Freshness, tuple[str, ...]] = {
     Freshness.CURRENT: ("green",),
     Freshness.STALE: ("yellow",),
-    Freshness.MISSING: ("blue",),
-    Freshness.ORPHANED: ("magenta",),
-    Freshness.UNTRACKED: ("magenta",),
+    Freshness.MISSING: ("cyan",),
+    Freshness.ORPHANED: ("red",),
+    Freshness.UNTRACKED: ("red",),
     Freshness.BAD_PIN: ("red",),
     Freshness.UNKNOWN: ("red", "bold"),
 }

@@ -102,6 +102,7 @@ class AmdBackend:
         group.wave_size = self.architecture.lanes
         group.batch_size = batch.size
         group.has_thread = batch.spaces.shape.has_thread
+        group.found = None
         return group
 
     def initial_value(self, origin: Origin, batch: Batch) -> Array:

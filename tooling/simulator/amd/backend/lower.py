@@ -18,6 +18,7 @@ from tooling.simulator.amd.instructions.memory import bind_memory
 from tooling.simulator.amd.lowering.binder import Lowering
 from tooling.simulator.amd.lowering.entry import initialise_registers
 from tooling.simulator.amd.lowering.lines import source_at
+from tooling.simulator.amd.lowering.unread import unread_results
 from tooling.simulator.amd.lowering.waves import ACTIVE, EXEC
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.program.module_cache import ModuleCache
@@ -164,6 +165,7 @@ def _bind_instructions(lowering: Lowering, parts: list[list[MachineInstruction]]
     """
     for block, part in zip(lowering.blocks, parts, strict=True):
         lowering.block = block
+        lowering.unread.update(unread_results(part))
         block.instructions = list(part)
         block.reads(EXEC)
         block.reads(ACTIVE)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.decoding.memory_forms import ds_form
-from tooling.simulator.amd.instructions.binders import active_positions, binds, step_of
+from tooling.simulator.amd.instructions.binders import binds, step_of
 from tooling.simulator.amd.instructions.data_share import at_offset
 from tooling.simulator.amd.instructions.memory import Lanes, flat_address, in_spaces
 from tooling.simulator.amd.lowering.binder import Lowering
@@ -111,12 +111,11 @@ def bind_atomic(lowering: Lowering, instruction: MachineInstruction, _following:
         return parts[0] if words == 1 else combined(*parts)
 
     def step(group: WaveGroup, batch: Batch) -> None:
-        positions = active_positions(group)
-        if positions is not None and not len(positions):
+        lanes = Lanes(group)
+        if not lanes.count:
             return
         group.polling = instruction
         batch.sync_count += 1
-        lanes = Lanes(group, positions)
 
         def spread(values: Array) -> Array:
             return np.broadcast_to(lanes.pick(values), lanes.count)

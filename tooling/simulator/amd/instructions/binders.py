@@ -200,14 +200,15 @@ def finish_vector(
     lowering: Lowering, instruction: MachineInstruction, operation: Operation, readers: list[Reader]
 ) -> None:
     """Append the step of a vector operation with these readers of its arguments."""
-    function = operation.function
-    kinds = operation.results
+    function, kinds, results = operation.function, operation.results, instruction.results
+    if operation.first and (instruction.offset in lowering.unread or results[1].kind == "null"):
+        function, kinds, results = operation.first, kinds[:1], results[:1]
     if "clamp" in instruction.flags or instruction.output_scale:
         if len(kinds) > 1:
             raise ValueError(kinds)
         function = _adjusted(function, instruction, kinds[0])
     writers: list[Writer] = []
-    for kind, operand in zip(kinds, instruction.results, strict=True):
+    for kind, operand in zip(kinds, results, strict=True):
         if kind == "mask":
             writers.append(lowering.mask_writer(operand))
         elif instruction.select and instruction.select != "DWORD":
@@ -284,9 +285,3 @@ def _selected_writer(lowering: Lowering, instruction: MachineInstruction, operan
         write(group, field)
 
     return write_part
-
-
-def active_positions(group: WaveGroup) -> NDArray[np.intp] | None:
-    """Positions of the active lanes in the group; None if all are active."""
-    active = group.get(ACTIVE)
-    return None if len(active) == 1 else np.flatnonzero(active)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.decoding.memory_forms import ds_form
-from tooling.simulator.amd.instructions.binders import active_positions, bind_matching, binds, step_of
+from tooling.simulator.amd.instructions.binders import bind_matching, binds, step_of
 from tooling.simulator.amd.instructions.cross_lane import notify_exchange
 from tooling.simulator.amd.instructions.memory import Lanes, load, store
 from tooling.simulator.amd.instructions.vector import by_wave
@@ -69,10 +69,9 @@ def bind_load(lowering: Lowering, instruction: MachineInstruction, _following: i
     element, dtype = _NARROW.get(kind, (4, U32))
 
     def step(group: WaveGroup, batch: Batch) -> None:
-        positions = active_positions(group)
-        if positions is not None and not len(positions):
+        lanes = Lanes(group)
+        if not lanes.count:
             return
-        lanes = Lanes(group, positions)
         values = []
         for offset in offsets:
             address = lanes.pick(at_offset(group, at, offset))
@@ -103,10 +102,9 @@ def bind_store(lowering: Lowering, instruction: MachineInstruction, _following: 
     unsigned = np.dtype(f"u{element}")
 
     def step(group: WaveGroup, batch: Batch) -> None:
-        positions = active_positions(group)
-        if positions is not None and not len(positions):
+        lanes = Lanes(group)
+        if not lanes.count:
             return
-        lanes = Lanes(group, positions)
         for offset, slots in zip(offsets, data, strict=True):
             values = [lanes.pick(group.get(slot).view(U32)) for slot in slots]
             if high:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.amd.code_object.model import CODE
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
-from tooling.simulator.amd.instructions.binders import active_positions, bind_matching, binds, step_of
+from tooling.simulator.amd.instructions.binders import bind_matching, binds, step_of
 from tooling.simulator.amd.instructions.host_calls import HOST_CALLS, host_calls
 from tooling.simulator.amd.lowering.binder import Lowering
 from tooling.simulator.amd.lowering.registers import PARAMETERS, combined
@@ -42,17 +42,20 @@ class Lanes:
     Attributes:
         positions: in the group, or None for all; count: how many.
         numbers: in the batch, or None for all of the group.
+
+    Args:
+        some: their positions, if not all active lanes access.
     """
 
-    def __init__(self, group: WaveGroup, positions: NDArray[np.intp] | None) -> None:
+    def __init__(self, group: WaveGroup, some: NDArray[np.intp] | None = None) -> None:
         self.group = group
-        self.positions = positions
-        self.count = group.count if positions is None else len(positions)
-        self.numbers = None if positions is None else group.indices(group.batch_size)[positions]
+        self.positions = group.active_positions() if some is None else some
+        self.numbers = group.active_numbers() if some is None else group.numbers_at(some)
+        self.count = group.count if self.positions is None else len(self.positions)
 
     def pick(self, value: Array) -> Array:
         """The active lanes' part of a vector value; a single one stays single."""
-        return value if self.positions is None or len(value) == 1 else value[self.positions]
+        return value if self.positions is None or len(value) == 1 else value.take(self.positions)
 
     def put(self, slot: int, value: Array) -> None:
         """Set a register at the active lanes; the value is one per active lane or a single one."""
@@ -276,13 +279,12 @@ def bind_flat_load(lowering: Lowering, instruction: MachineInstruction, _followi
     polls = instruction.is_strong
 
     def step(group: WaveGroup, batch: Batch) -> None:
-        positions = active_positions(group)
-        if positions is not None and not len(positions):
+        lanes = Lanes(group)
+        if not lanes.count:
             return
         if polls:
             group.polling = instruction
             batch.sync_count += 1
-        lanes = Lanes(group, positions)
         results: list[Array] = [np.zeros(lanes.count, U32) for _ in range(count)]
 
         def read(found: Space, some: Lanes, inside: Array, which: NDArray[np.bool_] | None) -> None:
@@ -325,10 +327,9 @@ def bind_flat_store(lowering: Lowering, instruction: MachineInstruction, _follow
     unsigned = np.dtype(f"u{element}")
 
     def step(group: WaveGroup, batch: Batch) -> None:
-        positions = active_positions(group)
-        if positions is not None and not len(positions):
+        lanes = Lanes(group)
+        if not lanes.count:
             return
-        lanes = Lanes(group, positions)
         values = [lanes.pick(group.get(slot).view(U32)) for slot in slots]
         if high:
             values = [value >> U32.type(16) for value in values]
@@ -352,9 +353,9 @@ def _cache_control(lowering: Lowering, instruction: MachineInstruction, _followi
     def step(group: WaveGroup, batch: Batch) -> None:
         batch.sync_count += 1
         if batch.hooks.fence:
-            positions = active_positions(group)
-            if positions is None or len(positions):
-                threads = batch.spaces.threads_of(group, Lanes(group, positions).numbers)
+            lanes = Lanes(group)
+            if lanes.count:
+                threads = batch.spaces.threads_of(group, lanes.numbers)
                 for hook in batch.hooks.fence:
                     hook.fence(threads, instruction)
 

@@ -22,6 +22,7 @@ from tooling.simulator.amd.lowering.waves import (
     flags_of,
     packed_mask,
 )
+from tooling.simulator.amd.semantics.bits import select
 from tooling.simulator.amd.semantics.registry import DTYPES
 from tooling.simulator.amd.texts import NO_SERVICE
 from tooling.simulator.gpu.stop_texts import UNKNOWN_FORM
@@ -45,6 +46,7 @@ class Lowering(Slots):
         module, kernel, architecture: what is lowered.
         block: the current basic block; block_at: the number of the block that starts at a code offset.
         reads_code: it computes addresses in the code object.
+        unread: offsets of the instructions whose second result is overwritten before anything reads it.
     """
 
     def __init__(self, module: CodeObject, kernel: KernelFunction, architecture: Architecture) -> None:
@@ -55,6 +57,7 @@ class Lowering(Slots):
         self.blocks: list[BasicBlock] = []
         self.block = BasicBlock(0, kernel.name)
         self.block_at: dict[int, int] = {}
+        self.unread: set[int] = set()
 
     def unsupported(self, instruction: MachineInstruction, why: Text = UNKNOWN_FORM) -> UnknownInstruction:
         """The error for an instruction that cannot be executed."""
@@ -316,7 +319,7 @@ def put(group: WaveGroup, slot: int, value: Array) -> None:
         old = registers[slot]
         if old is None:
             old = group.load(slot)
-        value = np.where(active, value, old if old.dtype is value.dtype else old.view(value.dtype))
+        value = select(active, value.view(U32), old.view(U32))
     registers[slot] = value
 
 

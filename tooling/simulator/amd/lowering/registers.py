@@ -82,6 +82,8 @@ def combined(low: Array, high: Array) -> Array:
     if whole is not None:
         return whole
     count = max(len(low), len(high))
+    if len(high) == 1 and not high[0]:
+        return low.astype(U64)
     if count < 64:
         return low.astype(U64) | high.astype(U64) << _HALF
     pair = np.empty((count, 2), U32)

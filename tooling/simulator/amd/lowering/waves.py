@@ -37,13 +37,15 @@ class WaveGroup(Group):
         wave_size: lanes of a wavefront.
         batch_size: lanes of the batch.
         has_thread: which lanes of the batch have a thread; None if all have. The others are never active.
+        found: see `_find_active`.
     """
 
-    __slots__ = ("batch_size", "has_thread", "wave_size")
+    __slots__ = ("batch_size", "found", "has_thread", "wave_size")
 
     wave_size: int
     batch_size: int
     has_thread: Array | None
+    found: tuple[Array, NDArray[np.intp] | None, NDArray[np.intp] | None] | None
 
     def like(self, pc: int, lanes: Lanes, count: int, registers: list[Array | None]) -> WaveGroup:
         """A group of other wavefronts of the same batch."""
@@ -51,6 +53,7 @@ class WaveGroup(Group):
         made.wave_size = self.wave_size
         made.batch_size = self.batch_size
         made.has_thread = self.has_thread
+        made.found = None
         return made
 
     @property
@@ -63,10 +66,31 @@ class WaveGroup(Group):
         value = self.base[slot]
         if value is None:
             value = self.base[slot] = self.missing(slot)
-        if self.lanes is not None and len(value) != 1:
-            value = value[self.lanes] if len(value) == self.batch_size else value[self.wave_numbers()]
+        if self.lanes is not None:
+            if len(value) != 1:
+                value = self.pick(value) if len(value) == self.batch_size else value[self.wave_numbers()]
+            self.loaded[slot] = value
         self.registers[slot] = value
         return value
+
+    def active_positions(self) -> NDArray[np.intp] | None:
+        """Positions of the active lanes in the group; None if all are active."""
+        return self._find_active()[1]
+
+    def active_numbers(self) -> NDArray[np.intp] | None:
+        """Their numbers in the batch; None if all lanes of the group are active."""
+        return self._find_active()[2]
+
+    def _find_active(self) -> tuple[Array, NDArray[np.intp] | None, NDArray[np.intp] | None]:
+        """The flags of the active lanes, and what was found for them; found again when EXEC has changed."""
+        active = self.get(ACTIVE)
+        if self.found is None or self.found[0] is not active:
+            positions = numbers = None
+            if len(active) != 1:
+                positions = np.flatnonzero(active)
+                numbers = self.numbers_at(positions)
+            self.found = active, positions, numbers
+        return self.found
 
     def executing(self) -> int | None:
         """How many of its lanes EXEC enables; None: all."""
@@ -88,7 +112,7 @@ class WaveGroup(Group):
         per_wave = {
             slot: value
             for slot in chosen
-            if (value := self.registers[slot]) is not None and 1 < len(value) < self.count
+            if (value := self.changed(slot)) is not None and 1 < len(value) < self.count
         }
         part = super().part(positions, pc, (slot for slot in chosen if slot not in per_wave))
         assert isinstance(part, WaveGroup)

@@ -12,6 +12,13 @@ from tooling.simulator.numerics.rounding import S32, S64, U32, U64
 Array = NDArray[Any]
 
 
+def select(flags: Array, chosen: Array, other: Array) -> Array:
+    """`np.where` of 32-bit unsigned numbers, which these three operations compute faster."""
+    result = (chosen ^ other) * flags
+    result ^= other
+    return np.asarray(result)
+
+
 def amount(value: Array, bits: int, like: Array) -> Array:
     """A shift amount modulo the width, in the type of the shifted value."""
     return np.asarray(value & value.dtype.type(bits - 1), like.dtype)

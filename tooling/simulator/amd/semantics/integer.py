@@ -19,6 +19,7 @@ from tooling.simulator.amd.semantics.bits import (
     mul_hi_u32,
     population,
     reverse32,
+    select,
     shift_left,
     shift_right,
     sign_bits,
@@ -26,7 +27,7 @@ from tooling.simulator.amd.semantics.bits import (
     subtract_out,
     trailing_zeros,
 )
-from tooling.simulator.amd.semantics.registry import DTYPES, enter
+from tooling.simulator.amd.semantics.registry import DTYPES, enter, enter_first
 from tooling.simulator.numerics.rounding import S64, U16, U32, U64
 
 Array = NDArray[Any]
@@ -128,7 +129,7 @@ enter(
     _VOP2, "u32 mask <- u32 u32 mask",
     v_addc_co_u32=add_in_out, v_subb_co_u32=subtract_in_out, v_subbrev_co_u32=_swapped(subtract_in_out),
 )  # fmt: skip
-enter(_VOP2, "b32 <- b32 b32 mask", v_cndmask_b32=lambda a, b, mask: np.where(mask, b, a))
+enter(_VOP2, "b32 <- b32 b32 mask", v_cndmask_b32=lambda a, b, mask: select(mask, b, a))
 enter(
     _VOP2, "b32 <- b32 b32",
     v_and_b32=np.bitwise_and, v_or_b32=np.bitwise_or, v_xor_b32=np.bitwise_xor,
@@ -159,6 +160,10 @@ enter(_VOP3, "u16 <- u16 u16 u16", v_mad_legacy_u16=lambda a, b, c: a * b + c)
 enter(_VOP3, "u32 <- u32 u32 u32", v_mad_u32_u24=lambda a, b, c: low24(a) * low24(b) + c)
 enter(_VOP3, "i32 <- i32 i32 i32", v_mad_i32_i24=lambda a, b, c: low24(a) * low24(b) + c)
 enter(_VOP3, "u64 mask <- u32 u32 u64", v_mad_u64_u32=_mad_u64_u32)
+enter_first(
+    v_addc_co_u32=lambda a, b, carry: a + b + carry,
+    v_mad_u64_u32=lambda a, b, c: a.astype(U64) * b.astype(U64) + c,
+)
 enter(_VOP3, "i64 mask <- i32 i32 i64", v_mad_i64_i32=_mad_i64_i32)
 enter(_VOP3, "u64 <- u64 u32 u64", v_lshl_add_u64=lambda a, by, c: (a << (by & U32.type(7)).astype(U64)) + c)
 enter(

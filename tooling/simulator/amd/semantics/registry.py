@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
@@ -42,6 +43,8 @@ class Operation(Struct, frozen=True):
     Attributes:
         results, arguments: types, and the words above.
         source: the section of the vendor's manual.
+        first: computes the first result alone, for instructions whose second one is not read; None if
+            that saves nothing.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Operation(Struct, frozen=True):
     arguments: tuple[str, ...]
     function: Callable[..., Any]
     source: str
+    first: Callable[..., Array] | None = None
 
     @property
     def operand_types(self) -> tuple[str, ...]:
@@ -65,6 +69,12 @@ def enter(source: str, form: str, **functions: Callable[..., Any]) -> None:
     for name, function in functions.items():
         assert name not in OPERATIONS, name
         OPERATIONS[name] = Operation(name, tuple(results.split()), tuple(arguments.split()), function, source)
+
+
+def enter_first(**functions: Callable[..., Array]) -> None:
+    """Enter functions that compute only the first result of operations of the table."""
+    for name, function in functions.items():
+        OPERATIONS[name] = replace(OPERATIONS[name], first=function)
 
 
 def dwords(kind: str) -> int:

@@ -1,0 +1,111 @@
+"""The cover: a sum of 32 products as one warp computes it, drawn from a recorded run of puzzle 24."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from msgspec import Struct
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts
+from tooling.book.figures.figure import Figure
+from tooling.book.figures.traces import SHARED, Trace
+from tooling.text import Text
+
+_RUN = "p24_tile_tensor --traditional"
+
+
+class _Step(Struct, frozen=True):
+    """The threads that store to shared memory, and for each what it added: the element of another thread."""
+
+    threads: frozenset[int]
+    addends: tuple[tuple[int, int], ...]
+
+    def distance(self) -> int:
+        return max((element - thread for thread, element in self.addends), default=0)
+
+
+class _Rows(Struct, frozen=True):
+    """Draws rows of cells, which have a side and a distance from centre to centre in the canvas's units."""
+
+    canvas: Canvas
+    side: int
+    pitch: int
+
+    def cells(self, top: int, cells: Iterable[int], ink: Ink) -> None:
+        """Cells of one ink as a single path: a rectangle each would make the picture ten times as large."""
+        fill, line, _ = self.canvas.shade.marks[ink]
+        side = self.side
+        path = "".join(f"M{1 + cell * self.pitch} {top}h{side}v{side}h-{side}z" for cell in sorted(cells))
+        self.canvas.embed(f'<path d="{path}" fill="{fill}" stroke="{line if ink is Ink.LIVE else "none"}"/>')
+
+    def curves(self, top: int, height: int, step: _Step) -> None:
+        """The ways of the addends to the threads that add them, and of each thread's own value."""
+        line = self.canvas.shade.marks[Ink.LIVE][1]
+        middle = 1 + self.side / 2
+        own = "".join(f"M{middle + thread * self.pitch:g} {top}v{height}" for thread, _ in step.addends)
+        far = []
+        for thread, element in step.addends:
+            across = (thread - element) * self.pitch
+            bend = f"c0 {height * 0.6:g} {across} {height * 0.4:g} {across} {height}"
+            far.append(f"M{middle + element * self.pitch:g} {top}{bend}")
+        for path, opacity in ((own, 0.45), ("".join(far), 0.9)):
+            self.canvas.embed(f'<path d="{path}" fill="none" stroke="{line}" stroke-opacity="{opacity}"/>')
+
+
+def draw_sum(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+    """A row of cells for each step, and a curve for each addend that a thread reads from another one."""
+    trace = facts.trace(_RUN)
+    first, *rest = _steps(trace)
+    lanes = trace.block[0]
+    side, pitch, scale = (9, 11, 1.5) if narrow else (17, 20, 2.3)
+    # The further the addends, the higher the curves.
+    gaps = [round(scale * (17 + 2.6 * step.distance())) for step in rest]
+    height, width = (22, 54) if narrow else (34, 77)
+    canvas = sheet(lanes * pitch - pitch + side + 2, sum(gaps) + (len(gaps) + 3) * side + height + 2)
+    rows = _Rows(canvas, side, pitch)
+    rows.cells(1, first.threads, Ink.LIVE)
+    top = 1 + side
+    for step, gap in zip(rest, gaps, strict=True):
+        rows.curves(top, gap, step)
+        rows.cells(top + gap, set(range(lanes)) - step.threads, Ink.SPARE)
+        rows.cells(top + gap, step.threads, Ink.LIVE)
+        top += gap + side
+    canvas.arrow(1 + side / 2, top + 1, 1 + side / 2, top + 2 * side - 2)
+    total = next(trace.accesses("store", 0)).value
+    canvas.cell(1, top + 2 * side, width, height, f"{total:g}", ink=Ink.RESULT, size=14 if narrow else 18)
+    return canvas
+
+
+def _steps(trace: Trace) -> list[_Step]:
+    steps = []
+    read: list[tuple[int, int]] = []
+    for event in trace.of_block(0):
+        if event.buffer == SHARED and event.action == "load":
+            pairs = zip(event.threads, event.elements, strict=True)
+            read += [(thread, element) for thread, element in pairs if thread != element]
+        elif event.buffer == SHARED and event.action == "store":
+            steps.append(_Step(frozenset(event.threads), tuple(read)))
+            read = []
+    return steps
+
+
+FIGURES = (
+    Figure(
+        "cover",
+        Text(
+            "A recorded run of puzzle 24. The 32 threads of a warp multiply two vectors and add the "
+            "products in five steps: half of the threads in the first, half of these in the next, until "
+            "one holds the sum."
+        ),
+        Text(
+            "Six rows of 32 cells, one for each thread of a warp. In the first row all threads are at "
+            "work, in the next rows the first 16, 8, 4, 2 and 1. Curves lead from the right half of the "
+            "cells at work to the threads that add them. An arrow leads from the last one to the sum, 10416."
+        ),
+        draw_sum,
+        traces=(_RUN,),
+        narrow=partial(draw_sum, narrow=True),
+    ),
+)

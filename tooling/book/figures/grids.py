@@ -1,0 +1,107 @@
+"""Draws arrays and matrices as cells, with the threads that access them and the offsets in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.text import Sentence
+
+_SMALL = 12  # the size of labels
+_LINE = 16  # from a line of labels to the next
+
+
+class Square(Struct, frozen=True):
+    """One cell.
+
+    Attributes:
+        text: in the cell.
+        above, below: small labels, such as threads and the offset.
+    """
+
+    text: str = ""
+    ink: Ink = Ink.PLAIN
+    above: tuple[str, ...] = ()
+    below: str = ""
+
+
+class Grid(Struct, frozen=True):
+    """An array or a matrix.
+
+    Attributes:
+        title: code as a plain string, or a description.
+        rows: the cells.
+        columns, names: the headings of columns and rows; may be empty.
+    """
+
+    title: Sentence | str
+    rows: Sequence[Sequence[Square]]
+    columns: Sequence[Sentence | str] = ()
+    names: Sequence[Sentence | str] = ()
+
+
+def numbered(count: int) -> tuple[str, ...]:
+    """The numbers from 0, as headings."""
+    return tuple(map(str, range(count)))
+
+
+def tally(title: Sentence | str, squares: Sequence[Square], *, across: int) -> Grid:
+    """Cells that stand for single cases, in rows of `across`."""
+    return Grid(title, [squares[first : first + across] for first in range(0, len(squares), across)])
+
+
+def draw_grids(
+    sheet: Callable[[int, int], Canvas],
+    grids: Sequence[Grid],
+    *,
+    side: int = 64,
+    high: int = 36,
+    left: int = 0,
+    beside: int = 1,
+) -> Canvas:
+    """Draws grids, some of them side by side.
+
+    Args:
+        sheet: creates the canvas of a width and height.
+        grids: in reading order.
+        side, high: of a cell.
+        left: the width of the headings of rows.
+        beside: how many grids are in one line.
+    """
+    canvas = sheet(0, 0)
+    for first in range(0, len(grids), beside):
+        x, top = 1.0, canvas.height + (20 if canvas.height else 0)
+        for grid in grids[first : first + beside]:
+            end = _draw_grid(canvas, grid, x + left, top, (side, high))
+            canvas.height = max(canvas.height, round(end))
+            x += left + max(map(len, grid.rows)) * side + 30
+        canvas.width = max(canvas.width, round(x) - 24)
+    canvas.height += 4
+    return canvas
+
+
+def _draw_grid(canvas: Canvas, grid: Grid, x: float, y: float, cell: tuple[int, int]) -> float:
+    """Draws one grid with its first cell at x; returns its lower end."""
+    side, high = cell
+    if grid.title:
+        canvas.label(x, y + 10, grid.title, bold=True, mono=isinstance(grid.title, str))
+        y += 26
+    for column, heading in enumerate(grid.columns):
+        canvas.label(x + (column + 0.5) * side, y + 8, heading, "middle", size=_SMALL, quiet=True)
+    y += 20 if grid.columns else 0
+    for number, row in enumerate(grid.rows):
+        y += _LINE * max(len(square.above) for square in row)
+        if grid.names:
+            canvas.label(x - 8, y + high / 2, grid.names[number], "end", size=_SMALL, quiet=True)
+        for column, square in enumerate(row):
+            middle = x + (column + 0.5) * side
+            for line, text in enumerate(reversed(square.above)):
+                canvas.label(middle, y - 9 - line * _LINE, text, "middle", size=_SMALL, mono=True)
+            size = 14 if side >= 44 and len(square.text) < 7 else 11
+            canvas.cell(x + column * side + 1, y, side - 2, high, square.text, ink=square.ink, size=size)
+            if square.below:
+                canvas.label(middle, y + high + 10, square.below, "middle", size=_SMALL, quiet=True)
+        y += high + (22 if any(square.below for square in row) else 3)
+    return y

@@ -1,0 +1,67 @@
+"""The recordings of an H200, as figures need them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from msgspec import Struct
+
+from tooling.book.errors import malformed
+from tooling.book.figures.facts import Facts
+
+
+class Measured(Struct, frozen=True):
+    """One row of a benchmark.
+
+    Attributes:
+        elements: that the kernel handled.
+        microseconds: the mean time of a launch.
+        of_copy: its bandwidth relative to that of a copy; None if the benchmark compares with none.
+    """
+
+    elements: int
+    microseconds: float
+    of_copy: float | None
+
+
+def measured(facts: Facts, program: str) -> dict[str, list[Measured]]:
+    """The recorded rows of a benchmark, by kernel, in the order of the recording.
+
+    Raises:
+        BookError: there is no such recording.
+    """
+    rows: dict[str, list[Measured]] = {}
+    for line in _recorded(facts, "benchmarks.json", "programs", program)[2:]:
+        kernel, elements, _, mean, _, *compared = line.split()
+        of_copy = float(compared[1]) if compared else None
+        rows.setdefault(kernel, []).append(Measured(int(elements), float(mean), of_copy))
+    return rows
+
+
+def graph_times(facts: Facts, program: str) -> dict[str, float]:
+    """The recorded microseconds of each graph of a program in Python. Raises as `measured`."""
+    lines = _recorded(facts, "benchmarks.json", "graphs", program)
+    found = (re.match(r"(.+): ([\d.]+) us ", line) for line in lines)
+    return {each[1]: float(each[2]) for each in found if each}
+
+
+def defects_found(facts: Facts) -> dict[str, tuple[str, ...]]:
+    """The tools of compute-sanitizer that report each faulty kernel. Raises as `measured`."""
+    kernels = _recorded(facts, "defects.json", "kernels")
+    return {
+        name: tuple(tool for tool, report in runs["wrong"].items() if tool != "none" and "messages" in report)
+        for name, runs in kernels.items()
+    }
+
+
+def _recorded(facts: Facts, file: str, *keys: str) -> Any:
+    path = facts.puzzle_index.project.recordings / "h200" / file
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        for key in keys:
+            found = found[key]
+    except (OSError, KeyError, ValueError) as error:
+        raise malformed("recording", path, error) from error
+    return found

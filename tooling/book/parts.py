@@ -1,0 +1,57 @@
+"""The marks of the twelve parts: a pattern of cells and a hue each, the same wherever a part is named."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from tooling.catalog.model import PartNumber
+
+_NUMBER = re.compile(r"\b([IVX]+|\d+)(?=:|부:)")
+_PATTERNS = (
+    "####/..../..../++++",  # one element, one thread, one result
+    "++++/++#+/++++/++++",  # one that is wrong
+    "++++/##++/#+++/#+++",  # a tree of additions
+    "..#./.###/..#./.#.#",  # a graph
+    "#..#/++++/++++/#..#",  # a table, of which rows are read
+    "##.+/##.+/..../+..+",  # tiles and elements
+    "#..#/.##./.##./#..#",  # lanes that exchange values
+    "####/#++#/#++#/####",  # a block
+    "##++/##++/++##/++##",  # two buffers in turn
+    "...#/.#.#/.###/####",  # measurements
+    "##.#/##.#/..../##.#",  # a matrix of matrices
+    "#+++/.#++/..#+/...#",  # an offset from line to line
+)
+"""For each part the rows of its pattern: `#` strong, `+` pale, `.` empty."""
+
+
+def part_number(title: str) -> int | None:
+    """The number in the title of a part, such as `Part III: …` or `3부: …`; None where it has none."""
+    found = _NUMBER.search(title)
+    if found is None:
+        return None
+    return int(found[1]) if found[1].isdigit() else int(PartNumber(found[1]))
+
+
+def part_style(number: int) -> str:
+    """The attribute that gives an element the hue of a part; the style sheet computes it."""
+    return f'style="--part: {number}"'
+
+
+@lru_cache
+def glyph(number: int) -> str:
+    """The pattern of a part as inline SVG, hidden from screen readers: the name is beside it."""
+    rows = _PATTERNS[number - 1].split("/")
+
+    def path(cell: str) -> str:
+        return "".join(
+            f"M{4 * x} {4 * y}h3v3h-3z"
+            for y, row in enumerate(rows)
+            for x, each in enumerate(row)
+            if each == cell
+        )
+
+    return (
+        f'<svg class="glyph" viewBox="0 0 15 15" aria-hidden="true"><path d="{path("#")}"/>'
+        f'<path opacity=".35" d="{path("+")}"/></svg>'
+    )
