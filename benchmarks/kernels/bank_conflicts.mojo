@@ -41,9 +41,7 @@ def load_again[STRIDE: Int](output: Output, loads: Int32):
 
 def measure[
     STRIDE: Int
-](
-    mut table: Benchmark, result: DeviceBuffer[dtype], ctx: DeviceContext
-) raises:
+](mut table: Benchmark, result: DeviceBuffer[dtype], ctx: DeviceContext) raises:
     var loads = Int32(LOADS if table.timed else SIMULATED_LOADS)
 
     def launch(repetition: Int, ctx: DeviceContext) raises {imm}:

@@ -201,18 +201,18 @@ def simulate(mode: str, *more: str, checks: frozenset[Check] = frozenset(Check))
 LINES = {
     "read": (
         "the host uses the 4096-byte host buffer #1 before it has waited for the copy to the host",
-        ("host_order.mojo:41:15: access by the host", "host_order.mojo:38:21: copy to the host (stream 1)"),
+        ("host_order.mojo:42:15: access by the host", "host_order.mojo:39:21: copy to the host (stream 1)"),
     ),
     "change": (
         "the host changes the 4096-byte host buffer #1 before it has waited for the copy to the device",
-        ("host_order.mojo:55:9: write by the host", "host_order.mojo:52:21: copy to the device (stream 1)"),
+        ("host_order.mojo:56:9: write by the host", "host_order.mojo:53:21: copy to the device (stream 1)"),
     ),
     "streams": (
         "kernel add_ten and kernel add_ten, in two streams, use the same bytes of the 4096-byte buffer #1, "
         "unordered",
         (
-            "host_order.mojo:74:28: kernel add_ten (stream 2)",
-            "host_order.mojo:69:25: kernel add_ten (stream 1)",
+            "host_order.mojo:75:28: kernel add_ten (stream 2)",
+            "host_order.mojo:70:25: kernel add_ten (stream 1)",
         ),
     ),
 }
@@ -243,8 +243,8 @@ def test_a_finding_of_a_kernel_has_the_line_that_launched_it() -> None:
     _, (found,) = simulate("beyond")
     assert found.kind is Kind.PAST_THE_END
     assert found.launched is not None
-    assert found.launched.brief == "host_order.mojo:116:32"
-    assert found.to_json()["launched"]["line"] == 116
+    assert found.launched.brief == "host_order.mojo:117:32"
+    assert found.to_json()["launched"]["line"] == 117
     with Simulation(SimulationOptions(unused_memory=True), libraries=stand_ins()) as gpu:
         run(gpu, program("host_order"), "beyond")
     unused = explain(gpu.findings[1])
@@ -266,7 +266,7 @@ def test_simulate_shows_the_line_of_the_launch_and_unused_memory() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     lines = done.stdout.splitlines()
     assert done.returncode == 1
-    assert next(line for line in lines if "launched at" in line).endswith("/host_order.mojo:116:32")
+    assert next(line for line in lines if "launched at" in line).endswith("/host_order.mojo:117:32")
     assert lines[-1] == "2 launches, 2 findings; the program ended with status 0"
 
 

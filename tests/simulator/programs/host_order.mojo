@@ -8,7 +8,8 @@ comptime SIZE = 1024
 
 
 def add_ten(
-    into: Pointer[Float32, MutAnyOrigin], a: Pointer[Float32, MutAnyOrigin]):
+    into: Pointer[Float32, MutAnyOrigin], a: Pointer[Float32, MutAnyOrigin]
+):
     """Adds 10."""
     var i = global_idx.x
     if i < SIZE:
@@ -91,7 +92,7 @@ def halves(ctx: DeviceContext) raises:
 
 
 def chain(ctx: DeviceContext) raises:
-    """Copies of one stream from and to one host buffer: the stream orders them."""
+    """Copies of one stream to and from one host buffer, in its order."""
     var host = ctx.enqueue_create_host_buffer[DType.float32](SIZE)
     var other = ctx.enqueue_create_host_buffer[DType.float32](SIZE)
     var a = ctx.enqueue_create_buffer[DType.float32](SIZE)

@@ -92,9 +92,13 @@ def main() raises:
         elif name == "bounds":
             ctx.enqueue_function[bounds](output, a, grid_dim=1, block_dim=SIZE)
         elif name == "unwritten":
-            ctx.enqueue_function[unwritten](output, a, grid_dim=1, block_dim=SIZE)
+            ctx.enqueue_function[unwritten](
+                output, a, grid_dim=1, block_dim=SIZE
+            )
         elif name == "divergent":
-            ctx.enqueue_function[divergent](output, a, grid_dim=1, block_dim=SIZE)
+            ctx.enqueue_function[divergent](
+                output, a, grid_dim=1, block_dim=SIZE
+            )
         elif name == "endless":
             ctx.enqueue_function[endless](output, a, grid_dim=1, block_dim=64)
         elif name == "print_of_no_thread":

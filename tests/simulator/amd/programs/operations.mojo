@@ -63,7 +63,7 @@ def collatz(output: Ints, a: Ints, b: Ints):
 
 
 def reversed_by_block(output: Ints, a: Ints, b: Ints):
-    """Shared memory and barriers: each block reverses its part, then adds neighbours."""
+    """Shared memory and barriers: reverses the part of a block, adds neighbours."""
     var shared = unsafe_stack_allocation[
         BLOCK, Scalar[DType.int64], address_space=AddressSpace.SHARED
     ]()
@@ -81,7 +81,7 @@ def reversed_by_block(output: Ints, a: Ints, b: Ints):
 
 
 def counting(output: Ints, a: Ints, b: Ints):
-    """Atomic operations on a few elements, whose result does not depend on the order."""
+    """Atomic operations on a few elements, whose order does not matter."""
     var i = block_dim.x * block_idx.x + thread_idx.x
     var x = Int32(a[unsafe_offset=i] & 1023)
     var bins = output.unsafe_bitcast[Int32]()
@@ -133,7 +133,9 @@ def main() raises:
                 host[i] = Float32(mixed(i) >> 40) / Float32(1 << 19)
         comptime GRID = SIZE // BLOCK
         output.enqueue_fill(0)
-        ctx.enqueue_function[division](output, a, b, grid_dim=GRID, block_dim=BLOCK)
+        ctx.enqueue_function[division](
+            output, a, b, grid_dim=GRID, block_dim=BLOCK
+        )
         show("division", output)
         ctx.enqueue_function[wide](output, a, b, grid_dim=GRID, block_dim=BLOCK)
         show("wide", output)
@@ -141,7 +143,9 @@ def main() raises:
             output, a, b, grid_dim=GRID, block_dim=BLOCK
         )
         show("conversions", output)
-        ctx.enqueue_function[collatz](output, a, b, grid_dim=GRID, block_dim=BLOCK)
+        ctx.enqueue_function[collatz](
+            output, a, b, grid_dim=GRID, block_dim=BLOCK
+        )
         show("collatz", output)
         ctx.enqueue_function[reversed_by_block](
             output, a, b, grid_dim=GRID, block_dim=BLOCK

@@ -70,7 +70,9 @@ def hipSetDevice(device: Int32) abi("C") -> Int32:
 
 
 @export("hipDeviceGetName")
-def hipDeviceGetName(name: UInt64, size: Int32, device: Int32) abi("C") -> Int32:
+def hipDeviceGetName(
+    name: UInt64, size: Int32, device: Int32
+) abi("C") -> Int32:
     """The hipDeviceGetName of the runtime API."""
     var status = connected()
     return status if status != SUCCESS else cuDeviceGetName(name, size, device)

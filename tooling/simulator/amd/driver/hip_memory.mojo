@@ -177,9 +177,7 @@ def hipMemset2D(
     address: UInt64, pitch: UInt64, value: Int32, width: UInt64, height: UInt64
 ) abi("C") -> Int32:
     """The hipMemset2D of the runtime API: `height` rows of `width` bytes."""
-    return fill[DType.uint8](
-        address, UInt8(value & 255), width, height, pitch
-    )
+    return fill[DType.uint8](address, UInt8(value & 255), width, height, pitch)
 
 
 @export("hipMemset2DAsync")

@@ -164,7 +164,8 @@ def hipStreamEndCapture() abi("C") -> Int32:
 
 @export("hipStreamUpdateCaptureDependencies")
 def hipStreamUpdateCaptureDependencies() abi("C") -> Int32:
-    """The hipStreamUpdateCaptureDependencies of the runtime API: NOT_SUPPORTED."""
+    """The hipStreamUpdateCaptureDependencies of the runtime API: NOT_SUPPORTED.
+    """
     return unsupported("hipStreamUpdateCaptureDependencies")
 
 

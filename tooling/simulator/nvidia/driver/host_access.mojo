@@ -12,7 +12,9 @@ comptime _FLAGS = Int32(0x08000004)  # SA_ONSTACK, SA_SIGINFO
 comptime _FLAGS_OFFSET = UInt64(136)  # of sa_flags in struct sigaction of glibc
 comptime _SIGACTION_BYTES = UInt64(152)
 comptime _ADDRESS_OFFSET = UInt64(16)  # of si_addr in siginfo_t
-comptime _PC_OFFSET = UInt64(168)  # of the instruction pointer in ucontext_t (x86-64)
+comptime _PC_OFFSET = UInt64(
+    168
+)  # of the instruction pointer in ucontext_t (x86-64)
 
 comptime Handler = def(Int32, UInt64, UInt64) thin abi("C") -> None
 
@@ -31,9 +33,7 @@ def watch_host():
     session[].previous_action = previous
 
 
-def _on_fault(
-    signal: Int32, info: UInt64, context: UInt64
-) abi("C") -> None:
+def _on_fault(signal: Int32, info: UInt64, context: UInt64) abi("C") -> None:
     """Report the access and let it proceed. Other faults are left to the previous handler: the instruction
     faults again.
     """

@@ -17,7 +17,8 @@ comptime _MOST_FRAMES = 64
 
 @fieldwise_init
 struct _Range(TrivialRegisterPassable):
-    """Bytes from `low` up to `high` (exclusive), and the access that the host has."""
+    """Bytes from `low` up to `high` (exclusive), and the access that the host has.
+    """
 
     var low: UInt64
     var high: UInt64

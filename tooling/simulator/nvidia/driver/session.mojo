@@ -334,8 +334,7 @@ struct Session(Movable):
         self._send_order(body)
 
     def order(mut self, action: UInt32, stream: UInt64, event: UInt64):
-        """Send what orders streams and the host.
-        """
+        """Send what orders streams and the host."""
         if not self.pending.enabled:
             return
         var body = Body(protocol.ORDER)
