@@ -63,7 +63,8 @@ def collatz(output: Ints, a: Ints, b: Ints):
 
 
 def reversed_by_block(output: Ints, a: Ints, b: Ints):
-    """Shared memory and barriers: reverses the part of a block, adds neighbours."""
+    """Shared memory and barriers: reverses the part of a block, adds neighbours.
+    """
     var shared = unsafe_stack_allocation[
         BLOCK, Scalar[DType.int64], address_space=AddressSpace.SHARED
     ]()
