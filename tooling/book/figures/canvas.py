@@ -172,6 +172,14 @@ class Canvas(Struct):
             f"{mark}{dash}/>"
         )
 
+    def curve(self, x1: float, y1: float, x2: float, y2: float) -> None:
+        """An arrow that begins and ends vertically."""
+        middle = (y1 + y2) / 2
+        self._parts.append(
+            f'<path d="M{x1:g} {y1:g}C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" fill="none" '
+            f'stroke="{self.shade.arrow}" stroke-width="1.4" marker-end="url(#head)"/>'
+        )
+
     def embed(self, drawn: str) -> None:
         """Embeds SVG that was drawn elsewhere, in this canvas's units."""
         self._parts.append(drawn)

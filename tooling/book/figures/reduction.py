@@ -58,7 +58,9 @@ def draw_reduction(
             for cell in cells:
                 to = x + thread * side + side / 2
                 start = x + cell * side + side / 2
-                canvas.arrow(start, top - ROW + side + 2, to + (0.3 * side if cell != thread else 0), top - 3)
+                canvas.curve(
+                    start, top - ROW + side + 2, to + (0.28 * side if cell != thread else 0), top - 3
+                )
     return y + len(moves) * ROW
 
 

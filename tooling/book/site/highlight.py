@@ -48,7 +48,7 @@ def _language(keywords: str) -> re.Pattern[str]:
 
 _SHELL = re.compile(
     r"(?P<c>(?:^|(?<=\s))\#.*)|(?P<p>^[$>]\ )|(?P<s>\"[^\"\n]*\"|'[^'\n]*')|(?P<k>(?<!\S)--?[\w-]+)"
-    r"|(?P<f>^(?:\w+=\S+\ )*[\w.-]+)",
+    r"|(?P<f>(?:^|(?<=&&\ ))(?:\w+=\S+\ )*[\w./-]+)",
     re.MULTILINE,
 )
 _PATTERNS: dict[str, Callable[[], re.Pattern[str]]] = {
