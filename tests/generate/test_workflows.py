@@ -150,6 +150,8 @@ def test_every_part_is_judged_and_graphs_have_their_packages() -> None:
     for puzzle in PUZZLES:
         if any(program.language is ProgramLanguage.PYTHON for program in puzzle.programs):
             assert extras[puzzle.part] == "torch"  # else --require-all could not pass
+    tests = commands(load("ci.yml")["jobs"]["max"]).strip()
+    assert tests == "bash .ci/install torch --group dev\n.uv/bin/uv run --no-sync poe test-max"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import os
 import shutil
 import struct
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -283,6 +284,30 @@ def test_the_environment_keeps_the_callers_library_path(monkeypatch: pytest.Monk
     monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/한글 lib")
     with simulation() as gpu:
         assert gpu.environment["LD_LIBRARY_PATH"] == "/nowhere:/nowhere:/opt/한글 lib"
+
+
+def test_only_pytorchs_warning_about_cuda_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONWARNINGS", "error:mine")
+    code = """
+import warnings
+for text in ("CUDA initialization: Unexpected error from cudaGetDeviceCount().", "CUDA is old", "mine"):
+    try:
+        warnings.warn(text)
+    except UserWarning as raised:
+        print("raised:", raised)
+"""
+    with simulation() as gpu:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, **gpu.environment, "LD_LIBRARY_PATH": ""},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    assert done.stdout == "raised: mine\n"
+    assert [line for line in done.stderr.splitlines() if "Warning" in line] == [
+        "<string>:5: UserWarning: CUDA is old"
+    ]
 
 
 def test_graphs_get_a_cache_of_their_own(tmp_path: Path) -> None:

@@ -150,6 +150,9 @@ class Simulation:
         return list(self.gpu.errors)
 
 
+_OF_PYTORCH = "ignore:CUDA initialization"
+
+
 def _environment(
     libraries: Libraries, server: Server, options: SimulationOptions, backend: Backend
 ) -> dict[str, str]:
@@ -161,6 +164,8 @@ def _environment(
         "MODULAR_DEVICE_CONTEXT_MEMORY_MANAGER_SIZE_PERCENT": "0",
         "MODULAR_DEVICE_CONTEXT_HOST_MEMORY_MANAGER_SIZE": "0",
         "MODULAR_TELEMETRY_ENABLED": "0",
+        # PyTorch asks the stand-in driver for CUDA devices, gets none that it can use, and warns.
+        "PYTHONWARNINGS": ",".join(filter(None, (os.environ.get("PYTHONWARNINGS"), _OF_PYTORCH))),
         **{name: str(libraries.folder / file) for name, file in backend.stand_ins.path_variables.items()},
     }
     if options.graph_cache is not None:
