@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Workbench
 
 __all__ = ["course"]
+REPOSITORY = Path(__file__).resolve().parents[2]
 _START = """\
 import os, platform, signal, sys
 system, machine, *arguments = sys.argv[1:]
@@ -33,6 +35,30 @@ if system == "win32":
 sys.argv = ["tooling", *arguments]
 from tooling.cli import main
 sys.exit(main(arguments))
+"""
+
+_IMPORT_ALL = """\
+import os, pathlib, platform, select, signal, socket, sys
+import asyncio, concurrent.futures.process, http.server, mmap, multiprocessing.pool, subprocess, numpy
+linux = {
+    os: ("memfd_create", "sched_getaffinity", "pidfd_open", "eventfd", "splice", "copy_file_range",
+         "posix_fadvise", "posix_fallocate", "getxattr", "getrandom", "O_TMPFILE", "O_DIRECT", "O_PATH",
+         "MFD_CLOEXEC", "MFD_ALLOW_SEALING"),
+    select: ("epoll",),
+    socket: ("SO_PEERCRED", "SOCK_CLOEXEC", "SOCK_NONBLOCK"),
+    signal: ("SIGRTMIN", "SIGPWR", "SIGPOLL", "sigtimedwait", "sigwaitinfo"),
+    mmap: ("MADV_REMOVE", "MAP_POPULATE"),
+}
+for module, names in linux.items():
+    for name in names:
+        if hasattr(module, name):
+            delattr(module, name)
+sys.platform, platform.machine = "darwin", lambda: "arm64"
+import importlib
+for path in sorted(pathlib.Path(sys.argv[1], "tooling").rglob("*.py")):
+    if path.name not in ("__main__.py", "run_bundle.py") and "templates" not in path.parts:
+        name = ".".join(path.relative_to(sys.argv[1]).with_suffix("").parts)
+        importlib.import_module(name.removesuffix(".__init__"))
 """
 
 
@@ -107,3 +133,9 @@ def test_the_simulated_gpu_says_that_it_needs_linux(
     nvidia = run_on(course, system, machine, "run", "p01", "--target", "nvidia")
     assert "`--target sim`" not in nvidia.stderr
     assert "the simulated GPU needs Linux on x86-64" in nvidia.stderr
+
+
+def test_no_module_needs_linux_to_be_imported() -> None:
+    command = [sys.executable, "-c", _IMPORT_ALL, str(REPOSITORY)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -105,7 +105,7 @@ _PAGE = """<!doctype html>
 <div><h1>{title}</h1><p class="facts">{facts}</p></div>
 <button type="button" id="theme" aria-label="{t_theme}" title="{t_theme}">◐</button>
 </header>
-<div class="notes"><noscript><p>{t_scripts}</p></noscript>{notes}</div>
+<aside class="notes"><noscript><p>{t_scripts}</p></noscript>{notes}</aside>
 <section id="controls" aria-label="{t_timeline}">
 <div class="buttons">
 <button type="button" id="first" aria-label="{t_first}" title="{t_first}"></button>

@@ -1,0 +1,94 @@
+"""The pages of the book's recorded replays, one of each kind, in a real browser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tooling.book.directives.replays import load
+from tooling.replay.page import to_html
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+)
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
+]
+RECORDED = Path(__file__).parents[1] / "data/outputs"
+KINDS = {
+    "reduction": "p12/p12.solved",
+    "missing barrier": "p12/p12_tile_tensor.missing_barrier",
+    "barrier in a branch": "p11/p11.barrier_in_branch",
+    "out of bounds": "p10/p10.memory-bug.unsolved",
+    "race on global memory": "p10/p10.race-condition.unsolved",
+    "tiles": "p16/p16_tile_tensor.tiled.solved",
+    "uninitialized shared memory": "p16/p16_tile_tensor.idiomatic-tiled.copies_not_waited_for",
+    "warp sum": "p24/p24_tile_tensor.kernel.solved",
+    "shuffle": "p25/p25_tile_tensor.neighbor.solved",
+    "shuffle in a branch": "p26/p26_tile_tensor.conditional-max.shuffle_in_a_branch",
+    "histogram": "p27/p27.histogram.solved",
+    "mbarrier": "p29/p29_tile_tensor.multi-stage.no_wait_after_loading",
+    "bank conflicts": "p32/p32.two-way.unsolved",
+    "tensor core": "p33/p33_tile_tensor.tensor-core.solved",
+    "cluster": "p34/p34_tile_tensor.reduction.solved",
+    "cluster barrier in a branch": "p34/p34_tile_tensor.coordination.arrive_in_a_branch",
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+def written(kind: str, language: str, folder: Path) -> Path:
+    path = folder / "replay.html"
+    recorded = load(RECORDED / f"{KINDS[kind]}.replay.json")
+    path.write_text(to_html(recorded.trace, kind, language), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("setting", [("light", "en", 360), ("dark", "ko", 1440)], ids=["narrow", "wide"])
+def test_axe_finds_nothing(browser: Any, kind: str, setting: tuple[str, str, int], tmp_path: Path) -> None:
+    scheme, language, width = setting
+    page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+    page.goto(written(kind, language, tmp_path).as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = axe.Axe().run(page).response["violations"]
+    page.close()
+    assert [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]] == []
+
+
+def test_every_control_is_reached_and_used_by_keys_alone(browser: Any, tmp_path: Path) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(written("missing barrier", "en", tmp_path).as_uri())
+    reached = []
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        # A focus that nobody sees is of no use.
+        assert page.evaluate("document.activeElement.matches(':focus-visible')")
+        name = page.evaluate("(e => e.id || e.closest('[id]').id)(document.activeElement)")
+        if name not in reached:
+            reached.append(name)
+        if name == "memory":
+            break
+    controls = ["theme", "first", "previous", "play", "next", "last", "time", "flags"]
+    assert reached == [*controls, "marks", "source", "threads", "memory"]
+    page.keyboard.press("Enter")
+    assert page.inner_text("#detail")
+    for key, step in (("Home", 0), ("ArrowRight", 1), ("ArrowLeft", 0)):
+        page.keyboard.press(key)
+        assert page.evaluate("state.at") == step
+    page.keyboard.press("End")
+    assert page.evaluate("state.at === last")
+    page.close()
