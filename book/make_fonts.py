@@ -3,9 +3,10 @@
     npm install --prefix FOLDER @ibm/plex-sans @ibm/plex-mono @ibm/plex-sans-kr
     uv run --with fonttools==4.60.1 --with brotli==1.2.0 python book/make_fonts.py FOLDER
 
-Korean has several files for each weight: the syllables that the book uses now, and the others of KS X 1001
-in four parts, which a browser loads only for a page that needs one of them. So a new chapter needs no new
-fonts at once. The script also writes theme/assets/fonts-ko.css.
+Korean has several files for each weight: the syllables that the book uses now, in bold those of titles and
+emphasis and then the others, and the rest of KS X 1001 in four parts. A browser loads the first file of a
+weight, and another one only for a page that needs a syllable of it. So a new chapter needs no new fonts at
+once. The script also writes theme/assets/fonts-ko.css.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from fontTools import subset  # type: ignore[import-not-found,unused-ignore]
 HERE = Path(__file__).resolve().parent
 TARGET = HERE / "theme" / "assets" / "fonts"
 LATIN = (
-    *range(0x20, 0x7F), *range(0xA0, 0x180), *range(0x2080, 0x208A), *range(0x2190, 0x2194),
+    *range(0x20, 0x7F), *range(0xA0, 0x100), *range(0x2080, 0x208A), *range(0x2190, 0x2194),
     *(ord(sign) for sign in "‐‑–—‘’“”…′−×·≤≥≠≈∞⁰"),
 )  # fmt: skip
 SOURCES = {
@@ -46,6 +47,29 @@ def syllables_of_the_book() -> set[int]:
         *(root / "problems").rglob("puzzle.yaml"),
     ]
     return {ord(sign) for file in files for sign in re.findall("[가-힣]", file.read_text(encoding="utf-8"))}
+
+
+def syllables_in_bold() -> set[int]:
+    """Those of titles, headings, emphasis, tables' heads and the frame of a page."""
+    root = HERE.parent
+    bold = re.compile(r"^#.*$|^\|.*\|(?=\n\|-)|\*\*.*?\*\*|^\s*- \[.*?\]", re.MULTILINE)
+    texts = [
+        each
+        for page in (root / "i18n" / "ko").rglob("*.md")
+        for each in bold.findall(page.read_text("utf-8"))
+    ]
+    catalogue = (root / "tooling" / "text" / "ko.po").read_text("utf-8").split("\n\n")
+    texts += [entry for entry in catalogue if "#: tooling/book/phrases.py" in entry]
+    labels = re.compile(r'font-weight="600">([^<]*)<')
+    for picture in (root / "i18n" / "ko").rglob("*-w.svg"):
+        texts += labels.findall(picture.read_text("utf-8"))
+    titles = re.compile(r"^title:.*(?:\n +.*)*", re.MULTILINE)
+    texts += [
+        title
+        for file in (root / "problems").rglob("puzzle.yaml")
+        for title in titles.findall(file.read_text("utf-8"))
+    ]
+    return {ord(sign) for text in texts for sign in re.findall("[가-힣]", text)}
 
 
 def syllables_of_the_standard() -> set[int]:
@@ -87,9 +111,12 @@ def main(folder: Path) -> None:
             some = others[part * step : (part + 1) * step]
             cut(source, some, f"kr{suffix}-{part + 2}")
             rules.append(rule(f"kr{suffix}-{part + 2}", number, f"U+{some[0]:X}-{some[-1]:X}"))
-        cut(source, used, f"kr{suffix}")
-        # Every Korean page needs this file; only it says which syllables it lacks.
-        rules.append(rule(f"kr{suffix}", number, "U+AC00-D7A3"))
+        first = used & syllables_in_bold() if suffix else used
+        # The range is that of all syllables: only the file, which every page needs, says which it lacks.
+        for name, some in ((f"kr{suffix}-1", used - first), (f"kr{suffix}", first)):
+            if some:
+                cut(source, some, name)
+                rules.append(rule(name, number, "U+AC00-D7A3"))
     (TARGET.parent / "fonts-ko.css").write_text("".join(rules), encoding="utf-8")
 
 

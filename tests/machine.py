@@ -11,9 +11,10 @@ import pytest
 
 from tooling.targets.model import Absence, TargetKind
 from tooling.targets.probing import probe
+from tooling.text import ENGLISH, in_language
 
 _SIMULATED = probe(TargetKind.SIM)
-NO_SIMULATED_GPU = _SIMULATED.reason if isinstance(_SIMULATED, Absence) else ""
+NO_SIMULATED_GPU = str(in_language(_SIMULATED.reason, ENGLISH)) if isinstance(_SIMULATED, Absence) else ""
 needs_simulated_gpu = pytest.mark.skipif(bool(NO_SIMULATED_GPU), reason=NO_SIMULATED_GPU)
 
 

@@ -477,7 +477,7 @@ def served(site: Path, checkout: Project, tmp_path: Path, monkeypatch: pytest.Mo
     ("prefix", "words"),
     [
         ("", ("p02 is not right yet", "Show hint 2 of 3", "1 of 35 puzzles solved")),
-        ("ko/", ("p02 아직 정답이 아닙니다", "힌트 보기 (2/3)", "퍼즐 35개 중 1개를 풀었습니다")),
+        ("ko/", ("p02: 아직 정답이 아닙니다", "힌트 보기 (2/3)", "퍼즐 35개 중 1개를 풀었습니다")),
     ],
 )
 def test_a_served_page_judges_the_reader_s_file(

@@ -166,7 +166,7 @@ def test_the_problem_matcher_reads_a_compile_error(workbench: Workbench, server:
     assert tasks[0]["problemMatcher"] == editors._MATCHERS
     workbench.problem.write_text("first = 1\nsecond = thing # compile error\n")
     assert problems_in(workbench.run("run", "p01").stderr) == [
-        (str(workbench.problem), "2", "5", "error", "use of unknown declaration 'thing'")
+        ("problems/p01/p01.mojo", "2", "5", "error", "use of unknown declaration 'thing'")
     ]
 
 

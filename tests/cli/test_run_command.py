@@ -337,7 +337,8 @@ def test_a_compile_error_points_into_the_learners_file(workbench: Workbench) -> 
     workbench.problem.write_text("first = 1\nsecond = thing # compile error\n")
     result = workbench.run("run", "p01")
     assert result.status == ExitCode.BUILD_FAILED
-    assert f"{workbench.problem}:2:5: p01.mojo does not compile (1 error)" in result.stderr
+    assert "error: problems/p01/p01.mojo:2:5: p01.mojo does not compile (1 error)\n" in result.stderr
+    assert "\n  problems/p01/p01.mojo:2:5: error: " in result.stderr
     assert "second = thing # compile error" in result.stderr
     assert str(workbench.environment["PUZZLE_CACHE_DIR"]) not in result.stderr
 
@@ -544,7 +545,7 @@ def test_a_byte_order_mark_is_named(workbench: Workbench) -> None:
     workbench.problem.write_bytes(b"\xef\xbb\xbf" + workbench.solution.read_bytes())
     result = workbench.run("run", "p01")
     assert result.status == ExitCode.BUILD_FAILED
-    assert f"{workbench.problem}:1:1: p01.mojo begins with a byte-order mark" in result.stderr
+    assert "error: problems/p01/p01.mojo:1:1: p01.mojo begins with a byte-order mark" in result.stderr
     assert "save the file as `UTF-8`" in result.stderr
     assert not workbench.builds
 

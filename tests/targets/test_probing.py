@@ -8,6 +8,7 @@ import pytest
 
 from tooling.targets import probing
 from tooling.targets.model import Absence, Target, TargetKind
+from tooling.text import in_language
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,8 @@ def test_amd_gpus_are_found_after_the_processors_node(
     monkeypatch.setattr("os.access", lambda path, mode: False)
     closed = probing._amd(tmp_path)
     assert isinstance(closed, Absence)
-    assert "/dev/kfd cannot be opened" in closed.reason
+    assert "/dev/kfd cannot be opened" in in_language(closed.reason, "en")
+    assert "/dev/kfd를 열 수 없습니다" in in_language(closed.reason, "ko")
 
 
 def test_hidden_nvidia_gpus_are_absent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -240,16 +240,18 @@ def _without_command(before: list[str], words: list[str]) -> int:
 
 
 def _show(error: ToolingError, command: str) -> None:
-    from tooling.reports.invocation import as_typed
+    from tooling.reports.invocation import as_typed, from_here
     from tooling.reports.terminal import open_terminal
 
     _output_failure()  # the error is shown, whatever happens to the rest
     terminal = open_terminal(sys.stderr)
     head = f"{error.where}: {error.what}" if error.where else error.what
+    details = str(getattr(error, "details", ""))
+    if error.exit_code is ExitCode.BUILD_FAILED:
+        head, details = from_here(head, os.environ), from_here(details, os.environ)
     terminal.labelled("error", head, "red", indent="")
-    details = getattr(error, "details", "")
     if details:
-        for line in str(details).splitlines():
+        for line in details.splitlines():
             terminal.message("  " + line)
     if error.why:
         terminal.labelled("why", as_typed(error.why, os.environ))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,7 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
     from tooling.generate.skeletons import FILL_MARK
     from tooling.judging.verdict import Outcome
     from tooling.reports.console import headline
+    from tooling.reports.invocation import from_here
     from tooling.reports.status_line import StatusLine
     from tooling.reports.terminal import ProgramOutput
     from tooling.targets.selection import choose
@@ -110,7 +112,7 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
         for source in selection.program.sources
     )
     warnings = render_warnings(executable.diagnostics, unfinished=unfinished, language=options.lang)
-    for line in warnings.splitlines():
+    for line in from_here(warnings, os.environ).splitlines():
         terminal.message(line, "dim")
     with StatusLine(terminal, options.lang) as status:
         status.say(_RUNNING.of(command=selection.command, limit=trial.limit))

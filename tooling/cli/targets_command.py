@@ -17,7 +17,9 @@ def command(_options: TargetsOptions) -> int:
     for kind in TargetKind:
         found = probe(kind)
         if isinstance(found, Absence):
-            terminal.line(f"{kind.value:11} {terminal.paint('no ', 'dim')} {found.reason}")
+            terminal.line(
+                f"{kind.value:11} {terminal.paint('no ', 'dim')} {in_language(found.reason, ENGLISH)}"
+            )
             continue
         details = [] if found.accelerator in found.device else [found.accelerator]
         if found.compute:

@@ -18,7 +18,7 @@ from tooling.progress import progress_path, read_progress
 from tooling.project import Project
 from tooling.targets.model import Absence, Target, TargetKind
 from tooling.targets.probing import probe
-from tooling.text import Sentence, Text
+from tooling.text import Sentence, Text, joined
 from tooling.toolchain import find_toolchain, open_cache
 from tooling.toolchain.linker import linker_path
 
@@ -131,7 +131,7 @@ def _gpu() -> Iterator[Check]:
     if isinstance(simulated, Absence):
         yield Check("gpu", State.BAD, simulated.reason, simulated.hint)
     else:
-        reasons = "; ".join(each.reason for each in found.values() if isinstance(each, Absence))
+        reasons = joined(each.reason for each in found.values() if isinstance(each, Absence))
         yield Check("gpu", State.GOOD, _SIMULATED.of(reasons=reasons))
 
 

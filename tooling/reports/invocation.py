@@ -61,6 +61,12 @@ def _uv(environment: Mapping[str, str]) -> str:
     )
 
 
+def from_here(text: str, environment: Mapping[str, str]) -> str:
+    """A text in which absolute paths below the reader's folder begin in that folder."""
+    here = environment.get("POE_PWD") or str(Path.cwd())
+    return re.sub(rf"(?<!\S){re.escape(here)}/(?=\S)", "", text)
+
+
 def typed_path(path: Path, environment: Mapping[str, str], *, program: bool = False) -> str:
     """A path from the reader's folder, or the absolute one where that is shorter, quoted for a shell.
 

@@ -69,8 +69,8 @@ class Absence(Struct, frozen=True):
     """Why a target is not available."""
 
     kind: TargetKind
-    reason: str
-    hint: str
+    reason: str | Sentence
+    hint: str | Sentence
 
 
 class Choice(Struct, frozen=True):

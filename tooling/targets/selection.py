@@ -10,7 +10,7 @@ from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.targets.model import Absence, Choice, Target, TargetKind
 from tooling.targets.probing import SIMULATED, probe
-from tooling.text import ENGLISH, Sentence, Text
+from tooling.text import Sentence, Text, joined
 
 AUTO = "auto"
 NAMES = (AUTO, *(kind.value for kind in TargetKind))
@@ -117,14 +117,14 @@ def _automatic(selection: Selection | None) -> Choice:
         passed_over.append(_CANNOT.of(device=found.device, reason=reason))
     simulated = probe(TargetKind.SIM)
     if isinstance(simulated, Absence):
-        reasons = [reason.render(ENGLISH) for reason in passed_over]
+        reasons = list(passed_over)
         for kind in _REAL:
             absence = probe(kind)
             if isinstance(absence, Absence):
-                reasons.append(f"{kind.value}: {absence.reason}")
+                reasons.append(joined((kind.value, absence.reason), ": "))
         raise TargetAbsent(
             "nothing on this machine can run the program",
-            why="; ".join([*reasons, f"sim: {simulated.reason}"]),
+            why=joined((*reasons, joined(("sim", simulated.reason), ": "))),
             hint=simulated.hint,
         )
     if selection:

@@ -5,13 +5,13 @@ a page or a file renders it in a language. Translations are GNU gettext catalogu
 (`ko.po`), which any gettext editor can edit. A sentence that a catalogue lacks is shown in English, and
 `tooling check` reports it.
 
-Modules, in the order in which they may import one another: `width`, `catalogues`, `sentences`,
-`extraction`. Imports nothing else of `tooling`.
+Modules, in the order in which they may import one another: `width`, `colours`, `catalogues`,
+`sentences`, `extraction`. Imports nothing else of `tooling`.
 """
 
 from __future__ import annotations
 
 from tooling.text.catalogues import ENGLISH, languages
-from tooling.text.sentences import LocalText, Sentence, Text, in_language
+from tooling.text.sentences import LocalText, Sentence, Text, in_language, joined
 
-__all__ = ["ENGLISH", "LocalText", "Sentence", "Text", "in_language", "languages"]
+__all__ = ["ENGLISH", "LocalText", "Sentence", "Text", "in_language", "joined", "languages"]

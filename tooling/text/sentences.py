@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tooling.text.catalogues import ENGLISH, translated
+from tooling.text.catalogues import ENGLISH, languages, translated
 
 COUNT = "count"
 """The fact that selects singular or plural."""
@@ -67,6 +68,17 @@ class LocalText(Struct, frozen=True):
 
 
 Sentence: TypeAlias = Text | LocalText
+
+
+def joined(parts: Iterable[str | Sentence], separator: str = "; ") -> LocalText:
+    """Texts one after the other, in every language."""
+    parts = tuple(parts)
+    return LocalText(
+        tuple(
+            (language, separator.join(in_language(part, language) for part in parts))
+            for language in languages()
+        )
+    )
 
 
 def in_language(fact: Any, language: str) -> Any:

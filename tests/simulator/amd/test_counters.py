@@ -120,8 +120,14 @@ def test_a_solution_is_counted(
     assert {key: metrics[key] for key in expected} == expected
     assert not [key for key in metrics if "conflicts" in key or "ptx" in key or "l1tex" in key]
     assert document["comparable"] == []
+    assert {name for name in metrics if name in document["model"]} == {
+        name for name in metrics if name.endswith((".lines", ".passes", ".bank_conflicts"))
+    }
     printed = " ".join(capsys.readouterr().out.split())
-    assert "machine instructions, and follow AMD's published rules: lines of 128 bytes" in printed
+    assert (
+        "The numbers of lines, passes and conflicts of a request are a model, not from a manual." in printed
+    )
+    assert "wavefronts" not in printed
     assert "occupancy" not in printed
 
 

@@ -50,7 +50,7 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     rows = {}
     for program, puzzle in _BENCHMARKS.items():
         last = [kernel[-1] for kernel in measured(facts, program).values()]
-        best = max(each.of_copy or 0 for each in last)
+        best = max(each.of_copy for each in last)
         rows[f"p{puzzle}"] = (Bar(best, f"{best:.2f}", Ink.RESULT),)
     return draw_bars(sheet, rows, narrow=narrow)
 

@@ -18,12 +18,12 @@ class Measured(Struct, frozen=True):
     Attributes:
         elements: that the kernel handled.
         microseconds: the mean time of a launch.
-        of_copy: its bandwidth relative to that of a copy; None if the benchmark compares with none.
+        of_copy: its bandwidth relative to that of a copy; 0 if the benchmark compares with none.
     """
 
     elements: int
     microseconds: float
-    of_copy: float | None
+    of_copy: float
 
 
 def measured(facts: Facts, program: str) -> dict[str, list[Measured]]:
@@ -33,30 +33,31 @@ def measured(facts: Facts, program: str) -> dict[str, list[Measured]]:
         BookError: there is no such recording.
     """
     rows: dict[str, list[Measured]] = {}
-    for line in _recorded(facts, "benchmarks.json", "programs", program)[2:]:
+    for line in recorded(facts, "benchmarks.json", "programs", program)[2:]:
         kernel, elements, _, mean, _, *compared = line.split()
-        of_copy = float(compared[1]) if compared else None
+        of_copy = float(compared[1]) if compared else 0.0
         rows.setdefault(kernel, []).append(Measured(int(elements), float(mean), of_copy))
     return rows
 
 
 def graph_times(facts: Facts, program: str) -> dict[str, float]:
     """The recorded microseconds of each graph of a program in Python. Raises as `measured`."""
-    lines = _recorded(facts, "benchmarks.json", "graphs", program)
+    lines = recorded(facts, "benchmarks.json", "graphs", program)
     found = (re.match(r"(.+): ([\d.]+) us ", line) for line in lines)
     return {each[1]: float(each[2]) for each in found if each}
 
 
 def defects_found(facts: Facts) -> dict[str, tuple[str, ...]]:
     """The tools of compute-sanitizer that report each faulty kernel. Raises as `measured`."""
-    kernels = _recorded(facts, "defects.json", "kernels")
+    kernels = recorded(facts, "defects.json", "kernels")
     return {
         name: tuple(tool for tool, report in runs["wrong"].items() if tool != "none" and "messages" in report)
         for name, runs in kernels.items()
     }
 
 
-def _recorded(facts: Facts, file: str, *keys: str) -> Any:
+def recorded(facts: Facts, file: str, *keys: str) -> Any:
+    """What a file of `tests/data/h200` holds under some keys. Raises as `measured`."""
     path = facts.puzzle_index.project.recordings / "h200" / file
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from functools import partial
 
-from msgspec import Struct
-
-from tooling.book.errors import malformed
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.h200 import measured
 from tooling.book.figures.lanes import WARP, Row, Sheet, Step, cells, draw_rows, draw_steps
 from tooling.book.figures.traces import SHARED
 from tooling.text import Text
@@ -72,35 +69,11 @@ def draw_exchange(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     return draw_steps(sheet, steps, left=136, narrow=narrow)
 
 
-class Times(Struct, frozen=True):
-    """One kernel's measured times: microseconds by number of elements."""
-
-    kernel: str
-    times: dict[int, float]
-
-
-def measured_times(facts: Facts) -> tuple[Times, ...]:
-    """The kernels in `tests/data/h200/benchmarks.json`.
-
-    Raises:
-        BookError: the file is missing, or has no such table.
-    """
-    path = facts.puzzle_index.project.recordings / "h200" / "benchmarks.json"
-    found: dict[str, dict[int, float]] = {}
-    try:
-        for line in json.loads(path.read_text(encoding="utf-8"))["programs"][f"{_PROGRAM} --benchmark"][2:]:
-            kernel, elements, _, mean, *_ = line.split()
-            found.setdefault(kernel, {})[int(elements)] = float(mean)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise malformed("table of measurements", path, error) from error
-    return tuple(Times(kernel, times) for kernel, times in found.items())
-
-
 def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """A chart with logarithmic axes: time against the number of elements."""
-    measured = measured_times(facts)
+    kernels = measured(facts, f"{_PROGRAM} --benchmark")
     left, top, wide, high = (34, 30, 290, 250) if narrow else (54, 30, 560, 300)
-    sizes = list(measured[0].times)
+    sizes = [row.elements for row in next(iter(kernels.values()))]
     low_x, high_x, low_y, high_y = sizes[0], sizes[-1], 2.0, 64.0
 
     def x_of(elements: float) -> float:
@@ -125,10 +98,10 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas.label(2 if narrow else left - 20, 12, Text("µs"), bold=True, size=12)
     canvas.label(left + wide / 2, top + high + 36, Text("elements"), "middle", size=12, bold=True)
     inks = (Ink.SPARE, Ink.PLAIN, Ink.RESULT)
-    for index, (series, ink) in enumerate(zip(measured, inks, strict=True)):
+    for index, ((kernel, rows), ink) in enumerate(zip(kernels.items(), inks, strict=True)):
         fill, line, _ = canvas.shade.marks[ink]
         line = canvas.shade.text if ink is Ink.SPARE else line
-        points = [(x_of(elements), y_of(time)) for elements, time in series.times.items()]
+        points = [(x_of(row.elements), y_of(row.microseconds)) for row in rows]
         _line(canvas, points, line, 2)
         for x, y in points:
             radius = 3.8 if index == 1 else 5
@@ -136,7 +109,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         y = top + 14 + index * 20
         _line(canvas, [(left + 14, y), (left + 36, y)], line, 2)
         canvas.embed(f'<circle cx="{left + 25:g}" cy="{y:g}" r="4.5" fill="{fill}" stroke="{line}"/>')
-        canvas.label(left + 46, y, series.kernel, size=12, mono=True)
+        canvas.label(left + 46, y, kernel, size=12, mono=True)
     return canvas
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 
-from tooling.book.errors import malformed
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.h200 import Measured, measured
+from tooling.book.figures.h200 import Measured, measured, recorded
 from tooling.text import Text
 
 Sheet = Callable[[int, int], Canvas]
@@ -38,14 +36,10 @@ def draw_requests_of_a(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> C
 
 def counted_reads(facts: Facts) -> dict[str, tuple[int, int]]:
     """The bytes that the loads of each unsolved kernel requested, and those read from device memory."""
-    path = facts.puzzle_index.project.recordings / "h200" / "benchmarks.json"
-    try:
-        profile = json.loads(path.read_text(encoding="utf-8"))["profiles"]["p30 --all, unsolved"]
-        return {
-            kernel: (counts[_REQUESTED] * _SECTOR, counts[_FROM_MEMORY]) for kernel, counts in profile.items()
-        }
-    except (OSError, KeyError, ValueError) as error:
-        raise malformed("benchmark", path, error) from error
+    profile = recorded(facts, "benchmarks.json", "profiles", "p30 --all, unsolved")
+    return {
+        kernel: (counts[_REQUESTED] * _SECTOR, counts[_FROM_MEMORY]) for kernel, counts in profile.items()
+    }
 
 
 def draw_reads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

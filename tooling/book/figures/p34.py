@@ -95,7 +95,7 @@ def draw_scopes(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
             row, column = divmod(warp, columns)
             left = x + gap + column * (cell + gap)
             above = top + 28 + row * (cell + gap)
-            canvas.cell(left, above, cell, cell, str(warp), ink=Ink.LIVE, size=10 if narrow else 13)
+            canvas.cell(left, above, cell, cell, str(warp), ink=Ink.LIVE, size=11 if narrow else 13)
     levels = (
         (Text("cell: a warp of {count} threads"), lanes, "syncwarp()"),
         (Text("frame: a block of {count} warps"), warps, "barrier()"),

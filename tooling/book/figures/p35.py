@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tooling.book.errors import malformed
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
+from tooling.book.figures.h200 import measured
 from tooling.text import Text
 
 if TYPE_CHECKING:
@@ -81,22 +80,11 @@ def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     return canvas
 
 
-def measured_times(facts: Facts) -> dict[str, tuple[float, float]]:
-    """The recorded mean time of each kernel in microseconds, and its speed relative to a copy."""
-    path = facts.puzzle_index.project.recordings / "h200" / "benchmarks.json"
-    try:
-        lines = json.loads(path.read_text(encoding="utf-8"))["programs"][f"{_PROGRAM} --benchmark"]
-        rows = [line.split() for line in lines]
-        return {row[0]: (float(row[3]), float(row[6])) for row in rows if row[0] in _KERNELS}
-    except (OSError, KeyError, ValueError, IndexError) as error:
-        raise malformed("benchmark", path, error) from error
-
-
 def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Bars: the sectors that the kernel asks for, and its time, each relative to `scalar`."""
     from tooling.simulator.counters.sectors import SECTOR  # noqa: PLC0415
 
-    times = measured_times(facts)
+    times = measured(facts, f"{_PROGRAM} --benchmark")
     sectors = {}
     for kernel in _KERNELS:
         loads = [e for e in facts.trace(f"{_PROGRAM} --{kernel}").of_block(0) if e.action == "load"]
@@ -111,9 +99,9 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     rows = {
         kernel: (
             Bar(sectors[kernel], f"{sectors[kernel]:.2g} ×", Ink.LIVE),
-            Bar(1 / of_copy, f"{time:.2f} µs", Ink.RESULT),
+            Bar(1 / time.of_copy, f"{time.microseconds:.2f} µs", Ink.RESULT),
         )
-        for kernel, (time, of_copy) in times.items()
+        for kernel, (time,) in times.items()
     }
     return draw_bars(sheet, rows, narrow=narrow)
 

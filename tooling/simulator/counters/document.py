@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Sequence
 
-from tooling.simulator.counters.metrics import COMPARABLE, metrics_of, values
+from tooling.simulator.counters.metrics import COMPARABLE, UNMEASURED, metrics_of, values
 from tooling.simulator.counters.profile import KernelProfile, LineProfile
 from tooling.simulator.gpu.launch import Dim3
 from tooling.simulator.program.counting import CountingRules
@@ -21,13 +21,13 @@ def to_json(kernels: Sequence[KernelProfile], program: str, status: int) -> str:
     Args:
         program: what was profiled, as typed by the user; status: its exit status.
     """
+    measured = all(kernel.rules.measured for kernel in kernels)
     document = {
         "version": VERSION,
         "program": program,
         "status": status,
-        "comparable": [
-            metric.name for metric in COMPARABLE if all(kernel.rules.measured for kernel in kernels)
-        ],
+        "comparable": [metric.name for metric in COMPARABLE if measured],
+        "model": [metric.name for metric in UNMEASURED if metric.model and not measured],
         "kernels": [_kernel(kernel) for kernel in kernels],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

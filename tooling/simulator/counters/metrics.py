@@ -22,11 +22,16 @@ Value = int | float
 
 
 class Metric(Struct, frozen=True):
-    """One number of a kernel or line."""
+    """One number of a kernel or line.
+
+    Attributes:
+        model: no manual of the GPU defines how the hardware gets this number.
+    """
 
     name: str
     unit: str
     read: Callable[[Counts], Value]
+    model: bool = False
 
 
 def _lookups(operation: str, space: str, *routes: Route) -> tuple[Metric, ...]:
@@ -111,7 +116,12 @@ def _of_route(route: Route) -> tuple[Metric, ...]:
         return lambda counts: int(getattr(counts.total(route), counter))
 
     return tuple(
-        Metric(f"{head}.{shown.get(counter, counter)}", shown.get(counter, counter), reader(counter))
+        Metric(
+            f"{head}.{shown.get(counter, counter)}",
+            shown.get(counter, counter),
+            reader(counter),
+            model=counter in shown,
+        )
         for counter in counters
     )
 

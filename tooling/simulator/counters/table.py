@@ -87,6 +87,8 @@ COLUMNS = (
     Column("local", lambda counts: _whole(counts.space(Space.LOCAL).sectors)),
     Column("barriers", lambda counts: _whole(counts.barriers)),
 )
+_UNMEASURED = {"sectors": "cache_lines", "local": "local_lines", "wavefronts": "passes"}
+"""Titles for a GPU whose counts no profiler has confirmed."""
 _COLOURS = {"good": "green", "warn": "yellow", "bad": "red"}
 
 
@@ -129,7 +131,7 @@ def headline(kernel: KernelProfile, language: str) -> str:
 
 def _table(kernel: KernelProfile, language: str, width: int, *, instructions: bool) -> Table:
     shown = [column for column in COLUMNS if column.number(kernel.counts)]
-    titles = {} if kernel.rules.measured else {"sectors": "cache_lines", "local": "local_lines"}
+    titles = {} if kernel.rules.measured else _UNMEASURED
     heads = [_head(titles.get(column.title, column.title), language) for column in shown]
     room = max(16, width - 24 - sum(2 + _head_width(head) for head in heads))
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))

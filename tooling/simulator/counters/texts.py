@@ -37,12 +37,14 @@ _WORDS: dict[str, Text] = {
         "and conflicts equal an H200's unless the assembler merges adjacent accesses into wider ones."
     ),
     "lines_note": Text(
-        "The counts are of machine instructions, and follow AMD's published rules: lines of {line} bytes, "
-        "and LDS with 32 banks. They were never compared with an AMD GPU, on which caches, other "
-        "instructions and the clock count too."
+        "The counts are of machine instructions. Cache lines have {line} bytes and LDS has 32 banks of 4 "
+        "bytes, as AMD's documents say. The numbers of lines, passes and conflicts of a request are a model, "
+        "not from a manual. No count was compared with an AMD GPU, on which caches, other instructions and "
+        "the clock count too."
     ),
     "plain_shape": Text("{shared:,} B shared per block"),
     "cache_lines": Text("lines /req."),
+    "passes": Text("LDS passes"),
     "local_lines": Text("local lines"),
     "tile_lanes": Text("active lanes per instruction"),
     "tile_lanes_note": Text("of 32; fewer: short warps or divergence"),

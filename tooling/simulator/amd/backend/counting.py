@@ -1,10 +1,22 @@
 """How accesses of AMD GPUs are counted: cache lines, and passes over the banks of LDS.
 
-Sources: LDS has 32 banks of 4 bytes and serves 128 bytes at a time (CDNA 3 ISA, "Local Data Share"). 4
-bytes per lane take a pass for each half of a wavefront, 8 bytes one for each quarter (AMD OpenCL Optimization
-Guide, "Local Memory (LDS) Optimization"). 16 bytes take passes of 8 lanes, which differ between loads and
-stores (ROCm documentation of Composable Kernel, "Understanding AMD GPU LDS and Bank Conflicts"). The vector
-L1 cache has lines of 128 bytes (AMD CDNA 3 white paper). No AMD GPU has confirmed a count.
+What is counted, and where the rule comes from:
+
+- Instructions and active lanes: the lanes in EXEC (CDNA 3 ISA 3.3, "EXECute Mask"). Requests, lanes and used
+  bytes are those of the memory instructions (CDNA 3 ISA 10, "Flat Memory Instructions", and 11, "Data Share
+  Operations").
+- A cache line has 128 bytes (AMD CDNA 3 white paper, vector L1 cache; AMD RDNA white paper, L0 cache).
+- LDS has 32 banks of 4 bytes. Each serves one word in a cycle, and accesses to different words of a bank are
+  made one after the other (CDNA 3 ISA 11.1; RDNA 3 ISA 12.1, where these are the banks of a compute unit).
+  Lanes that read the same word are served together (ROCm Compute Profiler, "Local data share (LDS)").
+- A pass over the banks with 16 bytes per lane serves 8 lanes, others for loads than for stores (ROCm
+  documentation of Composable Kernel, "Understanding AMD GPU LDS and Bank Conflicts").
+- Words of private memory are interleaved by lane (LLVM, "User Guide for AMDGPU Backend", "Private").
+
+The rest is a model that no manual gives (`Metric.model`): the lines of a request are the distinct ones that
+its lanes touch; a pass with 4 bytes per lane serves half of a wavefront of 64, with 8 bytes a quarter, since
+that is 128 bytes; lanes that store to one word are served together; atomics of one word take a pass for each
+lane. Passes are not cycles. No AMD GPU has confirmed a count.
 """
 
 from __future__ import annotations
