@@ -7,7 +7,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 import yaml
+
+from tooling.book.directives.cards import letters
+from tooling.book.editions import editions
+from tooling.book.page import PageContext
+from tooling.book.puzzle_index import PuzzleIndex
+from tooling.project import Project
 
 ROOT = Path(__file__).parents[2]
 ENGLISH, KOREAN = ROOT / "book/src", ROOT / "i18n/ko/book/src"
@@ -43,6 +50,20 @@ def test_the_english_terms_are_sorted_and_have_their_own_anchors() -> None:
     heads = [entry.head.lower() for entry in found]
     assert heads == sorted(set(heads))
     assert [entry.id for entry in found] == [head.replace(" ", "-") for head in heads]
+
+
+@pytest.mark.parametrize(("language", "last"), [("en", "W"), ("ko", "S")])
+def test_each_letter_leads_to_its_first_term(language: str, last: str) -> None:
+    project = Project(ROOT)
+    edition = next(each for each in editions(project) if each.language == language)
+    text = edition.page("glossary.md").read_text("utf-8")
+    row = letters(PageContext(edition, "glossary.md", text, PuzzleIndex(project)), [])
+    links = re.findall(r'<a href="#term-([a-z-]+)">(\S)</a>', row)
+    ids = [entry.id for entry in entries(edition.source)]
+    assert len(links) == {"en": 17, "ko": 16}[language]
+    assert [ids.index(anchor) for anchor, _ in links] == sorted(ids.index(anchor) for anchor, _ in links)
+    assert links[0] == {"en": ("alignment", "A"), "ko": ("guard", "가")}[language]
+    assert links[-1][1] == last
 
 
 def test_each_english_page_uses_the_term() -> None:

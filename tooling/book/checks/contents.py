@@ -21,6 +21,7 @@ _NUMBER = re.compile(r"\d+")
 _WITHOUT_FIGURE = {  # and what they show instead
     "introduction.md": "an output and a verdict",
     "howto.md": "commands",
+    "glossary.md": "a list of terms",
     "basics/mojo.md": "programs with their output",
     "bonuses/part4.md": "exercises on programs that other pages show",
 }

@@ -23,6 +23,8 @@ from tooling.text import ENGLISH
 VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
 _LINK = re.compile(r"`[^`]*`|\]\(")
 """Code, which stays as it is, or what would be a link in Markdown, as in `tile[4](i)` without the marks."""
+_TERM = re.compile(r'<span id="(term-[a-z-]+)">\*\*(.+?)\.\*\*')
+_SYLLABLES, _EACH = "가가나다다라마바바사사아자자차카타파하", 588  # Unicode has 588 with each first consonant
 _WORDS_A_MINUTE = 180  # English technical prose, read carefully
 _SYLLABLES_A_MINUTE = 420  # Korean
 
@@ -140,6 +142,23 @@ def _station(found: Needs, page: PageContext, unwritten: bool) -> str:
         f'<span class="map-number">{found.number}</span>'
         f'<span class="map-title">{escape(pick(found.title, language))}</span>{summary}</a></li>\n'
     )
+
+
+def letters(page: PageContext, words: Words) -> str:
+    """`{{#letters}}`: links to the first term of each letter, in the order of this page."""
+    if words:
+        raise ValueError("write nothing after `letters`")
+    first: dict[str, str] = {}
+    for anchor, head in _TERM.findall(page.text):
+        first.setdefault(_initial(head), anchor)
+    links = " ".join(f'<a href="#{anchor}">{letter}</a>' for letter, anchor in first.items())
+    return f'<p class="letters">{links}</p>\n'
+
+
+def _initial(head: str) -> str:
+    """The letter that a word is listed under: Korean ones by their first consonant, from 가 to 하."""
+    syllable = ord(head[0]) - ord("가")
+    return _SYLLABLES[syllable // _EACH] if 0 <= syllable < len(_SYLLABLES) * _EACH else head[0].upper()
 
 
 def hints(page: PageContext, words: Words) -> str:

@@ -40,6 +40,7 @@ DIRECTIVES: dict[str, Renderer] = {
     "puzzle": cards.puzzle,
     "compatibility": cards.compatibility,
     "map": cards.puzzle_map,
+    "letters": cards.letters,
     "hints": cards.hints,
     "run": commands.run,
     "output": recordings.output,

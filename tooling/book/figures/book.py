@@ -1,13 +1,10 @@
-"""The figures of the pages after the puzzles: what the checks find, speeds, and the terms of each part."""
+"""The figures of the pages after the puzzles: what the checks find, and speeds."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
-from tooling.book.editions import editions
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
@@ -55,19 +52,6 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return draw_bars(sheet, rows, narrow=narrow)
 
 
-def draw_terms(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """Bars: how many terms of the glossary are explained first in each part."""
-    source = editions(facts.puzzle_index.project)[0].source / "glossary.md"
-    pages = re.findall(r"\]\(([\w/-]+)\.md\)$", source.read_text(encoding="utf-8"), re.MULTILINE)
-    parts = {puzzle.id: puzzle.part for puzzle in facts.puzzle_index.puzzles()}
-    counts: Counter[str] = Counter({"basics": 0} | dict.fromkeys(parts.values(), 0))
-    for page in pages:
-        number = re.match(r"puzzle_(\d+)/", page)
-        counts[parts[f"p{number[1]}"] if number else "basics"] += 1
-    rows = {part: (Bar(count, str(count), Ink.LIVE),) for part, count in counts.items()}
-    return draw_bars(sheet, rows, narrow=narrow)
-
-
 FIGURES = (
     Figure(
         "book-checks",
@@ -93,15 +77,5 @@ FIGURES = (
         ),
         draw_speeds,
         narrow=partial(draw_speeds, narrow=True),
-    ),
-    Figure(
-        "book-terms",
-        Text(
-            "How many terms of this glossary each part of the book explains first; basics are the pages "
-            "before the puzzles."
-        ),
-        Text("Thirteen bars, one for the pages before the puzzles and one for each of the twelve parts."),
-        draw_terms,
-        narrow=partial(draw_terms, narrow=True),
     ),
 )
