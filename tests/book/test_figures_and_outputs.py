@@ -358,3 +358,23 @@ def test_each_output_of_the_book_is_listed_once(real: Project) -> None:
     names = [shown.name for shown in shown_outputs(real)]
     assert "p15 (unsolved)" in names
     assert len(names) == len(set(names))
+
+
+def test_neighbouring_cells_have_the_same_gap() -> None:
+    canvas = Canvas(200, 60, SHADES[0], "en")
+    for column in range(3):
+        for row in range(2):
+            canvas.cell(column * 30, row * 20, 30, 20)
+    canvas.cell(120, 0, 5, 20)
+    canvas.cell(125, 0, 5, 20)
+    canvas.cell(170, 0, 30, 20)
+    found = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"', canvas.svg("x", "y"))
+    assert found[:3] == [("1.5", "1.5", "27"), ("1.5", "21.5", "27"), ("31.5", "1.5", "27")]
+    assert found[6:] == [("120.5", "0", "4"), ("125.5", "0", "4"), ("170", "0", "30")]
+
+
+def test_a_long_number_is_drawn_smaller() -> None:
+    canvas = Canvas(100, 40, SHADES[0], "en")
+    canvas.cell(0, 0, 40, 40, "108", size=12)
+    canvas.cell(50, 0, 40, 40, "16524", size=12)
+    assert re.findall(r'font-size="([\d.]+)"', canvas.svg("x", "y")) == ["12", "11"]

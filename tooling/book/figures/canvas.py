@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from enum import Enum
 from html import escape
+from itertools import pairwise
 
 from msgspec import Struct, field
 
@@ -15,6 +18,9 @@ FONT = (
     "'Apple SD Gothic Neo', 'Noto Sans KR', sans-serif"
 )
 MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+GAP = 3  # between neighbouring cells
+_ADVANCE = 0.6  # of a letter of MONO, relative to its size
 
 
 class Ink(Enum):
@@ -72,6 +78,15 @@ DARK = Shade(
 SHADES = (LIGHT, DARK)
 
 
+class Box(Struct, frozen=True):
+    """A cell without its text: its left upper corner, its size, and its place among the parts of a canvas."""
+
+    corner: tuple[float, float]
+    size: tuple[float, float]
+    ink: Ink
+    part: int
+
+
 class Canvas(Struct):
     """A picture that is being drawn.
 
@@ -86,6 +101,7 @@ class Canvas(Struct):
     shade: Shade
     language: str
     _parts: list[str] = field(default_factory=list)
+    _boxes: list[Box] = field(default_factory=list)
 
     def say(self, text: Sentence | str) -> str:
         """The label in the canvas's language; a plain string is not translated."""
@@ -104,13 +120,16 @@ class Canvas(Struct):
         ink: Ink = Ink.PLAIN,
         size: float = 14,
     ) -> None:
-        """Draws a box with a value in its middle."""
-        fill, line, colour = self.shade.marks[ink]
-        self._parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" fill="{fill}" '
-            f'stroke="{line}"/>'
-        )
+        """Draws a box with a value in its middle; code that is too wide for the box is made smaller.
+
+        Cells that touch are drawn with `GAP` between them.
+        """
+        _, _, colour = self.shade.marks[ink]
+        self._boxes.append(Box((x, y), (width, height), ink, len(self._parts)))
+        self._parts.append("")
         if text:
+            if isinstance(text, str):
+                size = min(size, max(9, round((width - GAP - 4) / _ADVANCE / len(text), 1)))
             self.label(x + width / 2, y + height / 2, text, "middle", colour=colour, mono=True, size=size)
 
     def band(self, x: float, y: float, width: float, height: float) -> None:
@@ -191,6 +210,15 @@ class Canvas(Struct):
             title: one line on it.
             description: the alternative text.
         """
+        for box, (inset_x, inset_y) in zip(self._boxes, insets(self._boxes), strict=True):
+            (x, y), (width, height) = box.corner, box.size
+            fill, line, _ = self.shade.marks[box.ink]
+            radius = min(4, width / 4)
+            self._parts[box.part] = (
+                f'<rect x="{x + inset_x:g}" y="{y + inset_y:g}" width="{width - 2 * inset_x:g}" '
+                f'height="{height - 2 * inset_y:g}" rx="{radius:g}" fill="{fill}" '
+                f'stroke="{line}"/>'
+            )
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
             f'viewBox="0 0 {self.width} {self.height}" role="img" font-family="{FONT}" stroke-width="1.2">\n'
@@ -201,3 +229,23 @@ class Canvas(Struct):
         )
         # Labels inherit a stroke width but no stroke, so letters stay thin.
         return head + "\n".join(self._parts) + "\n</svg>\n"
+
+
+def insets(boxes: Sequence[Box]) -> list[tuple[float, float]]:
+    """How much smaller each box is drawn at its left and right, and above and below.
+
+    Neighbours in a row or column that are closer than `GAP` make room for it; tiny ones for a fifth of them.
+    """
+    found = [[0.0, 0.0] for _ in boxes]
+    for axis in (0, 1):
+        lines: dict[tuple[float, float], list[int]] = defaultdict(list)
+        for index, box in enumerate(boxes):
+            lines[box.corner[1 - axis], box.size[1 - axis]].append(index)
+        for line in lines.values():
+            for one, other in pairwise(sorted(line, key=lambda index: boxes[index].corner[axis])):
+                gap = boxes[other].corner[axis] - boxes[one].corner[axis] - boxes[one].size[axis]
+                wanted = min(GAP, boxes[one].size[axis] / 5, boxes[other].size[axis] / 5)
+                if -0.01 <= gap < wanted:
+                    for index in (one, other):
+                        found[index][axis] = max(found[index][axis], (wanted - gap) / 2)
+    return [(x, y) for x, y in found]
