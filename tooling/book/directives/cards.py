@@ -145,9 +145,9 @@ def _station(found: Needs, page: PageContext, unwritten: bool) -> str:
 
 
 def letters(page: PageContext, words: Words) -> str:
-    """`{{#letters}}`: links to the first term of each letter, in the order of this page."""
-    if words:
-        raise ValueError("write nothing after `letters`")
+    """`{{#letters all}}`: links to the first term of each letter, in the order of this page."""
+    if words != ["all"]:
+        raise ValueError("write `all`")
     first: dict[str, str] = {}
     for anchor, head in _TERM.findall(page.text):
         first.setdefault(_initial(head), anchor)
