@@ -175,24 +175,21 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     (grid, _), cells = trace.grid[:2], tile * tile
     loads = {name: list(trace.accesses("load", buffer, _BLOCK)) for name, buffer in (("a", _A), ("b", _B))}
     stores = list(trace.accesses("store", SHARED, _BLOCK))
-    box, cell, total_cell = (24, 25, 0) if narrow else (32, 34, 46)
-    columns = _columns(narrow, steps * box, tile * cell)
-    pitch = 130 if narrow else max(steps * box, tile * total_cell) + 34
+    cell = 25 if narrow else 40  # a tile of a or b, or an element of a tile
+    columns = _columns(narrow, steps * cell, tile * cell)
+    pitch = 116 if narrow else steps * cell + 30
     top = 64
-    right = columns[4] + tile * total_cell if not narrow else columns[3] + tile * cell
     bottom = top + steps * pitch
-    canvas = sheet(right + (4 if narrow else 10), bottom + (28 if narrow else 20))
-    _legend(
-        canvas, columns[0], bottom + (0 if narrow else 4), _INPUT, _SHARED, *(() if narrow else (_RESULT,))
-    )
+    right = columns[3 if narrow else 4] + tile * cell
+    canvas = sheet(right + (4 if narrow else 10), bottom + (116 if narrow else 20))
+    loaded = (Ink.MARK, Text("tile that is copied"))
+    for line, entry in enumerate(((Ink.SPARE, Text("tile")), loaded, _SHARED, _RESULT)):
+        at = (columns[0], bottom + 24 + line * 24) if narrow else (columns[0] + line * 160, bottom + 4)
+        _legend(canvas, *at, entry)
     headings = ("a", "b", "a_shared", "b_shared", "total")
-    for x, heading, wide in zip(
-        columns,
-        headings,
-        (steps * box, steps * box, tile * cell, tile * cell, tile * total_cell),
-        strict=True,
-    ):
-        if wide:
+    widths = (steps * cell, steps * cell, tile * cell, tile * cell, tile * cell)
+    for x, heading, wide in zip(columns, headings, widths, strict=True):
+        if heading != "total" or not narrow:
             canvas.label(x + wide / 2, 44, heading, "middle", size=12, mono=True, bold=True)
     name = f"({_BLOCK % grid}, {_BLOCK // grid})"
     canvas.label(columns[0], 14, Text("block {name}").of(name=name), size=13, bold=True)
@@ -201,22 +198,14 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         y = top + step * pitch
         label = Text("tile = {step}").of(step=step)
         if not narrow:
-            canvas.label(columns[0] - 14, y + steps * box / 2, label, "end", size=12, mono=True)
+            canvas.label(columns[0] - 14, y + steps * cell / 2, label, "end", size=12, mono=True)
         for x, matrix in zip(columns, ("a", "b"), strict=False):
             first = min(load.element for load in loads[matrix][step * cells : (step + 1) * cells])
             here = (first // size // tile, first % size // tile)
             for index in range(steps * steps):
                 at = (index // steps, index % steps)
-                text = f"{at[0]},{at[1]}" if at == here else ""
-                canvas.cell(
-                    x + at[1] * box,
-                    y + at[0] * box,
-                    box,
-                    box,
-                    text,
-                    ink=Ink.PLAIN if at == here else Ink.SPARE,
-                    size=11 if narrow else 12,
-                )
+                ink = Ink.MARK if at == here else Ink.SPARE
+                canvas.cell(x + at[1] * cell, y + at[0] * cell, cell, cell, ink=ink)
         tiles = _tiles(stores[2 * step * cells : 2 * (step + 1) * cells], cells)
         for x, held in zip(columns[2:], tiles, strict=False):
             for index in range(cells):
@@ -235,10 +224,10 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             totals[index] += sum(a_shared[row * tile + k] * b_shared[k * tile + col] for k in range(tile))
             if not narrow:
                 canvas.cell(
-                    columns[4] + col * total_cell,
-                    y + row * total_cell,
-                    total_cell,
-                    total_cell,
+                    columns[4] + col * cell,
+                    y + row * cell,
+                    cell,
+                    cell,
                     number(totals[index]),
                     ink=Ink.RESULT,
                     size=12,
@@ -250,6 +239,13 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     written = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, _BLOCK)}
     if [written[thread] for thread in range(cells)] != totals:
         raise ValueError("the kernel wrote other totals than the tiles give")
+    if narrow:
+        wide, high = 46, 28
+        x = right - tile * wide
+        canvas.label(x + tile * wide / 2, bottom + 6, "output", "middle", size=12, mono=True, bold=True)
+        for index, total in enumerate(totals):
+            place = (x + index % tile * wide, bottom + 22 + index // tile * high)
+            canvas.cell(*place, wide, high, number(total), ink=Ink.RESULT, size=12)
     return canvas
 
 
