@@ -1,4 +1,4 @@
-"""Lines do not break inside short code or between code and a particle."""
+"""Lines do not break inside short code, a tuple or `puzzle 3`, nor between code and a particle."""
 
 from __future__ import annotations
 
@@ -27,7 +27,15 @@ from tooling.book.site.line_breaks import keep_together
             '<pre><code class="language-bash">ls</code></pre>',
             '<pre><code class="language-bash">ls</code></pre>',
         ),
+        ("<p>as in puzzle 3, part 12</p>", "<p>as in puzzle\u00a03, part\u00a012</p>"),
+        ("<p>퍼즐 3에서</p>", "<p>퍼즐\u00a03에서</p>"),
+        ("<p>thread (2, 3) of (x, y, 0)</p>", "<p>thread (2,\u00a03) of (x,\u00a0y,\u00a00)</p>"),
+        ("<p>(two, three) parts 3</p>", "<p>(two, three) parts 3</p>"),
+        ('<p title="puzzle 3">(1)</p>', '<p title="puzzle 3">(1)</p>'),
+        ('<pre><code class="x">(2, 3)</code></pre>', '<pre><code class="x">(2, 3)</code></pre>'),
+        ("<h1>Puzzle 3</h1>", "<h1>Puzzle 3</h1>"),
+        ("<svg><text>(0, 1)</text></svg>", "<svg><text>(0, 1)</text></svg>"),
     ],
 )
-def test_short_code_and_particles_are_kept_together(html: str, kept: str) -> None:
+def test_what_belongs_together_stays_in_one_line(html: str, kept: str) -> None:
     assert keep_together(html) == kept

@@ -1,4 +1,4 @@
-"""Prevents line breaks inside short code, inside a flag, and between code and its Korean particle."""
+"""Prevents line breaks in short code, flags, tuples and `puzzle 3`, and between code and its particle."""
 
 from __future__ import annotations
 
@@ -10,6 +10,13 @@ _LONG = re.compile(r"<code>([^<]+)</code>")
 _FLAG = re.compile(r"(?<=\s)--?\w[\w-]*")  # browsers break lines after a hyphen
 _PUZZLE = re.compile(r"<a (?=[^>]*>(?:[Pp]uzzle|퍼즐) \d+</a>)")
 _PARTICLE = re.compile(r"</code>(?=[가-힣])")
+_UNBROKEN = re.compile(
+    r"<(head|nav|h[1-6]|pre|code|svg|math|script|style)\b.*?</\1>|<[^>]*>"  # stay as they are
+    r"|\b[Pp](?:uzzle|art) \d+\b|퍼즐 \d+"
+    r"|\((?:(?:\d+|[a-z]), )+(?:\d+|[a-z])\)",
+    re.DOTALL,
+)
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 _JOINER = "\N{WORD JOINER}"
 
 
@@ -18,4 +25,9 @@ def keep_together(html: str) -> str:
     html = _PUZZLE.sub('<a class="short" ', html)
     html = _SHORT.sub(r'<code class="short">\1</code>', html)
     html = _LONG.sub(lambda code: _FLAG.sub(r'<span class="short">\g<0></span>', code[0]), html)
+    html = _UNBROKEN.sub(lambda found: found[0] if found[0][0] == "<" else _joined(found[0]), html)
     return _PARTICLE.sub(f"</code>{_JOINER}", html)
+
+
+def _joined(words: str) -> str:
+    return words.replace(" ", _NO_BREAK)
