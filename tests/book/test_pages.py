@@ -83,6 +83,23 @@ def test_a_card_of_a_program_in_mojo_names_no_extra(real: Project) -> None:
     assert "chip-why" not in renderer(real).render(PAGE, "{{#puzzle p15}}")
 
 
+def test_the_card_of_a_later_page_names_the_puzzle_and_what_the_page_runs(real: Project) -> None:
+    text = "{{#puzzle p16}}\n\n{{#run p16 --tiled solution}}\n{{#run p16_tile_tensor --tiled}}\n"
+    card, _, _ = renderer(real).render("puzzle_16/tiled.md", text).partition("</section>")
+    assert 'data-name="Matrix multiplication"' in card
+    assert re.findall(r">(problems/[^<]*)</a>", card)[0] == "problems/p16/p16_tile_tensor.mojo"
+    assert re.findall(r"<code>([^<]*)</code>", card)[0] == "uv run tooling run p16_tile_tensor --tiled"
+    assert "puzzle-summary" not in card
+    assert "data-name" not in renderer(real).render("puzzle_16/puzzle_16.md", "{{#puzzle p16}}")
+
+
+def test_the_reason_beside_a_single_chip_does_not_repeat_the_vendor(real: Project) -> None:
+    card = renderer(real).render("puzzle_16/tiled.md", "{{#puzzle p16}}")
+    assert '<li class="chip-limit">NVIDIA: compute 8.0 or later</li>' in card
+    assert '<p class="chip-why">the program copies asynchronously' in card
+    assert '<p class="chip-why">NVIDIA: ' in renderer(real).render(PAGE, "{{#puzzle p34}}")
+
+
 def test_the_card_of_a_first_page_names_task_files_and_command_of_every_version(real: Project) -> None:
     card = renderer(real).render(PAGE, "{{#puzzle p15}}")
     assert '<p class="puzzle-facts">Part III: Algorithms · 1 min read</p>' in card

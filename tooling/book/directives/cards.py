@@ -23,6 +23,7 @@ from tooling.text import ENGLISH
 VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
 _LINK = re.compile(r"`[^`]*`|\]\(")
 """Code, which stays as it is, or what would be a link in Markdown, as in `tile[4](i)` without the marks."""
+_RUN = re.compile(r"^\{\{#run (?![^}]* solution\}\})([^}]+)\}\}", re.MULTILINE)
 _TERM = re.compile(r'<span id="(term-[a-z-]+)">\*\*(.+?)\.\*\*')
 _SYLLABLES, _EACH = "가가나다다라마바바사사아자자차카타파하", 588  # Unicode has 588 with each first consonant
 _WORDS_A_MINUTE = 180  # English technical prose, read carefully
@@ -32,7 +33,7 @@ _SYLLABLES_A_MINUTE = 420  # Korean
 def puzzle(page: PageContext, words: Words) -> str:
     """`{{#puzzle pNN}}`: part, reading time, the GPUs that cannot run every mode, the extra it needs.
 
-    On the first page of a puzzle also what it computes, its files and its command.
+    On the first page of a puzzle also what it computes, and on every page that runs it the files and command.
     """
     (name,) = words
     found, main = page.puzzle_index.program(name)
@@ -49,25 +50,54 @@ def puzzle(page: PageContext, words: Words) -> str:
             chips.append(f'<li class="chip-{kind}">{label}: {text}</li>')
         if requirement.because:
             reasons.setdefault(pick(requirement.because, language), []).append(label)
+    one = len(chips) == len(reasons) == 1  # the chip beside it names the vendor
     below = "".join(
-        f'<p class="chip-why">{escape(", ".join(vendors))}: {escape(text)}</p>\n'
+        f'<p class="chip-why">{"" if one else escape(", ".join(vendors)) + ": "}{escape(text)}</p>\n'
         for text, vendors in reasons.items()
     )
     if main.language is ProgramLanguage.PYTHON:
         below += f'<p class="chip-why">{say(f"extra-{main.extra.value}", language)}</p>\n'
-    listed = f'<ul class="chips">{"".join(chips)}</ul>\n' if chips else ""
+    if chips:
+        below = f'<ul class="chips">{"".join(chips)}</ul>\n{below}'
+    if below:
+        below = f'<div class="chip-row">\n{below}</div>\n'
+    first = page.path == found.chapters[0]
+    name = "" if first else f' data-name="{escape(pick(found.title, language))}"'
     return (
-        f'<section class="puzzle-card" data-puzzle="{found.id}" {part_style(number)}>\n'
+        f'<section class="puzzle-card" data-puzzle="{found.id}"{name} {part_style(number)}>\n'
         f'<p class="puzzle-facts">{escape(facts)}</p>\n'
-        f"{_task(page, found) if page.path == found.chapters[0] else ''}{listed}{below}</section>\n"
+        f"{_task(page, found) if first else ''}{_files(page, found)}"
+        f"{below}</section>\n"
     )
 
 
 def _task(page: PageContext, found: Puzzle) -> str:
-    """What a puzzle computes, and for each version on the page its files and the command that judges it."""
+    """What a puzzle computes."""
+    if not found.summary:
+        return ""
+    return f'<p class="puzzle-summary">{escape(pick(found.summary, page.language))}</p>\n'
+
+
+def _shown_run(page: PageContext, found: Puzzle) -> Selection | None:
+    """What the files and the command of a card are those of: of a later page, what it runs first."""
+    if page.path == found.chapters[0]:
+        mode = next((each for each in found.modes if each.kind is ModeKind.PUZZLE), found.modes[0])
+        program = next(each for each in found.programs if each.name in mode.programs)
+        return Selection(found, program, mode)
+    for run in _RUN.findall(page.text):
+        name, *flags = run.split()
+        selection = page.puzzle_index.selection(name, flags)
+        if selection.puzzle.id == found.id:
+            return selection
+    return None
+
+
+def _files(page: PageContext, found: Puzzle) -> str:
+    """For each version on the page its files and the command that judges it."""
     language = page.language
-    mode = next((each for each in found.modes if each.kind is ModeKind.PUZZLE), found.modes[0])
-    program = next(each for each in found.programs if each.name in mode.programs)
+    selection = _shown_run(page, found)
+    if selection is None:
+        return ""
     blob = f"{repository_address(page.edition)}/blob/main/"
 
     def files(version: Selection) -> str:
@@ -82,10 +112,7 @@ def _task(page: PageContext, found: Puzzle) -> str:
             f"<dt>{escape(say('command', language))}</dt><dd><code>{command}</code></dd></dl>"
         )
 
-    summary = (
-        f'<p class="puzzle-summary">{escape(pick(found.summary, language))}</p>\n' if found.summary else ""
-    )
-    return f"{summary}\n{each_version(page, Selection(found, program, mode), files)}\n"
+    return f"\n{each_version(page, selection, files)}\n"
 
 
 def compatibility(page: PageContext, words: Words) -> str:

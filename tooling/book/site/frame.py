@@ -28,6 +28,7 @@ _STEP = re.compile(
 )
 _TITLE = re.compile(r"(<h1[^>]*><a[^>]*>)(\w+ \d+):\s+([^<]+)", re.DOTALL)
 _PART = re.compile(r'<section class="puzzle-card"[^>]*(style="--part: (\d+)")')
+_NAME = re.compile(r'<section class="puzzle-card"[^>]* data-name="([^"]+)"')
 _FONTS = {"ko": "fonts-ko.css"}
 """Style sheets with the fonts of a language's script, beside those of Latin letters."""
 _NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
@@ -106,8 +107,10 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
     mark = glyph(int(part[2])) if part else ""
     if part:
         head = head.replace("<body", f"<body {part[1]}", 1)
+    puzzle = _NAME.search(article)
+    named = f" · {puzzle[1]}" if puzzle else ""
     article = _TITLE.sub(
-        rf'\1<span class="eyebrow">{mark}\2<span class="visually-hidden">:</span></span> \3', article
+        rf'\1<span class="eyebrow">{mark}\2{named}<span class="visually-hidden">:</span></span> \3', article
     )
     if title:
         name = re.sub(r"<[^>]+>", "", title[1]).strip()
