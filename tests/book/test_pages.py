@@ -83,6 +83,21 @@ def test_a_card_of_a_program_in_mojo_names_no_extra(real: Project) -> None:
     assert "chip-why" not in renderer(real).render(PAGE, "{{#puzzle p15}}")
 
 
+def test_a_recorded_benchmark_is_a_table(real: Project) -> None:
+    table = renderer(real, "ko").render(PAGE, "{{#times gpu-latency}}")
+    assert re.findall(r"<th [^>]*>([^<]*)</th>", table) == ["원소 수", "평균 시간(µs)", "GB/s"]
+    assert re.findall(r"<td>([^<]*)</td>", table)[:3] == ["32", "3.74", "0.1"]
+    compared = renderer(real).render(PAGE, "{{#times gpu-coalescing}}")
+    assert re.findall(r"<code>([^<]*)</code>", compared) == ["kernel1", "kernel2"]
+
+
+def test_a_table_of_no_benchmark_is_refused(real: Project) -> None:
+    at_work = renderer(real)
+    at_work.render(PAGE, "{{#times p10-memory-bug-memcheck}}")
+    (problem,) = at_work.problems
+    assert problem.what == "this is not a table of a benchmark"
+
+
 def test_the_card_of_a_later_page_names_the_puzzle_and_what_the_page_runs(real: Project) -> None:
     text = "{{#puzzle p16}}\n\n{{#run p16 --tiled solution}}\n{{#run p16_tile_tensor --tiled}}\n"
     card, _, _ = renderer(real).render("puzzle_16/tiled.md", text).partition("</section>")

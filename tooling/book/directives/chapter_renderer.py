@@ -14,7 +14,17 @@ from msgspec import Struct, field
 
 from tooling.book import recordings
 from tooling.book.chapters import chapter_files
-from tooling.book.directives import banner, cards, commands, demos, messages, pictures, replays, verdicts
+from tooling.book.directives import (
+    banner,
+    cards,
+    commands,
+    demos,
+    measurements,
+    messages,
+    pictures,
+    replays,
+    verdicts,
+)
 from tooling.book.directives.captions import mark_written, name_sources
 from tooling.book.directives.formulas import render_formulas
 from tooling.book.directives.tabs import OpenTabs
@@ -46,6 +56,7 @@ DIRECTIVES: dict[str, Renderer] = {
     "output": recordings.output,
     "verdict": verdicts.verdict,
     "demo": demos.demo,
+    "times": measurements.times,
     "says": messages.says,
     "version": messages.version,
     "figure": pictures.figure,

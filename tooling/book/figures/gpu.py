@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.lanes import WARP, Step, draw_steps
 from tooling.text import Text
 
 _GAP = 14
@@ -29,7 +31,8 @@ def _draw(canvas: Canvas, names: tuple[str, ...], width: int) -> Canvas:
     for index in range(1, len(names)):
         x = 1 + index * step - (step - width) / 2
         if index == len(names) - 1:
-            canvas.label(x, 120, "…", "middle", quiet=True, size=16)
+            for dot in (x - 7, x, x + 7):
+                canvas.embed(f'<circle cx="{dot:g}" cy="120" r="2" fill="{canvas.shade.quiet}"/>')
     inside = canvas.width - 2
     for y, height, text, ink in (
         (278, 36, Text("L2 cache"), Ink.PLAIN),
@@ -69,13 +72,25 @@ def _multiprocessor(canvas: Canvas, x: float, width: float, name: str) -> None:
         canvas.label(x + width / 2, y + 17, text, "middle", size=13 if width > 200 else 12)
 
 
+def draw_divergence(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+    """A warp at a condition, in the branch of its even lanes, in that of the odd ones, and after both."""
+    even, odd = range(0, WARP, 2), range(1, WARP, 2)
+    steps = (
+        Step(Text("condition"), range(WARP), Text("all lanes")),
+        Step(Text("first branch"), even, Text("even lanes")),
+        Step(Text("second branch"), odd, Text("odd lanes")),
+        Step(Text("after both"), range(WARP), Text("all lanes")),
+    )
+    return draw_steps(sheet, steps, left=120, narrow=narrow)
+
+
 FIGURES = (
     Figure(
         name="gpu",
         caption=Text(
             "A GPU. Each multiprocessor (SM) runs the warps of its blocks, here a row of cells for each "
-            "warp, and has registers and shared memory of its own. All multiprocessors share the L2 cache "
-            "and the global memory."
+            "warp, though fewer cells than its 32 threads, and has registers and shared memory of its own. "
+            "All multiprocessors share the L2 cache and the global memory."
         ),
         description=Text(
             "Multiprocessors from SM 0 to SM 131 side by side. Each contains two blocks with three warps, a "
@@ -84,5 +99,18 @@ FIGURES = (
         ),
         draw=draw_wide,
         narrow=draw_narrow,
+    ),
+    Figure(
+        name="gpu-divergence",
+        caption=Text(
+            "A warp whose even and odd lanes take different branches. It executes both, one after the other, "
+            "each with half of its lanes switched off."
+        ),
+        description=Text(
+            "Four rows of 32 lanes. At the condition all lanes take part, in the first branch only the even "
+            "ones, in the second only the odd ones, and after both all of them again."
+        ),
+        draw=draw_divergence,
+        narrow=partial(draw_divergence, narrow=True),
     ),
 )
