@@ -105,19 +105,28 @@ class Bar(Struct, frozen=True):
 
 
 def draw_bars(
-    sheet: Callable[[int, int], Canvas], rows: Mapping[str, Sequence[Bar]], *, narrow: bool = False
+    sheet: Callable[[int, int], Canvas],
+    rows: Mapping[str, Sequence[Bar]],
+    *,
+    key: Sequence[tuple[Ink, Text]] = (),
+    narrow: bool = False,
 ) -> Canvas:
     """Draws bars for each name, on one linear scale.
 
     Args:
         sheet: creates the canvas of a width and height.
         rows: the bars of each name, the same number for all, from top to bottom.
+        key: what the colours mean, in a line below the bars.
         narrow: for narrow screens.
     """
     left, wide, high = (86, 200, 20) if narrow else (110, 440, 22)
     each = max(map(len, rows.values()))
     step = each * (high + 4) + 14
-    canvas = sheet(left + wide + 66, 12 + len(rows) * step)
+    canvas = sheet(left + wide + 66, 12 + len(rows) * step + (26 if key else 0))
+    for nth, (ink, text) in enumerate(key):
+        x, y = left + nth * (130 if narrow else 210), 12 + len(rows) * step + 10
+        canvas.cell(x, y - 8, 16, 16, ink=ink)
+        canvas.label(x + 22, y, text, size=12)
     longest = max(bar.value for bars in rows.values() for bar in bars)
     for line, (name, bars) in enumerate(rows.items()):
         y = 12 + line * step
