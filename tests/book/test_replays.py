@@ -125,10 +125,12 @@ def test_a_figure_from_a_run_offers_its_replays_and_says_what_they_reveal(
     html = beside_figure(PageContext(edition, path, text, PuzzleIndex(real)), figure)
     assert re.findall(r'href="([^"]+)"', html) == [f"../replays/{program}.{state}.html" for state in states]
     labels = {
-        "solved": "Step through this run (shows the solution)",
-        "wrong": "Step through a wrong answer (shows most of the solution)",
+        "solved": "Step through this run <small>(shows the solution)</small>",
+        "wrong": "Step through a wrong answer <small>(shows most of the solution)</small>",
     }
-    assert re.findall(r">([^<]+)</a>", html) == [labels.get(state, labels["wrong"]) for state in states]
+    assert re.findall(r">([^>]+<small>[^<]+</small>)</a>", html) == [
+        labels.get(state, labels["wrong"]) for state in states
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
@@ -32,6 +33,7 @@ MOST_BYTES = 200_000
 SOLVED = "solved"
 """The state of a replay of the solution."""
 _FOLD = '<details class="solution-details">'
+_REMARK = re.compile(r" ?(\([^()]+\))$")  # what a link reveals, after what it does
 
 
 class Findings(Struct, frozen=True):
@@ -134,7 +136,7 @@ def _link(page: PageContext, selection: Selection, state: str, kind: str) -> str
         key = f"replay-{kind}wrong"
     address = f"{page.up}{FOLDER}/{page_name(selection, state)}"
     says = {name: escape(say(name, page.language)) for name in ("close", "enlarge")}
-    label = escape(say(key, page.language))
+    label = _REMARK.sub(r" <small>\1</small>", escape(say(key, page.language)))
     if len({shown.mode.name for shown, _ in replays_of(page)}) > 1:
         label += f" <code>{escape(' '.join(selection.mode.flags))}</code>"
     data = " ".join(f'data-{name}="{text}"' for name, text in says.items())
