@@ -21,7 +21,7 @@ def pictures(puzzle_index: PuzzleIndex, figure: Figure) -> Iterator[tuple[Path, 
     facts = Facts(puzzle_index, figure.puzzle)
     for edition in editions(puzzle_index.project):
         folder = edition.source / figure.folder
-        if edition.prefix and not any(folder.glob("*.md")):
+        if edition.prefix and all(page.name == "SUMMARY.md" for page in folder.glob("*.md")):
             continue  # no translated page can show it
         for shade in SHADES:
             sheet = partial(Canvas, shade=shade, language=edition.language)
