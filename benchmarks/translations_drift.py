@@ -239,10 +239,10 @@ def _rewrap(width: int) -> Callable[[str], str]:
     def change(page: str) -> str:
         lines = _lines(page)
         for block in reversed(_blocks(page, BlockKind.PARAGRAPH)):
-            # Excluded: indented text, which belongs to a list, and breaks inside a code span or a link.
+            # Excluded: indented text, which belongs to a list, and breaks inside code, a link or a formula.
             if not block.quote and not lines[block.first - 1].startswith(" "):
                 text = " ".join(block.lines)
-                if not re.search(r"[`\[<$*]|  |^\d|[-+#>|=]", text):
+                if not re.search(r"[`\[<$*\\]|  |^\d|[-+#>|=]", text):
                     lines[block.first - 1 : block.last] = textwrap.wrap(text, width)
         return "\n".join(lines)
 
