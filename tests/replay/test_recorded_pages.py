@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.replay.chromium import CHROMIUM, FLAGS, axe, needs_chromium, playwright
 from tooling.book.directives.replays import load
 from tooling.replay.page import to_html
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
-)
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
+    needs_chromium,
 ]
 RECORDED = Path(__file__).parents[1] / "data/outputs"
 KINDS = {
@@ -45,7 +40,7 @@ KINDS = {
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield opened
         opened.close()
 
@@ -75,7 +70,7 @@ def test_every_control_is_reached_and_used_by_keys_alone(browser: Any, tmp_path:
     reached = []
     for _ in range(80):
         page.keyboard.press("Tab")
-        # A focus that nobody sees is of no use.
+        # The focus must be visible.
         assert page.evaluate("document.activeElement.matches(':focus-visible')")
         name = page.evaluate("(e => e.id || e.closest('[id]').id)(document.activeElement)")
         if name not in reached:

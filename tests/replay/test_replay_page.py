@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,19 +9,15 @@ from typing import Any
 import pytest
 
 from tests.machine import needs_simulated_gpu
+from tests.replay.chromium import CHROMIUM, FLAGS, axe, needs_chromium, playwright
 from tests.replay.recorded import cells_after, edited, embedded, replay
 from tests.replay.test_replay import MISSING_BARRIER
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
-)
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.mojo,
     needs_simulated_gpu,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
+    needs_chromium,
 ]
 _VALUES = """buffer => [...[...document.querySelectorAll('.buffer')]
     .find(one => one.querySelector('h3').firstChild.textContent === buffer)
@@ -44,7 +39,7 @@ def page() -> Iterator[Any]:
     """A new window; an error in its console, or a request to a network, fails the test."""
     complaints: list[str] = []
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         opened = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
         opened.on("console", lambda message: complaints.append(message.text))
         opened.on("pageerror", lambda error: complaints.append(str(error)))

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tooling.book.checks.context import Chapter, CheckContext
+from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
+from tooling.book.directives.commands import runs_of
 from tooling.book.directives.replays import SOLVED, replays_of, same_run
 from tooling.book.page import PageContext
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ProgramLanguage
 from tooling.errors import ToolingError
-from tooling.mdbook.includes import find_directives
+from tooling.mdbook.includes import Directive
 
 _TOGETHER = re.compile(
     r"\b(?:barrier|cluster_(?:arrive|wait|sync)|mbarrier_\w+|async_copy_wait_all)\(|\b(?:warp|block)\.[a-z]\w*[\[(]"
@@ -28,10 +29,10 @@ def check_replays(context: CheckContext) -> Iterator[BookFinding]:
         page = PageContext(chapter.edition, chapter.path, chapter.text, context.puzzle_index)
         try:
             shown = list(replays_of(page))
-            asked = list(_taught(context, chapter))
+            asked = list(_taught(page))
         except ToolingError:
             continue  # a directive that names no run: `check_directives` reports it with its line
-        for line, selection in asked:
+        for directive, selection in asked:
             states = {state for other, state in shown if same_run(other, selection)}
             missing = [
                 *(["the solution"] if SOLVED not in states else []),
@@ -41,22 +42,18 @@ def check_replays(context: CheckContext) -> Iterator[BookFinding]:
                 words = " ".join([selection.program.name, *selection.mode.flags])
                 yield context.finding(
                     chapter,
-                    line,
+                    chapter.line_of(directive.start),
                     "replay",
                     f"the threads of {words} work together, and no replay shows {' and '.join(missing)}",
                     f"add {{{{#replay {words}}}}} {{{{#replay {words} ANSWER}}}} to the solution",
                 )
 
 
-def _taught(context: CheckContext, chapter: Chapter) -> Iterator[tuple[int, Selection]]:
-    """The runs of a page whose solution synchronises threads, each with its line."""
-    for each in find_directives(chapter.text):
-        if each.name != "run" or "solution" in each.argument.split():
-            continue
-        name, *flags = each.argument.split()
-        selection = context.puzzle_index.selection(name, flags)
+def _taught(page: PageContext) -> Iterator[tuple[Directive, Selection]]:
+    """The runs of a page whose solution synchronises threads, each with its directive."""
+    for directive, selection in runs_of(page):
         if selection.program.language is ProgramLanguage.MOJO and _TOGETHER.search(_solution(selection)):
-            yield chapter.line_of(each.start), selection
+            yield directive, selection
 
 
 def _solution(selection: Selection) -> str:

@@ -6,7 +6,7 @@ import re
 from html import escape
 from itertools import groupby
 
-from tooling.book.directives.commands import ways_to_run
+from tooling.book.directives.commands import runs_of, ways_to_run
 from tooling.book.editions import editions, repository_address
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
@@ -23,7 +23,6 @@ from tooling.text import ENGLISH
 VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
 _LINK = re.compile(r"`[^`]*`|\]\(")
 """Code, which stays as it is, or what would be a link in Markdown, as in `tile[4](i)` without the marks."""
-_RUN = re.compile(r"^\{\{#run (?![^}]* solution\}\})([^}]+)\}\}", re.MULTILINE)
 _TERM = re.compile(r'<span id="(term-[a-z-]+)">\*\*(.+?)\.\*\*')
 _SYLLABLES, _EACH = "가가나다다라마바바사사아자자차카타파하", 588  # Unicode has 588 with each first consonant
 _WORDS_A_MINUTE = 180  # English technical prose, read carefully
@@ -84,12 +83,7 @@ def _shown_run(page: PageContext, found: Puzzle) -> Selection | None:
         mode = next((each for each in found.modes if each.kind is ModeKind.PUZZLE), found.modes[0])
         program = next(each for each in found.programs if each.name in mode.programs)
         return Selection(found, program, mode)
-    for run in _RUN.findall(page.text):
-        name, *flags = run.split()
-        selection = page.puzzle_index.selection(name, flags)
-        if selection.puzzle.id == found.id:
-            return selection
-    return None
+    return next((selection for _, selection in runs_of(page) if selection.puzzle.id == found.id), None)
 
 
 def _files(page: PageContext, found: Puzzle) -> str:

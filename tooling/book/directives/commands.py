@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
 from tooling.book.directives.tabs import Tab, render_tabs
@@ -10,6 +12,7 @@ from tooling.book.phrases import say
 from tooling.book.variants import render_versions, versions
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, ProgramLanguage, Vendor
+from tooling.mdbook.includes import Directive, find_directives
 
 SIMULATED = "--target sim"
 _JUDGED = (ModeKind.PUZZLE, ModeKind.GIVEN)
@@ -60,6 +63,18 @@ def ways_to_run(selection: Selection, solution: bool = False) -> tuple[Way, ...]
     ways.append(Way("uv", f"{uv} {tool}"))
     ways.append(Way("no GPU", f"{uv} {tool} {SIMULATED}"))
     return tuple(ways)
+
+
+def runs_of(page: PageContext) -> Iterator[tuple[Directive, Selection]]:
+    """The runs of problem files that a page shows, with their directives.
+
+    Raises:
+        ToolingError: a directive names no run.
+    """
+    for directive in find_directives(page.text):
+        words = directive.argument.split()
+        if directive.name == "run" and words and "solution" not in words:
+            yield directive, page.puzzle_index.selection(words[0], words[1:])
 
 
 def run(page: PageContext, words: Words) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Square, draw_grids, tally
 from tooling.book.figures.h200 import defects_found, measured
 from tooling.text import Text
-
-Sheet = Callable[[int, int], Canvas]
 
 _BENCHMARKS = {  # the page of each program
     "p23_tile_tensor --benchmark": "23",

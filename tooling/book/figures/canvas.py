@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from html import escape
 from itertools import pairwise
@@ -229,6 +229,10 @@ class Canvas(Struct):
         )
         # Labels inherit a stroke width but no stroke, so letters stay thin.
         return head + "\n".join(self._parts) + "\n</svg>\n"
+
+
+Sheet = Callable[[int, int], Canvas]
+"""Creates the canvas of a width and height."""
 
 
 def insets(boxes: Sequence[Box]) -> list[tuple[float, float]]:

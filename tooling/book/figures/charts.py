@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.text import Text
 
 
@@ -46,7 +46,7 @@ class Axis(Struct, frozen=True):
 
 
 def draw_chart(
-    sheet: Callable[[int, int], Canvas],
+    sheet: Sheet,
     series: Sequence[Series],
     axis: Axis,
     title: Text | str,
@@ -105,7 +105,7 @@ class Bar(Struct, frozen=True):
 
 
 def draw_bars(
-    sheet: Callable[[int, int], Canvas],
+    sheet: Sheet,
     rows: Mapping[str, Sequence[Bar]],
     *,
     key: Sequence[tuple[Ink, Text]] = (),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED, Trace
@@ -54,7 +54,7 @@ class _Rows(Struct, frozen=True):
             self.canvas.embed(f'<path d="{path}" fill="none" stroke="{line}" stroke-opacity="{opacity}"/>')
 
 
-def draw_sum(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """A row of cells for each step, and a curve for each addend that a thread reads from another one."""
     trace = facts.trace(_RUN)
     first, *rest = _steps(trace)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from tooling.book import recordings
 from tooling.book.errors import BookError
 from tooling.book.figures.traces import Trace, load, trace_path, traced_run
 from tooling.book.puzzle_index import PuzzleIndex
@@ -43,6 +44,15 @@ class Facts(Struct, frozen=True):
         """What a mode must compute from the book's data, by buffer. Raises as `inputs`."""
         with _as_book_error():
             return self._reference().expected(mode, "book", self.inputs(mode))
+
+    def demo(self, name: str) -> tuple[str, ...]:
+        """The recorded output of the program `NAME.mojo` beside the puzzle's pages.
+
+        Raises:
+            BookError: its output is not recorded.
+        """
+        folder = self.puzzle_index.project.recordings / "outputs" / self.puzzle
+        return recordings.load(folder / f"{name}.demo.json").lines
 
     def trace(self, run: str) -> Trace:
         """The recorded trace of a run, which is named as in `Figure.traces`.

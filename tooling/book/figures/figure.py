@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
+from tooling.book.figures.canvas import Sheet
 from tooling.text import Sentence
 
 if TYPE_CHECKING:  # pages need only the names of pictures, and drawing imports a lot
     from tooling.book.figures.canvas import Canvas
     from tooling.book.figures.facts import Facts
 
-Draw: TypeAlias = "Callable[[Facts, Callable[[int, int], Canvas]], Canvas]"
+Draw: TypeAlias = "Callable[[Facts, Sheet], Canvas]"
 
 
 def picture_file(figure: str, shade: str, *, narrow: bool = False) -> str:

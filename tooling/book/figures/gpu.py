@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.lanes import WARP, Step, draw_steps
@@ -14,12 +13,12 @@ from tooling.text import Text
 _GAP = 14
 
 
-def draw_wide(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+def draw_wide(facts: Facts, sheet: Sheet) -> Canvas:
     """Three multiprocessors of many, side by side."""
     return _draw(sheet(798, 386), ("SM 0", "SM 1", "SM 131"), 252)
 
 
-def draw_narrow(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+def draw_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     """Two of them."""
     return _draw(sheet(328, 386), ("SM 0", "SM 131"), 156)
 
@@ -72,7 +71,7 @@ def _multiprocessor(canvas: Canvas, x: float, width: float, name: str) -> None:
         canvas.label(x + width / 2, y + 17, text, "middle", size=13 if width > 200 else 12)
 
 
-def draw_divergence(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_divergence(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """A warp at a condition, in the branch of its even lanes, in that of the odd ones, and after both."""
     even, odd = range(0, WARP, 2), range(1, WARP, 2)
     steps = (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.text import Sentence
 
 _SMALL = 12  # the size of labels
@@ -53,7 +53,7 @@ def tally(title: Sentence | str, squares: Sequence[Square], *, across: int) -> G
 
 
 def draw_grids(
-    sheet: Callable[[int, int], Canvas],
+    sheet: Sheet,
     grids: Sequence[Grid],
     *,
     side: int = 64,

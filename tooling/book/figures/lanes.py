@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.text import Text
 
-Sheet = Callable[[int, int], Canvas]
 Cells = Mapping[int, tuple[str, Ink]]
 
 WARP = 32  # lanes on NVIDIA GPUs and on the simulated one

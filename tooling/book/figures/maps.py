@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import number
 from tooling.book.figures.traces import Trace
 from tooling.text import Text
@@ -19,7 +19,7 @@ _NARROW_LEFT = 4
 
 
 def draw_map(
-    sheet: Callable[[int, int], Canvas],
+    sheet: Sheet,
     trace: Trace,
     inputs: Mapping[tuple[int, str], Sequence[float]],
     output: tuple[int, str],

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from tooling.book import recordings
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.book.figures.maps import draw_map
 from tooling.text import Text
-
-Sheet = Callable[[int, int], Canvas]
 
 
 def draw_add_ten(facts: Facts, sheet: Sheet) -> Canvas:
@@ -41,8 +37,7 @@ def draw_addresses(facts: Facts, sheet: Sheet) -> Canvas:
 
 def draw_shapes(facts: Facts, sheet: Sheet) -> Canvas:
     """The output of the preview as a row and as a square, with the offset of each element."""
-    path = facts.puzzle_index.project.recordings / "outputs" / facts.puzzle / "preview.demo.json"
-    row, square, out = recordings.load(path).lines
+    row, square, out = facts.demo("preview")
     values = re.findall(r"\d+\.\d", out)
     width = int(row.split()[-1])
     height, across = map(int, re.findall(r"\d+", square))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from tooling.book.figures.canvas import Canvas
+from tooling.book.figures.canvas import Canvas, Sheet
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.maps import draw_map
 from tooling.text import Text
 
 
-def draw_zip(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+def draw_zip(facts: Facts, sheet: Sheet) -> Canvas:
     """`a` and `b`, the threads, and what they wrote."""
     data = facts.inputs("default")
     a, b = (data[name].reshape(-1).tolist() for name in ("a", "b"))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas
+from tooling.book.figures.canvas import Canvas, Sheet
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.maps import draw_map
 from tooling.text import Text
 
 
-def draw_guarded(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_guarded(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """`a`, all threads of the block, and what those with an element wrote."""
     a = facts.inputs("default")["a"].reshape(-1).tolist()
     return draw_map(sheet, facts.trace("p03"), {(1, "a"): a}, (0, "output"), narrow=narrow)

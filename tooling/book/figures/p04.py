@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
-from tooling.book import recordings
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.book.figures.traces import Trace
 from tooling.text import Text
 
-Sheet = Callable[[int, int], Canvas]
 Place = tuple[int, int]  # row and column
 
 _OUTPUT = 0  # its index among the kernel's pointer arguments
@@ -133,8 +131,7 @@ def _span(canvas: Canvas, x: float, width: float, cells: float, name: Text) -> N
 
 def draw_layouts(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Two layouts of the same six cells, as the demonstration beside the page has printed them."""
-    path = facts.puzzle_index.project.recordings / "outputs" / facts.puzzle / "layouts.demo.json"
-    printed = dict(line.split(": ", 1) for line in recordings.load(path).lines)
+    printed = dict(line.split(": ", 1) for line in facts.demo("layouts"))
     views = (
         (Text("row-major"), json.loads(printed["by rows"])),
         (Text("column-major"), json.loads(printed["by columns"])),

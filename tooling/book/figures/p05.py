@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book import recordings
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
@@ -18,7 +16,7 @@ _OUTPUT, _A, _B = 0, 1, 2  # indices of the kernel's pointer arguments
 _HIGH = 40
 
 
-def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """`a` above the threads, `b` beside them, and the square that they write."""
     trace = facts.trace("p05")
     data = facts.inputs("default")
@@ -85,7 +83,7 @@ def _readers(trace: Trace, buffer: int, element: int) -> list[int]:
     return [load.thread for load in trace.accesses("load", buffer) if load.element == element]
 
 
-def draw_memory(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+def draw_memory(facts: Facts, sheet: Sheet) -> Canvas:
     """The three buffers as they are in memory: above each element the threads that access it."""
     trace = facts.trace("p05")
     columns = trace.block[0]
@@ -116,10 +114,9 @@ def draw_memory(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
     return draw_grids(sheet, grids, side=72, beside=2)
 
 
-def draw_strides(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+def draw_strides(facts: Facts, sheet: Sheet) -> Canvas:
     """The vectors through layouts with a stride of 0, as the demonstration printed them, and their sum."""
-    path = facts.puzzle_index.project.recordings / "outputs" / facts.puzzle / "repeat.demo.json"
-    a, b, out = (re.findall(r"\d+\.\d", line) for line in recordings.load(path).lines)
+    a, b, out = (re.findall(r"\d+\.\d", line) for line in facts.demo("repeat"))
     size = facts.constant("SIZE")
     grids = [
         Grid(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -15,7 +14,7 @@ _HIGH = 34
 _GAP = 44  # between the blocks and the vectors: room for an arrow
 
 
-def draw_blocks(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The vector, the blocks with the numbers of their threads, and what the threads wrote."""
     trace = facts.trace("p06")
     a = facts.inputs("default")["a"].tolist()

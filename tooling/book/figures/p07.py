@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
 from tooling.text import Text
 
-Sheet = Callable[[int, int], Canvas]
 _A = 1  # its index among the kernel's pointer arguments
 _LEFT, _TOP = 50, 44  # room for the names of rows and columns
 _PAD = 6  # between a block's frame and its threads

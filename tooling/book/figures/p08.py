@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import BARRIER, SHARED, Access, Trace
 from tooling.text import Text
-
-Sheet = Callable[[int, int], Canvas]
 
 _OUTPUT, _A = 0, 1  # the kernel's arguments
 _GLOBAL = Text("global memory")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book import recordings
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.text import Text
-
-Sheet = Callable[[int, int], Canvas]
 
 _HOST = Text("host")
 _ERROR = Text("error")
@@ -118,7 +114,7 @@ def _missed(canvas: Canvas, x: float, y: float, side: float, text: str) -> None:
     canvas.label(x + side / 2, y + side / 2, text, "middle", colour=colour, mono=True)
 
 
-def draw_short_buffer(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+def draw_short_buffer(facts: Facts, sheet: Sheet) -> Canvas:
     """A buffer of one element, and the addresses that the threads read."""
     squares = [
         Square(
@@ -132,11 +128,10 @@ def draw_short_buffer(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canv
     return draw_grids(sheet, [Grid("input", [squares])])
 
 
-def draw_printing(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+def draw_printing(facts: Facts, sheet: Sheet) -> Canvas:
     """The threads of the demonstration, and those that printed a line."""
-    folder = facts.puzzle_index.project.recordings / "outputs" / facts.puzzle
     printed = {}
-    for line in recordings.load(folder / "printing.demo.json").lines:
+    for line in facts.demo("printing"):
         found = re.fullmatch(r"block \d+ i (\d+) reads (.+)", line)
         if found is None:
             raise ValueError(f"not a line of printing.mojo: {line}")

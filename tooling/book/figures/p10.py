@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Square, draw_grids, tally
 from tooling.book.figures.h200 import defects_found
 from tooling.text import Text
-
-Sheet = Callable[[int, int], Canvas]
 
 _ACROSS = 26  # cells in a row
 

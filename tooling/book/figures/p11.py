@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
@@ -17,7 +16,7 @@ _GAP = 36  # between the elements and the cells
 _BARRIER = 50  # from the cells to the first window, with the barrier between them
 
 
-def draw_windows(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """`a`, shared memory after the barrier, and for each thread its window and its sum."""
     trace = facts.trace("p11")
     a = facts.inputs("default")["a"].reshape(-1)
@@ -89,7 +88,7 @@ def _read(trace: Trace, buffer: int) -> dict[int, list[int]]:
     return read
 
 
-def draw_edge(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+def draw_edge(facts: Facts, sheet: Sheet) -> Canvas:
     """The elements of shared memory that the threads read if windows are not cut off at the left edge."""
     threads, window = facts.constant("TPB"), facts.constant("WINDOW")
     kept = {store.element: store.value for store in facts.trace("p11").accesses("store", SHARED)}

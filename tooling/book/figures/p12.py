@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas
+from tooling.book.figures.canvas import Canvas, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, draw_reduction
@@ -13,7 +12,7 @@ from tooling.book.figures.traces import SHARED
 from tooling.text import Text
 
 
-def draw_dot_product(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_dot_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Both vectors, their products, and the tree."""
     size = facts.constant("SIZE")
     data = facts.inputs("default")
@@ -36,7 +35,7 @@ def draw_dot_product(facts: Facts, sheet: Callable[[int, int], Canvas], *, narro
     return canvas
 
 
-def draw_banks(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_banks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """How the banks serve the first store to shared memory: here, and in a kernel that leaves gaps."""
     from tooling.book.figures.requests import draw_requests, request  # noqa: PLC0415 - brings NumPy
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED, Access, Trace
 from tooling.text import Text
-
-Sheet = Callable[[int, int], Canvas]
 
 _OUTPUT, _A, _B = 0, 1, 2  # the kernels' arguments
 _SIMPLE = "p13_tile_tensor --simple"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import Access, Move, shared_moves
 from tooling.text import Text
-
-Sheet = Callable[[int, int], Canvas]
 
 _OUTPUT, _A = 0, 1  # the kernels' arguments
 _SIMPLE = "p14_tile_tensor --simple"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, draw_reduction
 from tooling.text import Text
 
 _SIDE = 36  # of a cell of the matrix
-Sheet = Callable[[int, int], Canvas]
 
 
 def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:

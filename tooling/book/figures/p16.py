@@ -10,14 +10,12 @@ from functools import partial
 from msgspec import Struct
 
 from tooling.book.errors import malformed
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
 from tooling.book.figures.traces import SHARED, Access, Trace
 from tooling.text import Text
-
-Sheet = Callable[[int, int], Canvas]
 
 _PROGRAM = "p16_tile_tensor"
 _OUTPUT, _A, _B = 0, 1, 2  # the kernels' arguments

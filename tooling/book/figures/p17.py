@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -16,7 +16,7 @@ _HALVES: tuple[tuple[Text, str, Text | str], ...] = (
 )
 
 
-def draw_graph(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_graph(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Both inputs with their values, the operation with its two halves, the output with its values."""
     data = facts.inputs("default")
     result = facts.expected("default")["out"].tolist()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
 
 
-def draw_bars(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_bars(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """A bar for each number of the input, and below it a bar for its share."""
     numbers = facts.inputs("default")["input"].tolist()
     shares = facts.expected("default")["out"].tolist()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -15,7 +14,7 @@ _KERNELS = ("transpose_kernel", "matmul_tiled", "softmax_gpu_kernel", "matmul_ti
 _STRIP = 14  # the height of a vector
 
 
-def draw_launches(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The tensors with their shapes, an arrow for each launch; one row of K is marked all the way."""
     length, d = facts.constant("SEQ_LEN"), facts.constant("D")
     unit = 5 if narrow else 8

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -14,7 +14,7 @@ _SHOWN = 3  # values from the start of a list, before its last one
 _SIDE, _HIGH = 34, 30
 
 
-def draw_calls(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Two calls of the operation: one gets two inputs and returns a buffer, one gets three tensors."""
     data = facts.inputs("default")
     results = facts.expected("default")

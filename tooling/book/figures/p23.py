@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import partial
 
 from tooling.book.errors import malformed
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.charts import Axis, Series, draw_chart
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import Event
 from tooling.text import Text
-
-Sheet = Callable[[int, int], Canvas]
 
 _PROGRAM = "p23_tile_tensor"
 _MODES = ("elementwise", "tiled", "manual-vectorized", "vectorized")

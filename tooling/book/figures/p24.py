@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import measured
-from tooling.book.figures.lanes import WARP, Row, Sheet, Step, cells, draw_rows, draw_steps
+from tooling.book.figures.lanes import WARP, Row, Step, cells, draw_rows, draw_steps
 from tooling.book.figures.traces import SHARED
 from tooling.text import Text
 

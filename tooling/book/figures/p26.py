@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from itertools import accumulate
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.lanes import WARP, Row, Sheet, cells, draw_rows
+from tooling.book.figures.lanes import WARP, Row, cells, draw_rows
 from tooling.text import Text
 
 _LANES = range(WARP)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.lanes import Row, Sheet, Step, cells, draw_rows, draw_steps
+from tooling.book.figures.lanes import Row, Step, cells, draw_rows, draw_steps
 from tooling.book.figures.traces import BARRIER, SHARED
 from tooling.text import Text
 

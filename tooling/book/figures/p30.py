@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import Measured, measured, recorded
 from tooling.text import Text
-
-Sheet = Callable[[int, int], Canvas]
 
 _RUNS = ("p30 --kernel1", "p30 --kernel2 unsolved", "p30 --kernel3 unsolved")
 _REQUESTED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"  # sectors

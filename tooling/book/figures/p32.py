@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED
 from tooling.text import Text
-
-Sheet = Callable[[int, int], Canvas]
 
 _UNSOLVED = "p32 --two-way unsolved"
 _BANKS = 32

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
 
-Sheet = Callable[[int, int], Canvas]
 Place = tuple[int, int]
 
 _LANES = 32

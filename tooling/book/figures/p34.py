@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.lanes import Row, Step, cells, draw_rows, draw_steps
@@ -16,17 +15,17 @@ _ADVANCED = "p34_tile_tensor --advanced"
 _LANES = 32  # of a warp, on every GPU that has clusters
 
 
-def draw_cluster(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+def draw_cluster(facts: Facts, sheet: Sheet) -> Canvas:
     """Input ranges, blocks with their scale, the cluster's barrier, and the outputs."""
     return _draw(facts, sheet, width=152, aside=128)
 
 
-def draw_narrow(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+def draw_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     """The same for a telephone: narrow blocks, and the cluster's words in the gaps instead of at the side."""
     return _draw(facts, sheet, width=75, aside=0)
 
 
-def _draw(facts: Facts, sheet: Callable[[int, int], Canvas], *, width: int, aside: int) -> Canvas:
+def _draw(facts: Facts, sheet: Sheet, *, width: int, aside: int) -> Canvas:
     """Draws the cluster with blocks of a width; without room aside, everything else moves down a line."""
     threads, blocks = facts.constant("TPB"), facts.constant("CLUSTER_SIZE")
     sums = next(iter(facts.expected("coordination").values())).reshape(-1)
@@ -75,7 +74,7 @@ def _draw(facts: Facts, sheet: Callable[[int, int], Canvas], *, width: int, asid
     return canvas
 
 
-def draw_scopes(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_scopes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The warps of the blocks of one cluster, and the barrier of each level."""
     threads, blocks = facts.constant("TPB"), facts.constant("CLUSTER_SIZE")
     warps, lanes = threads // _LANES, _LANES
@@ -109,7 +108,7 @@ def draw_scopes(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
     return canvas
 
 
-def draw_reduction(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_reduction(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The sum of each block, where it is stored, and the total after the barrier of the cluster."""
     trace = facts.trace(_REDUCTION)
     threads = trace.block[0]
@@ -133,7 +132,7 @@ def draw_reduction(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow:
     )
 
 
-def draw_levels(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+def draw_levels(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Which threads of a block store at each level, and the barriers between the levels."""
     trace = facts.trace(_ADVANCED)
     threads = trace.block[0]

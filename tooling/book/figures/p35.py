@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
@@ -17,8 +16,6 @@ from tooling.text import Text
 if TYPE_CHECKING:
     from tooling.book.figures.traces import Event
     from tooling.simulator.counters.profile import Picture
-
-Sheet = Callable[[int, int], Canvas]
 
 _PROGRAM = "p35_tile_tensor"
 _KERNELS = ("scalar", "unaligned", "aligned")

@@ -6,12 +6,12 @@ The profile gives every lane a colour; here the colours have the same meaning as
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from msgspec.structs import replace
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.traces import SHARED, Event, Trace
 from tooling.simulator.counters.banks import Service
 from tooling.simulator.counters.drawing import Form, bank_map, memory_map
@@ -54,13 +54,13 @@ def request(trace: Trace, event: Event, warp: int = 0) -> Picture:
     return Picture(sample, Dim3(event.block, 0, 0), warp)
 
 
-def draw_request(sheet: Callable[[int, int], Canvas], picture: Picture, *, narrow: bool = False) -> Canvas:
+def draw_request(sheet: Sheet, picture: Picture, *, narrow: bool = False) -> Canvas:
     """The memory map of a request to global memory, the bank map of one to shared memory."""
     return draw_requests(sheet, [("", picture)], narrow=narrow)
 
 
 def draw_requests(
-    sheet: Callable[[int, int], Canvas],
+    sheet: Sheet,
     pictures: Sequence[tuple[Text | str, Picture]],
     *,
     narrow: bool = False,
