@@ -24,7 +24,7 @@ def test_otherwise_they_are_those_that_the_process_may_use(monkeypatch: pytest.M
 @pytest.mark.parametrize("named", ["0", "-1", "two", "1.5"])
 def test_what_is_no_number_of_cores_is_refused(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUZZLE_CORES", named)
-    with pytest.raises(NotANumberOfCores, match=f"PUZZLE_CORES={named}: that is no number of cores"):
+    with pytest.raises(NotANumberOfCores, match=f"PUZZLE_CORES must be a positive integer, not `{named}`"):
         usable_cores()
 
 

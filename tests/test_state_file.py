@@ -18,6 +18,7 @@ from tooling.state_file import (
     encoded,
     read_cached,
 )
+from tooling.text import Text
 
 
 class Solved(Struct):
@@ -31,7 +32,7 @@ class Built(Struct, frozen=True):
 
 
 def file_in(folder: Path) -> StateFile[Solved]:
-    return StateFile(folder / "solved.json", Solved, 2, "the record of solved puzzles")
+    return StateFile(folder / "solved.json", Solved, 2, Text("the record of solved puzzles"))
 
 
 def refusal(file: StateFile[Solved], kind: type[StateError]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from tooling.errors import ToolingError
+from tooling.text import Text
 
 
 class NotANumberOfCores(ToolingError):
@@ -20,7 +21,9 @@ def usable_cores() -> int:
     named = os.environ.get("PUZZLE_CORES")
     if named:
         if not named.isdecimal() or int(named) < 1:
-            raise NotANumberOfCores(f"PUZZLE_CORES={named}: that is no number of cores", hint="1, or more")
+            raise NotANumberOfCores(
+                Text("PUZZLE_CORES must be a positive integer, not `{named}`").of(named=named)
+            )
         return int(named)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -36,7 +36,7 @@ class ToolingError(Exception):
         hint: what to try, as a command or an edit.
 
     Attributes:
-        what, why, hint: in English, or in the language set by `speak`.
+        what, why, hint: in English, or in the language set by `speak`, if they are sentences of the tool.
         language: that language.
     """
 
@@ -56,9 +56,9 @@ class ToolingError(Exception):
         super().__init__(self.what)
 
     def speak(self, language: str) -> None:
-        """Sets the language of its sentences; plain strings are not translated."""
-        rendered = (in_language(sentence, language) for sentence in self._sentences)
-        self.language = language
+        """Sets the language of its sentences; an error whose `what` is a plain string stays English."""
+        self.language = ENGLISH if isinstance(self._sentences[0], str) else language
+        rendered = (in_language(sentence, self.language) for sentence in self._sentences)
         self.what: str
         self.why: str | None
         self.hint: str | None

@@ -23,6 +23,7 @@ from msgspec import Struct, field
 from tooling.catalog.model import ModeKind, Puzzle
 from tooling.project import Project
 from tooling.state_file import StateDamaged, StateError, StateFile, decoded
+from tooling.text import Text
 
 VERSION = 2
 _NAME = "progress.json"
@@ -159,5 +160,5 @@ def _changed(root: Path, change: Callable[[_Project], bool]) -> str:
 
 def _file() -> StateFile[_Saved]:
     return StateFile(
-        progress_path(), _Saved, VERSION, "the record of your progress", older={1: _from_version_1}
+        progress_path(), _Saved, VERSION, Text("the record of your progress"), older={1: _from_version_1}
     )

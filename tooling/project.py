@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.errors import ToolingError
+from tooling.text import Text
 
 TOOL = Path(__file__).resolve().parent
 """The folder of the running tool, which may belong to another checkout than the project."""
@@ -102,10 +103,12 @@ def find_project(start: Path | None = None) -> Project:
     if (TOOL.parent / "problems").is_dir():
         return Project(TOOL.parent)
     raise ProjectNotFound(
-        f"no puzzles found in {origin} or above it",
-        why="a checkout contains problems/ and pyproject.toml",
-        hint="change into your clone, or set PUZZLE_ROOT to it; `tooling init my-puzzles` makes a folder "
-        "with the puzzles",
+        Text("no puzzles found in {origin} or above it").of(origin=origin),
+        why=Text("a checkout contains problems/ and pyproject.toml"),
+        hint=Text(
+            "change into your clone, or set PUZZLE_ROOT to it; `tooling init my-puzzles` makes a folder "
+            "with the puzzles"
+        ),
     )
 
 
@@ -115,7 +118,7 @@ def _require_trusted(folder: Path) -> None:
     for path in (folder / "problems", folder / "pyproject.toml"):
         if path.stat().st_uid not in trusted:
             raise ProjectOfAnotherUser(
-                f"{folder} belongs to another user",
-                why="commands run the Python code of a project, which may be theirs",
-                hint=f"if you trust it: PUZZLE_ROOT={folder}",
+                Text("{folder} belongs to another user").of(folder=folder),
+                why=Text("commands run the Python code of a project, which may be theirs"),
+                hint=Text("if you trust it: PUZZLE_ROOT={folder}").of(folder=folder),
             )

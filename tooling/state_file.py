@@ -15,8 +15,12 @@ from msgspec import Struct
 
 from tooling.atomic_write import write_atomically
 from tooling.errors import Location, ToolingError
+from tooling.text import Text
 
 Content = TypeVar("Content")
+
+
+_DELETE = Text("delete it: it could not be moved aside ({why})")
 
 
 class StateError(ToolingError):
@@ -52,7 +56,7 @@ class StateFile(Struct, Generic[Content], frozen=True):
     path: Path
     schema: type[Content]
     version: int
-    what: str
+    what: Text
     older: Mapping[int, Callable[[bytes], Content]] = {}
 
     def load(self) -> Content | None:
@@ -67,7 +71,9 @@ class StateFile(Struct, Generic[Content], frozen=True):
             return None
         except OSError as error:
             raise StateNotReadable(
-                f"{self.what} cannot be read", where=Location(self.path), why=error.strerror or str(error)
+                Text("{what} cannot be read").of(what=self.what),
+                where=Location(self.path),
+                why=error.strerror or str(error),
             ) from error
         try:
             version = decoded(data, _Versioned).version
@@ -78,12 +84,16 @@ class StateFile(Struct, Generic[Content], frozen=True):
         except ValueError as error:
             raise self._moved_aside(str(error)) from error
         if version < self.version:
-            raise self._moved_aside(f"it is of version {version}, not {self.version}")
+            raise self._moved_aside(
+                Text("it is of version {version}, not {known}").of(version=version, known=self.version)
+            )
         raise StateOfNewerVersion(
-            f"{self.what} was written by a newer version of this tool, and left as it is",
+            Text("{what} was written by a newer version of this tool, and left as it is").of(what=self.what),
             where=Location(self.path),
-            why=f"it is of version {version}; this tool knows version {self.version}",
-            hint="update this checkout (`git pull`)",
+            why=Text("it is of version {version}; this tool knows version {known}").of(
+                version=version, known=self.version
+            ),
+            hint=Text("update this checkout (`git pull`)"),
         )
 
     def save(self, content: Content) -> None:
@@ -94,7 +104,7 @@ class StateFile(Struct, Generic[Content], frozen=True):
         """
         write_atomically(self.path, encoded(content, indent=1))
 
-    def _moved_aside(self, why: str) -> StateDamaged:
+    def _moved_aside(self, why: str | Text) -> StateDamaged:
         aside = self.path.with_name(f"{self.path.name}.damaged")
         count = 1
         while aside.exists():
@@ -104,8 +114,10 @@ class StateFile(Struct, Generic[Content], frozen=True):
         try:
             self.path.replace(aside)
         except OSError as error:
-            aside, hint = self.path, f"delete it: it could not be moved aside ({error.strerror or error})"
-        return StateDamaged(f"{self.what} is damaged", where=Location(aside), why=why, hint=hint)
+            aside, hint = self.path, _DELETE.of(why=error.strerror or str(error))
+        return StateDamaged(
+            Text("{what} is damaged").of(what=self.what), where=Location(aside), why=why, hint=hint
+        )
 
 
 def read_json(path: Path, schema: type[Content]) -> Content:

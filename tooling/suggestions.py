@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tooling.text import Sentence, Text, joined
+
 _LEAST = 0.6  # minimum of difflib's ratio: 1 for equal names, 0 for names without a common letter
 _BEGINNING = 0.9  # ratio of a name that begins with the typed text
 _SPREAD = 0.1  # names with a ratio up to this much below the best one are also suggested
 _MOST = 3
+
+_DID_YOU_MEAN = Text("did you mean {names}?")
+_OR = Text(" or ")
+_ONE_OF = Text("one of {names}")
+_NONE = Text("there are none")
 
 
 def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -32,18 +39,28 @@ def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
     return tuple(choice for choice in found if ratios[choice] >= ratios[found[0]] - _SPREAD)
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> Sentence:
     """A hint with the most similar known names, or all of them if none is similar."""
     choices = list(dict.fromkeys(known))
     near = nearest(name, choices)
     if near:
         return proposal(near)
-    return "one of " + ", ".join(choices) if choices else "there are none"
+    return one_of(choices) if choices else _NONE
 
 
-def proposal(names: Iterable[str]) -> str:
+def proposal(names: Iterable[str]) -> Sentence:
     """A question that suggests these names."""
-    return "did you mean " + " or ".join(f"`{name}`" for name in names) + "?"
+    return _DID_YOU_MEAN.of(names=alternatives(f"`{name}`" for name in names))
+
+
+def alternatives(names: Iterable[str]) -> Sentence:
+    """The names, with the word for "or" between them."""
+    return joined(names, _OR)
+
+
+def one_of(names: Iterable[str]) -> Sentence:
+    """A hint with all names that there are."""
+    return _ONE_OF.of(names=", ".join(names))
 
 
 def _plain(name: str) -> str:

@@ -27,6 +27,7 @@ from tooling.processes import temporary_folder
 from tooling.project import Project
 from tooling.target_run import RunOptions, run_on_target
 from tooling.targets.model import Choice
+from tooling.text import Text
 from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
 from tooling.toolchain.build import SourceNotFound
 from tooling.toolchain.extras import require_extra
@@ -112,10 +113,10 @@ def _require_file(path: Path, program: Program, project: Project) -> None:
     if path.is_file():
         return
     if path.is_relative_to(project.problems.absolute()):
-        hint = f"`tooling reset {program.name}` writes the skeleton again"
+        hint = Text("`tooling reset {name}` writes the skeleton again").of(name=program.name)
     else:
-        hint = "`git restore` brings back a file of the checkout"
-    raise SourceNotFound(f"{path.name} does not exist", where=Location(path), hint=hint)
+        hint = Text("`git restore` brings back a file of the checkout")
+    raise SourceNotFound(Text("{name} does not exist").of(name=path.name), where=Location(path), hint=hint)
 
 
 def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], None] | None = None) -> Verdict:

@@ -119,6 +119,10 @@ def test_targets_say_why_they_are_absent(workbench: Workbench) -> None:
     result = workbench.run("targets")
     assert "nvidia      yes test GPU: sm_90a, compute capability 9.0, warps of 32 threads" in result.stdout
     assert "apple       no  this is not a Mac" in result.stdout
+    korean = workbench.run("targets", "--lang", "ko").stdout
+    assert "nvidia      가능 test GPU: sm_90a, 컴퓨팅 능력 9.0, 워프당 스레드 32개" in korean
+    assert "sim-amd     가능 시뮬레이션 AMD GPU(gfx942): 워프당 스레드 64개" in korean
+    assert "apple       불가 Apple 실리콘 Mac이 아닙니다" in korean
 
 
 def test_help_lists_the_commands_without_loading_them(workbench: Workbench) -> None:

@@ -22,6 +22,7 @@ from tooling.cli.options import CHECKS, ProfileOptions, PuzzleRunOptions, Verify
 from tooling.cli.parser import option_names, read
 from tooling.exit_codes import ExitCode
 from tooling.project import Project
+from tooling.text.width import columns
 
 NAMES = "  why: puzzles are named p01, p02, …, and their variants for example p15_tile_tensor\n"
 P23 = "usage: tooling run p23 (--elementwise | --tiled | --manual-vectorized | --vectorized | --benchmark)"
@@ -49,6 +50,7 @@ MISSPELLED = {
     "  try: did you mean `status`?",
     "check-translations --lang ko stamp cover.md": "`tooling check-translations` takes `stamp` for a page, "
     "since an option is before it\n  try: write the action first: `tooling check-translations stamp ...`",
+    "cache shwo": "`tooling cache` has no action `shwo`\n  try: did you mean `show`?",
     "check-translations stmap puzzle_01": "`tooling check-translations` has no action `stmap`\n"
     "  try: did you mean `stamp`?",
     # options
@@ -114,6 +116,65 @@ def test_a_misspelling_suggests_the_right_word(
     said = capsys.readouterr()
     assert said.err == f"error: {message}\n"
     assert said.out == ""
+
+
+IN_KOREAN = {
+    "strat": "`strat` 명령이 없습니다\n  해 볼 것: 혹시 `start`인가요?",
+    "run p01 --targt sim": "`--targt` 옵션이 없습니다\n  해 볼 것: 혹시 `--target`인가요?",
+    "run p01 --target sm": "--target에는 `sm` 값을 쓸 수 없습니다\n"
+    "  이유: 쓸 수 있는 값: auto, nvidia, amd, apple, sim, sim-amd 또는 sim-gfx1100\n"
+    "  해 볼 것: 혹시 `sim`인가요?",
+    "run": "필수 인자가 없습니다: puzzle\n  해 볼 것: 쓸 수 있는 것 보기: `tooling run --help`",
+    "run p01 --timeout 0": "인자 --timeout: 양수인 초 단위 값이어야 합니다. 입력한 값: 0",
+    "run p23": "`p23`에는 모드가 5개 있습니다. 모드를 지정해야 합니다\n"
+    f"  이유: 사용법: {P23.removeprefix('usage: ')}\n"
+    "  해 볼 것: 다음 중 하나: --elementwise, --tiled, --manual-vectorized, --vectorized, --benchmark",
+    "hint p01 9": "`p01`에는 힌트 9번이 없습니다\n  이유: 힌트는 모두 3개입니다\n"
+    "  해 볼 것: 첫 힌트 보기: `tooling hint p01`",
+}
+
+
+@pytest.mark.parametrize(("line", "message"), IN_KOREAN.items(), ids=IN_KOREAN)
+def test_errors_are_in_the_language_of_the_environment(
+    line: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PUZZLE_LANG", "ko")
+    assert main(line.split()) == ExitCode.USAGE
+    assert capsys.readouterr().err == f"오류: {message}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "head"), [("run p99 --lang ko", "오류: "), ("run p99 --lang=en", "error: ")]
+)
+def test_the_option_decides_the_language_of_errors(
+    line: str, head: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PUZZLE_LANG", "en" if "ko" in line else "ko")
+    assert main(line.split()) == ExitCode.USAGE
+    assert capsys.readouterr().err.startswith(head)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=[command.name for command in COMMANDS])
+def test_help_is_in_the_language_of_the_environment_and_fits_the_terminal(
+    command: Command, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PUZZLE_LANG", "ko")
+    monkeypatch.setattr("tooling.cli.parser._columns", lambda: 80)
+    for words in ([command.name], *([command.name, action.name] for action in command.actions)):
+        with pytest.raises(SystemExit):
+            main([*words, "--help"])
+        shown = capsys.readouterr().out
+        assert shown.startswith("사용법: tooling ")
+        assert "이 도움말을 보이고 종료" in shown
+        described = shown.partition("\n\n")[2]
+        if not command.laid_out:
+            assert [line for line in described.splitlines() if columns(line) > 80] == []
+
+
+def test_help_is_in_the_language_of_the_option(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--lang", "ko", "--help"])
+    assert capsys.readouterr().out.startswith("사용법: tooling run ")
 
 
 @pytest.mark.parametrize("name", ["p5", "5", "05", "P05", "p005", "problems/p05/p05.mojo"])

@@ -12,7 +12,8 @@ from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Mode, Program, Puzzle
 from tooling.errors import ToolingError
 from tooling.project import Project
-from tooling.suggestions import did_you_mean, nearest, proposal
+from tooling.suggestions import did_you_mean, nearest, one_of, proposal
+from tooling.text import Sentence, Text
 
 _NUMBERED = re.compile(r"p?0*(\d+)((?:_.*)?)", re.ASCII | re.IGNORECASE)
 
@@ -78,7 +79,7 @@ def is_puzzle_name(text: str) -> bool:
     return _NUMBERED.fullmatch(Path(text).stem) is not None
 
 
-def nearest_programs(name: str, known: Iterable[str]) -> str:
+def nearest_programs(name: str, known: Iterable[str]) -> Sentence:
     """A hint with the programs that are most likely meant.
 
     For a number that no puzzle has, these are the number with its digits reversed, and the nearest number.
@@ -122,7 +123,9 @@ def known_names(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
     wanted = {program_name(name): name for name in names}
     for canonical, name in wanted.items():
         if canonical not in known:
-            raise UnknownPuzzle(f"there is no puzzle `{name}`", hint=nearest_programs(canonical, known))
+            raise UnknownPuzzle(
+                Text("there is no puzzle `{name}`").of(name=name), hint=nearest_programs(canonical, known)
+            )
     return tuple(wanted)
 
 
@@ -151,14 +154,14 @@ def find_program(project: Project, name: str) -> tuple[Puzzle, Program]:
             known.append(path.stem)
     if not known:
         raise UnknownPuzzle(
-            f"there is no puzzle `{name}`",
-            why=f"{project.problems} contains no puzzles",
-            hint="change into your clone, or set PUZZLE_ROOT to it",
+            Text("there is no puzzle `{name}`").of(name=name),
+            why=Text("{problems} contains no puzzles").of(problems=project.problems),
+            hint=Text("change into your clone, or set PUZZLE_ROOT to it"),
         )
     raise UnknownPuzzle(
-        f"there is no puzzle `{name}`",
-        why="puzzles are named p01, p02, …, and their variants for example p15_tile_tensor",
-        hint=f"{nearest_programs(wanted, known)} (`tooling list` shows all)",
+        Text("there is no puzzle `{name}`").of(name=name),
+        why=Text("puzzles are named p01, p02, …, and their variants for example p15_tile_tensor"),
+        hint=Text("{suggestion} (`tooling list` shows all)").of(suggestion=nearest_programs(wanted, known)),
     )
 
 
@@ -177,25 +180,33 @@ def find_mode(puzzle: Puzzle, program: Program, flags: Sequence[str], options: S
         if sorted(mode.flags) == sorted(flags):
             return mode
     known = [flag for mode in modes for flag in mode.flags]
-    usage = f"usage: tooling run {program.name}" + (f" ({' | '.join(known)})" if known else "")
+    usage = Text("usage: tooling run {arguments}").of(
+        arguments=program.name + (f" ({' | '.join(known)})" if known else "")
+    )
     if not flags:
         raise UnknownMode(
-            f"`{program.name}` has {len(modes)} modes: say which",
-            hint=f"one of {', '.join(known)}",
+            Text("`{name}` has {number} modes: say which").of(name=program.name, number=len(modes)),
+            hint=one_of(known),
             why=usage,
         )
     unknown = next((flag for flag in flags if flag not in known), None)
     if unknown is None:
-        raise UnknownMode(f"these flags cannot be combined: {' '.join(flags)}", why=usage)
+        raise UnknownMode(
+            Text("these flags cannot be combined: {flags}").of(flags=" ".join(flags)), why=usage
+        )
     near = nearest(unknown.partition("=")[0], [*known, *options])
     if near and near[0] not in known:
-        raise UnknownOption(f"there is no option `{unknown}`", hint=proposal(near))
+        raise UnknownOption(Text("there is no option `{unknown}`").of(unknown=unknown), hint=proposal(near))
     if not known:
         raise UnknownMode(
-            f"`{program.name}` takes no flags, but `{unknown}` was given", why=usage, hint="remove it"
+            Text("`{name}` takes no flags, but `{unknown}` was given").of(name=program.name, unknown=unknown),
+            why=usage,
+            hint=Text("remove it"),
         )
     raise UnknownMode(
-        f"`{program.name}` has no flag `{unknown}`", why=usage, hint=did_you_mean(unknown, known)
+        Text("`{name}` has no flag `{unknown}`").of(name=program.name, unknown=unknown),
+        why=usage,
+        hint=did_you_mean(unknown, known),
     )
 
 
@@ -215,6 +226,8 @@ def select(project: Project, name: str, flags: Sequence[str], options: Sequence[
         for flag in flags:
             near = nearest(flag.partition("=")[0], options) if flag.startswith("--") else ()
             if near:
-                raise UnknownOption(f"there is no option `{flag}`", hint=proposal(near)) from None
+                raise UnknownOption(
+                    Text("there is no option `{flag}`").of(flag=flag), hint=proposal(near)
+                ) from None
         raise
     return Selection(puzzle, program, find_mode(puzzle, program, flags, options))

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
 from tooling.suggestions import did_you_mean
+from tooling.text import Sentence
 
 _Choice = TypeVar("_Choice", bound=Enum)
 _Made = TypeVar("_Made")
@@ -35,7 +36,13 @@ class ManifestError(ToolingError):
     """A YAML file of the project is not valid."""
 
     def __init__(
-        self, what: str, *, where: Location, key: str, why: str | None = None, hint: str | None = None
+        self,
+        what: str,
+        *,
+        where: Location,
+        key: str,
+        why: str | None = None,
+        hint: str | Sentence | None = None,
     ) -> None:
         super().__init__(f"{key}: {what}" if key else what, where=where, why=why, hint=hint)
         self.where: Location = where
@@ -121,7 +128,9 @@ class Value(Struct, frozen=True):
         mark = self.node.start_mark
         return Location(self.path, mark.line + 1, mark.column + 1)
 
-    def error(self, what: str, *, why: str | None = None, hint: str | None = None) -> ManifestError:
+    def error(
+        self, what: str, *, why: str | None = None, hint: str | Sentence | None = None
+    ) -> ManifestError:
         return ManifestError(what, where=self.location, key=self.key, why=why, hint=hint)
 
     # scalars

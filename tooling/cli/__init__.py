@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from types import FrameType
 
 from msgspec import Struct
@@ -19,7 +20,7 @@ from tooling.cli.options import preset_language
 from tooling.cli.parser import Parser, UsageError, read
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
-from tooling.text import Text
+from tooling.text import Sentence, Text, languages
 
 # Python looks for garbage once more when it ends: with nothing to look through, a short command ends sooner.
 atexit.register(gc.freeze)
@@ -32,7 +33,7 @@ _ENDING = tuple(
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 
-_FIRST_STEPS = """\
+_FIRST_STEPS = Text("""\
 GPU puzzles in Mojo: run them, judge them, keep the book in step.
 
   {tool} start      show where you are and what to type
@@ -41,9 +42,27 @@ GPU puzzles in Mojo: run them, judge them, keep the book in step.
   {tool} hint p01   show a hint
   {tool} list       show all puzzles
 
-`{tool} --help` shows all commands."""
+`{tool} --help` shows all commands.""")
 
 
+_DESCRIPTION = Text("GPU puzzles in Mojo: run them, judge them, keep the book in step.")
+_EXIT_STATUS = Text(
+    "Exit status: 0 passed, 1 wrong, 2 usage, 3 build failed, 4 not possible here, 5 time limit, "
+    "70 a defect of the tool."
+)
+_SHOW_VERSIONS = Text("show the versions of the tool, Mojo, MAX and mdBook")
+_COMMANDS = Text("commands")
+_ERROR, _WHY, _TRY = Text("error"), Text("why"), Text("try")
+_INTERRUPTED = Text("interrupted")
+_NO_COMMAND = Text("there is no command `{name}`")
+_NO_OPTION = Text("unknown option {option}")
+_OPTION_AFTER = Text("an option belongs after the command: `{command}`")
+_NO_OUTPUT = Text("the output cannot be written")
+_NO_FILE = Text("a file cannot be written")
+_NOT_WRITTEN = Text("{path}: cannot be written")
+_FREE_SPACE = Text("free space there, and run it again")
+_DEFECT = Text("this is a defect of `tooling` itself, not of your program.")
+_REPORT = Text("report it in the issue tracker of the repository (`git remote -v`) with the lines above")
 _NOT_ON_WINDOWS = Text("the puzzles do not run on Windows itself")
 _NO_MOJO = Text("Mojo exists for Linux and macOS")
 _USE_WSL = Text(
@@ -93,17 +112,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _guarded(arguments: list[str]) -> int:
+    language = _language_of(arguments)
     try:
         _require_supported_system()
-        status = _dispatch(arguments)
+        status = _dispatch(arguments, language)
         sys.stdout.flush()
         return int(status)
     except ToolingError as error:
-        _show(error, next((each for each in arguments if not each.startswith("-")), ""))
+        _show(error, next((each for each in arguments if not each.startswith("-")), ""), language)
         return int(error.exit_code)
     except KeyboardInterrupt:
         _end_children()
-        print("interrupted", file=sys.stderr)
+        print(_INTERRUPTED.render(language), file=sys.stderr)
         return INTERRUPTED
     except Terminated as ended:
         _end_children()
@@ -116,18 +136,19 @@ def _guarded(arguments: list[str]) -> int:
         _end_children()
         # A failed write leaves nothing behind that would fail again: one more shows whether it was stdout's.
         if error.filename is None and (reason := _output_failure("\n")):
-            print(f"error: the output cannot be written\n  why: {reason}", file=sys.stderr)
+            head, why = f"{_ERROR.render(language)}: {_NO_OUTPUT.render(language)}", _WHY.render(language)
+            print(f"{head}\n  {why}: {reason}", file=sys.stderr)
             return ExitCode.NOT_POSSIBLE
         if error.errno in _FULL:
-            what = f"{error.filename}: cannot be written" if error.filename else "a file cannot be written"
-            full = ToolingError(what, why=error.strerror, hint="free space there, and run it again")
-            _show(full, next((each for each in arguments if not each.startswith("-")), ""))
+            what = _NOT_WRITTEN.of(path=error.filename) if error.filename else _NO_FILE
+            full = ToolingError(what, why=error.strerror, hint=_FREE_SPACE)
+            _show(full, next((each for each in arguments if not each.startswith("-")), ""), language)
             return ExitCode.NOT_POSSIBLE
-        _show_defect(error)
+        _show_defect(error, language)
         return ExitCode.INTERNAL
     except Exception as error:  # noqa: BLE001 - the one place where a defect of the tool ends
         _end_children()
-        _show_defect(error)
+        _show_defect(error, language)
         return int(ExitCode.INTERNAL)
 
 
@@ -138,9 +159,7 @@ def _require_supported_system() -> None:
         SystemNotSupported: with the way to run the tool there.
     """
     if sys.platform == "win32":
-        error = SystemNotSupported(_NOT_ON_WINDOWS, why=_NO_MOJO, hint=_USE_WSL)
-        error.speak(preset_language())
-        raise error
+        raise SystemNotSupported(_NOT_ON_WINDOWS, why=_NO_MOJO, hint=_USE_WSL)
 
 
 def _output_failure(more: str = "") -> str | None:
@@ -159,14 +178,23 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _dispatch(arguments: list[str]) -> int:
+def _language_of(arguments: Sequence[str]) -> str:
+    """The language of help and errors: that of `--lang` where it names one, else the environment's."""
+    words = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    named = [after for word, after in pairwise(words) if word == "--lang"]
+    named += [word.removeprefix("--lang=") for word in words if word.startswith("--lang=")]
+    spoken = "check-translations" not in words  # there it names a translation
+    return named[-1] if spoken and named and named[-1] in languages() else preset_language()
+
+
+def _dispatch(arguments: list[str], language: str) -> int:
     place = next((place for place, word in enumerate(arguments) if not word.startswith("-")), len(arguments))
     before, words = arguments[:place], arguments[place:]
     if before or not words:
-        return _without_command(before, words)
-    command, rest = find_action(_command_named(words), words[1:])
+        return _without_command(before, words, language)
+    command, rest = find_action(_command_named(words), words[1:], language)
     assert command.options
-    chosen = read(parser_of(command), command.options, rest)
+    chosen = read(parser_of(command, language), command.options, rest)
     module = importlib.import_module(f"{__name__}.{command.module}")
     function: Callable[[Struct], int] = getattr(module, command.function)
     try:
@@ -186,14 +214,15 @@ def _command_named(words: list[str]) -> Command:
     from tooling.catalog.catalogue import is_puzzle_name
     from tooling.suggestions import did_you_mean
 
+    hint: str | Sentence
     if is_puzzle_name(name):
         hint = f"`{shlex.join(('tooling', 'run', *words))}`"
     else:
         hint = did_you_mean(name, [*(command.name for command in known), "--help", "--version"])
-    raise UsageError(f"there is no command `{name}`", hint=hint)
+    raise UsageError(_NO_COMMAND.of(name=name), hint=hint)
 
 
-def _without_command(before: list[str], words: list[str]) -> int:
+def _without_command(before: list[str], words: list[str], language: str) -> int:
     """What there is without a command: the help, the versions, and a first orientation."""
     if not before:
         if sys.stdout.isatty():
@@ -203,7 +232,7 @@ def _without_command(before: list[str], words: list[str]) -> int:
             return start_command(StartOptions())
         from tooling.reports.invocation import tool_prefix
 
-        print(_FIRST_STEPS.format(tool=tool_prefix(os.environ)))
+        print(_FIRST_STEPS.of(tool=tool_prefix(os.environ)).render(language))
         return ExitCode.USAGE
     if before[0] == "--version":
         from tooling import pins
@@ -211,17 +240,10 @@ def _without_command(before: list[str], words: list[str]) -> int:
         print(f"tooling {pins.TOOL_VERSION}", f"Mojo {pins.MOJO_VERSION}", sep="\n")
         print(f"MAX {pins.MAX_VERSION}", f"mdBook {pins.MDBOOK_VERSION}", sep="\n")
         return ExitCode.PASSED
-    parser = Parser(
-        prog="tooling",
-        description="GPU puzzles in Mojo: run them, judge them, keep the book in step.",
-        epilog="Exit status: 0 passed, 1 wrong, 2 usage, 3 build failed, 4 not possible here, "
-        "5 time limit, 70 a defect of the tool.",
-    )
-    parser.add_argument(
-        "--version", action="store_true", help="show the versions of the tool, Mojo, MAX and mdBook"
-    )
+    parser = Parser(language=language, prog="tooling", description=_DESCRIPTION, epilog=_EXIT_STATUS)
+    parser.add_argument("--version", action="store_true", help=parser.say(_SHOW_VERSIONS))
     known = available_commands()
-    add_list(parser, known, "COMMAND", "commands")
+    add_list(parser, known, "COMMAND", _COMMANDS)
     if before[0] in ("-h", "--help"):
         parser.parse_args(["--help"])
     import shlex
@@ -230,33 +252,35 @@ def _without_command(before: list[str], words: list[str]) -> int:
 
     option = before[0].partition("=")[0]
     named = next((word for word in words if word in {command.name for command in known}), None)
+    hint: Sentence
     if named:
         others = [word for word in (*before, *words) if word != named]
-        hint = f"an option belongs after the command: `{shlex.join(('tooling', named, *others))}`"
+        hint = _OPTION_AFTER.of(command=shlex.join(("tooling", named, *others)))
     else:
         near = nearest(option, ("--help", "--version"))
         hint = proposal(near) if near else parser.where_help_is
-    raise UsageError(f"unknown option {option}", hint=hint)
+    raise UsageError(_NO_OPTION.of(option=option), hint=hint)
 
 
-def _show(error: ToolingError, command: str) -> None:
+def _show(error: ToolingError, command: str, language: str) -> None:
     from tooling.reports.invocation import as_typed, from_here
     from tooling.reports.terminal import open_terminal
 
     _output_failure()  # the error is shown, whatever happens to the rest
     terminal = open_terminal(sys.stderr)
+    error.speak(language)
     head = f"{error.where}: {error.what}" if error.where else error.what
     details = str(getattr(error, "details", ""))
     if error.exit_code is ExitCode.BUILD_FAILED:
         head, details = from_here(head, os.environ), from_here(details, os.environ)
-    terminal.labelled("error", head, "red", indent="")
+    terminal.labelled(_ERROR.render(error.language), head, "red", indent="")
     if details:
         for line in details.splitlines():
             terminal.message("  " + line)
     if error.why:
-        terminal.labelled("why", as_typed(error.why, os.environ))
+        terminal.labelled(_WHY.render(error.language), as_typed(error.why, os.environ))
     if error.hint:
-        terminal.labelled("try", as_typed(error.hint, os.environ), "cyan")
+        terminal.labelled(_TRY.render(error.language), as_typed(error.hint, os.environ), "cyan")
     if os.environ.get("GITHUB_ACTIONS") == "true":
         from tooling.project import ProjectNotFound, find_project
         from tooling.reports.annotations import error_annotation
@@ -270,14 +294,14 @@ def _show(error: ToolingError, command: str) -> None:
         add_to_summary(error_markdown(f"tooling {command}".strip(), error))
 
 
-def _show_defect(error: Exception) -> None:
+def _show_defect(error: Exception, language: str) -> None:
     import traceback
 
     _output_failure()
     traceback.print_exception(error, file=sys.stderr)
     print(
-        "\nerror: this is a defect of `tooling` itself, not of your program.\n"
-        "  try: report it in the issue tracker of the repository (`git remote -v`) with the lines above",
+        f"\n{_ERROR.render(language)}: {_DEFECT.render(language)}\n"
+        f"  {_TRY.render(language)}: {_REPORT.render(language)}",
         file=sys.stderr,
     )
 

@@ -8,8 +8,17 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.cli import learner_options, options
-from tooling.cli.parser import HelpFormatter, Parser, RawHelpFormatter, UsageError, add_fields
+from tooling.cli.parser import (
+    ARGUMENTS,
+    HelpFormatter,
+    Parser,
+    RawHelpFormatter,
+    UsageError,
+    add_fields,
+    takes_arguments,
+)
 from tooling.suggestions import did_you_mean, nearest, proposal
+from tooling.text import ENGLISH, Text
 
 
 class Command(Struct, frozen=True):
@@ -23,20 +32,20 @@ class Command(Struct, frozen=True):
         laid_out: description and epilog are broken into lines already.
         actions: what it can do.
         default: the action that is meant where none is named; empty: one must be named.
-        heading, metavar: of the list of actions in the help.
+        heading, metavar: of the list of actions in the help; None: that of positional arguments.
         parent: the command that an action belongs to.
         room: the module below `tooling.cli` that holds its function, where it is not its own.
     """
 
     name: str
-    help: str
+    help: Text
     options: type[Struct] | None = None
-    description: str = ""
-    epilog: str = ""
+    description: Text | None = None
+    epilog: Text | None = None
     laid_out: bool = False
     actions: tuple[Command, ...] = ()
     default: str = ""
-    heading: str = "positional arguments"
+    heading: Text | None = None
     metavar: str = "ACTION"
     parent: str = ""
     room: str = ""
@@ -57,7 +66,7 @@ class Command(Struct, frozen=True):
         return " ".join(filter(None, ("tooling", self.parent, self.name)))
 
 
-_FRESHNESS = """\
+_FRESHNESS = Text("""\
 Every translated page begins with the marker
     <!-- i18n-source-commit: COMMIT -->
     <!-- i18n-source-blob: BLOB -->
@@ -70,153 +79,182 @@ whose id is listed in .i18n-ignore-revs. Accepted findings are listed in i18n/LA
 entries.
 
 Exit status: 0 pass; 1 findings that count (with --check); 2 something could not be determined.
-"""
+""")
+
+_NO_ACTION = Text("`{command}` has no action `{action}`")
+_TAKEN_FOR_A_PAGE = Text("`{command}` takes `{page}` for a page, since an option is before it")
+_ACTION_FIRST = Text("write the action first: `{command} {page} ...`")
 
 COMMANDS: tuple[Command, ...] = (
     Command(
         "start",
-        "show where you are, the next puzzle and what to type",
+        Text("show where you are, the next puzzle and what to type"),
         learner_options.StartOptions,
-        "Shows what you have solved, the next puzzle with its file and page, and the commands for it. In a "
-        "terminal, `tooling` alone does the same.",
+        Text(
+            "Shows what you have solved, the next puzzle with its file and page, and the commands for it. "
+            "In a terminal, `tooling` alone does the same."
+        ),
         room="learner.journey",
     ),
     Command(
         "next",
-        "show the next puzzle",
+        Text("show the next puzzle"),
         learner_options.StartOptions,
-        "Shows the first unsolved puzzle after the one that you solved last.",
+        Text("Shows the first unsolved puzzle after the one that you solved last."),
         room="learner.journey",
     ),
     Command(
         "watch",
-        "build, run and judge a puzzle at every save",
+        Text("build, run and judge a puzzle at every save"),
         learner_options.WatchOptions,
-        "Builds, runs and judges the puzzle whenever you save it, and keeps the last verdict on the screen. "
-        "A newer save ends an older build. Keys show hints, the solution and the profile, and switch to the "
-        "next puzzle.",
+        Text(
+            "Builds, runs and judges the puzzle whenever you save it, and keeps the last verdict on the "
+            "screen. A newer save ends an older build. Keys show hints, the solution and the profile, and "
+            "switch to the next puzzle."
+        ),
         room="learner.watch",
     ),
     Command(
         "hint",
-        "show a hint",
+        Text("show a hint"),
         learner_options.HintOptions,
-        "Shows a hint of a puzzle; each is closer to the answer than the one before.",
-        "Examples: tooling hint; tooling hint p15; tooling hint p15 2; tooling hint p23 --tiled",
+        Text("Shows a hint of a puzzle; each is closer to the answer than the one before."),
+        Text("Examples: tooling hint; tooling hint p15; tooling hint p15 2; tooling hint p23 --tiled"),
         room="learner.answers",
     ),
     Command(
         "solution",
-        "show the solution of a puzzle",
+        Text("show the solution of a puzzle"),
         learner_options.SolutionOptions,
-        "Shows the solution of the part that a mode asks for. Before the puzzle is solved it asks once "
-        "whether you want to see it.",
+        Text(
+            "Shows the solution of the part that a mode asks for. Before the puzzle is solved it asks once "
+            "whether you want to see it."
+        ),
         room="learner.answers",
     ),
     Command(
         "diff",
-        "show your program beside the solution",
+        Text("show your program beside the solution"),
         learner_options.SolutionOptions,
-        "Shows where your program and the solution differ, side by side in a terminal of 100 columns. "
-        "Before the puzzle is solved it asks once whether you want to see it.",
+        Text(
+            "Shows where your program and the solution differ, side by side in a terminal of 100 columns. "
+            "Before the puzzle is solved it asks once whether you want to see it."
+        ),
         room="learner.answers",
     ),
     Command(
         "reset",
-        "write the skeleton of a puzzle again",
+        Text("write the skeleton of a puzzle again"),
         learner_options.ResetOptions,
-        "Writes the problem file as it was before you edited it. Your file is kept beside it, with the date "
-        "in its name.",
+        Text(
+            "Writes the problem file as it was before you edited it. Your file is kept beside it, with the "
+            "date in its name."
+        ),
         room="learner.answers",
     ),
     Command(
         "progress",
-        "show what you have solved, and on which GPU",
+        Text("show what you have solved, and on which GPU"),
         learner_options.ProgressOptions,
-        "Shows a bar, and the puzzles of every part with the day and the GPU of the first success.",
+        Text("Shows a bar, and the puzzles of every part with the day and the GPU of the first success."),
         room="learner.journey",
     ),
     Command(
         "run",
-        "build a puzzle, run it and judge it",
+        Text("build a puzzle, run it and judge it"),
         options.PuzzleRunOptions,
-        "Builds a puzzle's program, runs it on the puzzle's data and on other data, and judges "
-        "the buffers that it hands in.",
-        "The puzzle's own flags may stand anywhere: tooling run p23 --tiled",
+        Text(
+            "Builds a puzzle's program, runs it on the puzzle's data and on other data, and judges "
+            "the buffers that it hands in."
+        ),
+        Text("The puzzle's own flags may stand anywhere: tooling run p23 --tiled"),
     ),
     Command(
         "list",
-        "show the puzzles, their programs and modes",
+        Text("show the puzzles, their programs and modes"),
         options.ListOptions,
-        "Shows every puzzle with the commands that run it, the tensor API of each program and "
-        "the vendors it runs on.",
+        Text(
+            "Shows every puzzle with the commands that run it, the tensor API of each program and "
+            "the vendors it runs on."
+        ),
     ),
     Command(
         "targets",
-        "show which GPUs can be used here",
+        Text("show which GPUs can be used here"),
         options.TargetsOptions,
-        "Shows every target, whether it is there, and why not.",
+        Text("Shows every target, whether it is there, and why not."),
     ),
     Command(
         "init",
-        "make a folder with the puzzles, without a clone",
+        Text("make a folder with the puzzles, without a clone"),
         learner_options.InitOptions,
-        "Makes a folder with the problem files, pyproject.toml and pixi.toml that pin this version, and a "
-        "README. The same commands work there.",
-        "Example: uvx gpu-puzzle-lab init my-puzzles",
+        Text(
+            "Makes a folder with the problem files, pyproject.toml and pixi.toml that pin this version, and "
+            "a README. The same commands work there."
+        ),
+        Text("Example: uvx gpu-puzzle-lab init my-puzzles"),
         room="learner.folder",
     ),
     Command(
         "update",
-        "bring the puzzles up to date and keep your answers",
+        Text("bring the puzzles up to date and keep your answers"),
         learner_options.UpdateOptions,
-        "In a clone, runs `git pull`; in a folder of `tooling init`, takes the puzzles of the installed "
-        "version. Your answers are carried over into the new problem files, and every edited file is copied "
-        "first. Exit status: 0 if all answers were carried over, 1 if one was not, with the reason.",
+        Text(
+            "In a clone, runs `git pull`; in a folder of `tooling init`, takes the puzzles of the installed "
+            "version. Your answers are carried over into the new problem files, and every edited file is "
+            "copied first. Exit status: 0 if all answers were carried over, 1 if one was not, with the "
+            "reason."
+        ),
         room="learner.folder",
     ),
     Command(
         "doctor",
-        "check this machine for what the puzzles need",
+        Text("check this machine for what the puzzles need"),
         learner_options.DoctorOptions,
-        "Checks Python, Mojo, linker, GPU and driver, cache, disk, terminal and editor, and says what to do. "
-        "Exit status: 0 if puzzles can run, 1 if not.",
+        Text(
+            "Checks Python, Mojo, linker, GPU and driver, cache, disk, terminal and editor, and says what "
+            "to do. Exit status: 0 if puzzles can run, 1 if not."
+        ),
         room="learner.machine",
     ),
     Command(
         "editor",
-        "write an editor's settings for Mojo's language server",
+        Text("write an editor's settings for Mojo's language server"),
         learner_options.EditorOptions,
-        "Writes settings into the folder of the project, so that the language server of the pinned Mojo "
-        "finds what the puzzles import. Your other settings stay; a file that changes is copied first.",
+        Text(
+            "Writes settings into the folder of the project, so that the language server of the pinned Mojo "
+            "finds what the puzzles import. Your other settings stay; a file that changes is copied first."
+        ),
         room="learner.machine",
     ),
     Command(
         "completion",
-        "print the completion script of a shell",
+        Text("print the completion script of a shell"),
         learner_options.CompletionOptions,
-        "Prints a script that completes commands, options, puzzles and modes of the command `tooling`.",
-        'Examples: eval "$(tooling completion bash)"; tooling completion zsh > ~/.zfunc/_tooling; '
-        "tooling completion fish > ~/.config/fish/completions/tooling.fish",
+        Text("Prints a script that completes commands, options, puzzles and modes of the command `tooling`."),
+        Text(
+            'Examples: eval "$(tooling completion bash)"; tooling completion zsh > ~/.zfunc/_tooling; '
+            "tooling completion fish > ~/.config/fish/completions/tooling.fish"
+        ),
         room="learner.completion",
     ),
     Command(
         "cache",
-        "show or empty the build cache",
-        description="The cache of built programs: its folder and size.",
-        epilog="PUZZLE_CACHE_DIR names another folder.",
+        Text("show or empty the build cache"),
+        description=Text("The cache of built programs: its folder and size."),
+        epilog=Text("PUZZLE_CACHE_DIR names another folder."),
         default="show",
         actions=(
             Command(
                 "show",
-                "show its folder and size (the default)",
+                Text("show its folder and size (the default)"),
                 learner_options.CacheOptions,
                 parent="cache",
                 room="learner.machine",
             ),
             Command(
                 "empty",
-                "remove all built programs",
+                Text("remove all built programs"),
                 learner_options.CacheOptions,
                 parent="cache",
                 room="learner.machine",
@@ -226,162 +264,182 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "verify",
-        "judge every solution, skeleton and mutant",
+        Text("judge every solution, skeleton and mutant"),
         options.VerifyOptions,
-        "Judges our own programs: every solution must pass, every skeleton must fail, and every "
-        "mutant must be rejected with a diagnosis that its file expects.",
+        Text(
+            "Judges our own programs: every solution must pass, every skeleton must fail, and every "
+            "mutant must be rejected with a diagnosis that its file expects."
+        ),
     ),
     Command(
         "matrix",
-        "cross-build every program for every vendor",
-        description="The vendor matrix: no GPU is needed.",
+        Text("cross-build every program for every vendor"),
+        description=Text("The vendor matrix: no GPU is needed."),
         actions=(
             Command(
                 "build",
-                "cross-build every program and compare what builds with the manifests",
+                Text("cross-build every program and compare what builds with the manifests"),
                 options.MatrixBuildOptions,
-                "Cross-builds the solution of every program for every accelerator, and fails where a "
-                "mode that is not gated does not build, or one that the compiler is said to refuse does.",
+                Text(
+                    "Cross-builds the solution of every program for every accelerator, and fails where a "
+                    "mode that is not gated does not build, or one that the compiler is said to refuse does."
+                ),
                 parent="matrix",
             ),
         ),
     ),
     Command(
         "simulate",
-        "run any Mojo GPU program on the simulated GPU",
+        Text("run any Mojo GPU program on the simulated GPU"),
         options.SimulateOptions,
-        "Runs a program on the simulated GPU and prints what its checks find. The program may be "
-        "an executable built for sm_90a, a .mojo file, or a command such as `mojo run file.mojo`. A run in "
-        "which no kernel is launched ends with status 4: nothing was checked.",
-        "Example: tooling simulate -- ./my_program --its-flag",
+        Text(
+            "Runs a program on the simulated GPU and prints what its checks find. The program may be an "
+            "executable built for sm_90a, a .mojo file, or a command such as `mojo run file.mojo`. A run in "
+            "which no kernel is launched ends with status 4: nothing was checked."
+        ),
+        Text("Example: tooling simulate -- ./my_program --its-flag"),
     ),
     Command(
         "profile",
-        "count what a kernel does to memory, line by line",
+        Text("count what a kernel does to memory, line by line"),
         options.ProfileOptions,
-        "Runs a puzzle on the simulated GPU and counts, for each kernel and each line: sectors "
-        "per request, bank conflicts, divergence, bytes and barriers. The counts equal those of Nsight "
-        "Compute on an H200; with `--target sim-amd` they follow AMD's documents, and no AMD GPU has "
-        "confirmed them. Times are never shown, they need a real GPU.",
-        "Examples: tooling profile p15 --solution --html p15.html; tooling profile my_kernel.mojo",
+        Text(
+            "Runs a puzzle on the simulated GPU and counts, for each kernel and each line: sectors "
+            "per request, bank conflicts, divergence, bytes and barriers. The counts equal those of Nsight "
+            "Compute on an H200; with `--target sim-amd` they follow AMD's documents, and no AMD GPU has "
+            "confirmed them. Times are never shown, they need a real GPU."
+        ),
+        Text("Examples: tooling profile p15 --solution --html p15.html; tooling profile my_kernel.mojo"),
     ),
     Command(
         "replay",
-        "step through a kernel: its lines, threads and memory",
+        Text("step through a kernel: its lines, threads and memory"),
         options.ReplayOptions,
-        "Records one block of a launch on the simulated GPU and writes a page that shows it step by step: "
-        "the current line, the threads that execute it, the values that they load and store, barriers, and "
-        "what the checks found. The page is one file and needs no network.",
-        "Examples: tooling replay p15 --solution --open; tooling replay p12 --html p12.html; tooling replay "
-        "my_kernel.mojo",
+        Text(
+            "Records one block of a launch on the simulated GPU and writes a page that shows it step by "
+            "step: the current line, the threads that execute it, the values that they load and store, "
+            "barriers, and what the checks found. The page is one file and needs no network."
+        ),
+        Text(
+            "Examples: tooling replay p15 --solution --open; tooling replay p12 --html p12.html; tooling "
+            "replay my_kernel.mojo"
+        ),
         room="learner.replay",
     ),
     Command(
         "generate",
-        "write everything that is derived from manifests and solutions",
+        Text("write everything that is derived from manifests and solutions"),
         options.GenerateOptions,
-        "Writes the problem files, the tasks of poe and pixi, the CI matrix and the workflows.",
+        Text("Writes the problem files, the tasks of poe and pixi, the CI matrix and the workflows."),
     ),
     Command(
         "new-puzzle",
-        "write the first files of a new puzzle",
+        Text("write the first files of a new puzzle"),
         options.NewPuzzleOptions,
-        "Writes a manifest, a solution, a reference, wrong answers, a page in both languages and a figure: a "
-        "small puzzle that passes `tooling verify` and `tooling check`, for you to replace step by step. "
-        "Nothing that exists is overwritten.",
-        'Example: tooling new-puzzle p36 "Vector scale" --ko "벡터 스케일"',
+        Text(
+            "Writes a manifest, a solution, a reference, wrong answers, a page in both languages and a "
+            "figure: a small puzzle that passes `tooling verify` and `tooling check`, for you to replace "
+            "step by step. Nothing that exists is overwritten."
+        ),
+        Text('Example: tooling new-puzzle p36 "Vector scale" --ko "벡터 스케일"'),
         room="generate_command",
     ),
     Command(
         "bundle",
-        "cross-build everything for a machine without a toolchain",
+        Text("cross-build everything for a machine without a toolchain"),
         options.BundleOptions,
-        "Cross-builds solutions, problem files and mutants for one accelerator into a folder "
-        "with run_bundle.py, which needs only Python and the GPU's driver there.",
+        Text(
+            "Cross-builds solutions, problem files and mutants for one accelerator into a folder "
+            "with run_bundle.py, which needs only Python and the GPU's driver there."
+        ),
     ),
     Command(
         "check-translations",
-        "compare the translations with their source",
-        description="Lists the translated pages that are older than their source or differ from it.",
+        Text("compare the translations with their source"),
+        description=Text("Lists the translated pages that are older than their source or differ from it."),
         epilog=_FRESHNESS,
         laid_out=True,
         default="status",
-        heading="commands",
+        heading=Text("commands"),
         metavar="COMMAND",
         actions=(
             Command(
                 "status",
-                "the state of every page (the default)",
+                Text("the state of every page (the default)"),
                 options.StatusOptions,
-                "The state of every page: is it current, does it say what its source said?",
+                Text("The state of every page: is it current, does it say what its source said?"),
                 parent="check-translations",
             ),
             Command(
                 "diff",
-                "what to translate, commit by commit",
+                Text("what to translate, commit by commit"),
                 options.DiffOptions,
-                "Shows the source's changed blocks by commit, with the lines of the translation.",
+                Text("Shows the source's changed blocks by commit, with the lines of the translation."),
                 parent="check-translations",
             ),
             Command(
                 "stamp",
-                "mark pages as translated from a version of their source",
+                Text("mark pages as translated from a version of their source"),
                 options.StampOptions,
-                "Writes commit and blob into the marker. Refuses what would be untrue: uncommitted "
-                "source text, a commit outside the base's history, parity errors, a section that changed in "
-                "the source and was not edited in the translation.",
+                Text(
+                    "Writes commit and blob into the marker. Refuses what would be untrue: uncommitted "
+                    "source text, a commit outside the base's history, parity errors, a section that "
+                    "changed in the source and was not edited in the translation."
+                ),
                 parent="check-translations",
             ),
             Command(
                 "repair",
-                "mend markers after rewritten history",
+                Text("mend markers after rewritten history"),
                 options.RepairOptions,
-                "Finds lost commits by their text and adds missing blob lines; pages stay as they are.",
+                Text("Finds lost commits by their text and adds missing blob lines; pages stay as they are."),
                 parent="check-translations",
             ),
             Command(
                 "recover",
-                "find what a page with a lost pin was translated from",
+                Text("find what a page with a lost pin was translated from"),
                 options.RecoverOptions,
-                "Ranks the versions of the source by similarity; writes nothing without --apply.",
+                Text("Ranks the versions of the source by similarity; writes nothing without --apply."),
                 parent="check-translations",
             ),
             Command(
                 "new-lang",
-                "start a translation into another language",
+                Text("start a translation into another language"),
                 options.NewLanguageOptions,
-                "Writes book.toml, SUMMARY.md, a glossary to fill and the switcher's entry.",
+                Text("Writes book.toml, SUMMARY.md, a glossary to fill and the switcher's entry."),
                 parent="check-translations",
             ),
         ),
     ),
     Command(
         "book",
-        "build the site",
-        description="The book: both editions, one site.",
+        Text("build the site"),
+        description=Text("The book: both editions, one site."),
         actions=(
-            Command("build", "build both editions into one site", options.BookBuildOptions, parent="book"),
+            Command(
+                "build", Text("build both editions into one site"), options.BookBuildOptions, parent="book"
+            ),
             Command(
                 "serve",
-                "build, show on this machine, and build again after every change",
+                Text("build, show on this machine, and build again after every change"),
                 options.BookServeOptions,
                 parent="book",
             ),
             Command(
                 "check",
-                "look for everything in the book that is not true or does not work",
+                Text("look for everything in the book that is not true or does not work"),
                 options.BookCheckOptions,
                 parent="book",
             ),
             Command(
                 "formulas",
-                "draw the formulas of the pages, and record them",
+                Text("draw the formulas of the pages, and record them"),
                 options.BookFormulasOptions,
                 parent="book",
             ),
             Command(
                 "outputs",
-                "compare the printed outputs with what the programs print",
+                Text("compare the printed outputs with what the programs print"),
                 options.BookOutputsOptions,
                 parent="book",
             ),
@@ -389,17 +447,21 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "figure",
-        "draw the book's figures",
+        Text("draw the book's figures"),
         options.FigureOptions,
-        "Draws figures as SVG from the puzzles' data and from traces of the programs on the "
-        "simulated GPU: light and dark, in every language.",
+        Text(
+            "Draws figures as SVG from the puzzles' data and from traces of the programs on the "
+            "simulated GPU: light and dark, in every language."
+        ),
     ),
     Command(
         "check",
-        "all checks of the repository that need no GPU",
+        Text("all checks of the repository that need no GPU"),
         options.CheckOptions,
-        "Runs `generate --check`, `check-translations --fail-on warning` and `book check`, and "
-        "says what each of them found. A check that could not run has not passed.",
+        Text(
+            "Runs `generate --check`, `check-translations --fail-on warning` and `book check`, and "
+            "says what each of them found. A check that could not run has not passed."
+        ),
     ),
 )
 
@@ -414,7 +476,9 @@ def available_commands() -> tuple[Command, ...]:
     )
 
 
-def find_action(command: Command, words: Sequence[str]) -> tuple[Command, Sequence[str]]:
+def find_action(
+    command: Command, words: Sequence[str], language: str = ENGLISH
+) -> tuple[Command, Sequence[str]]:
     """The command itself, or the one of its actions that `words` begin with, and the words that remain.
 
     Raises:
@@ -427,23 +491,30 @@ def find_action(command: Command, words: Sequence[str]) -> tuple[Command, Sequen
     for action in command.actions:
         if action.name == first:
             return action, words[1:]
-    parser = parser_of(command)
+    parser = parser_of(command, language)
     if first in ("-h", "--help"):
         parser.parse_args([first])
     if command.default:
-        return next(action for action in command.actions if action.name == command.default), words
+        action = next(action for action in command.actions if action.name == command.default)
+        if first and not first.startswith("-") and not takes_arguments(action.options):
+            raise UsageError(
+                _NO_ACTION.of(command=command.prog, action=first),
+                hint=did_you_mean(first, [each.name for each in command.actions]),
+            )
+        return action, words
     if not first or first.startswith("-"):
         parser.error(f"the following arguments are required: {command.metavar}")
     names = [action.name for action in command.actions]
-    raise UsageError(f"`{command.prog}` has no action `{first}`", hint=did_you_mean(first, names))
+    raise UsageError(_NO_ACTION.of(command=command.prog, action=first), hint=did_you_mean(first, names))
 
 
-def parser_of(command: Command) -> Parser:
+def parser_of(command: Command, language: str = ENGLISH) -> Parser:
     """The parser of one command, with its options or the list of its actions."""
     parser = Parser(
+        language=language,
         prog=command.prog,
-        description=command.description or None,
-        epilog=command.epilog or None,
+        description=command.description,
+        epilog=command.epilog,
         formatter_class=RawHelpFormatter if command.laid_out else HelpFormatter,
     )
     if command.options:
@@ -453,11 +524,13 @@ def parser_of(command: Command) -> Parser:
     return parser
 
 
-def add_list(parser: Parser, commands: Sequence[Command], metavar: str, heading: str) -> None:
+def add_list(parser: Parser, commands: Sequence[Command], metavar: str, heading: Text | None) -> None:
     """Lists commands in a parser's help."""
-    listed = parser.add_subparsers(title=heading, metavar=metavar, parser_class=Parser)
+    listed = parser.add_subparsers(
+        title=parser.say(heading or ARGUMENTS), metavar=metavar, parser_class=Parser
+    )
     for command in commands:
-        listed.add_parser(command.name, help=command.help, add_help=False)
+        listed.add_parser(command.name, help=parser.say(command.help), add_help=False)
 
 
 def action_instead_of_page(name: str, page: str) -> UsageError | None:
@@ -466,7 +539,7 @@ def action_instead_of_page(name: str, page: str) -> UsageError | None:
     near = nearest(page, [action.name for action in command.actions])
     if near == (page,):
         return UsageError(
-            f"`{command.prog}` takes `{page}` for a page, since an option is before it",
-            hint=f"write the action first: `{command.prog} {page} ...`",
+            _TAKEN_FOR_A_PAGE.of(command=command.prog, page=page),
+            hint=_ACTION_FIRST.of(command=command.prog, page=page),
         )
-    return UsageError(f"`{command.prog}` has no action `{page}`", hint=proposal(near)) if near else None
+    return UsageError(_NO_ACTION.of(command=command.prog, action=page), hint=proposal(near)) if near else None

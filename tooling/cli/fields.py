@@ -18,6 +18,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from tooling.text import ENGLISH, Sentence, Text, in_language
+
 
 class BadValue(Exception):
     """The text that was given cannot be the value of an option or positional argument.
@@ -27,8 +29,8 @@ class BadValue(Exception):
         hint: what to write instead, where that can be guessed.
     """
 
-    def __init__(self, what: str, hint: str | None = None) -> None:
-        super().__init__(what)
+    def __init__(self, what: Sentence, hint: Sentence | None = None) -> None:
+        super().__init__(in_language(what, ENGLISH))
         self.what = what
         self.hint = hint
 
@@ -39,16 +41,16 @@ class Option(Struct, frozen=True):
     Attributes:
         help: its line of the help.
         metavar: what stands for the value in the help.
-        group: the heading of the help that it stands under; empty: `options`.
+        group: the heading of the help that it is under; None: `options`.
         alternative: options of a command with the same word here exclude each other.
         read: makes the value from the text. Raises ValueError or BadValue.
         bare: the value where the option is given without one; None: it always needs one.
         short: a letter that also names it, such as the D of `-D NAME=VALUE`.
     """
 
-    help: str | None = None
+    help: Text | None = None
     metavar: str | None = None
-    group: str = ""
+    group: Text | None = None
     alternative: str = ""
     read: Callable[[str], object] | None = None
     bare: str | None = None
@@ -64,7 +66,7 @@ class Positional(Struct, frozen=True):
         remainder: it takes everything from its place on, options too.
     """
 
-    help: str | None = None
+    help: Text | None = None
     metavar: str | None = None
     remainder: bool = False
 

@@ -9,12 +9,17 @@ from msgspec import Struct, field
 
 from tooling.cli.fields import Flags, Option, Positional
 from tooling.cli.options import JsonFile, Language, Target, preset_language, seconds
+from tooling.text import Text
 
-_PUZZLE = (
+_PUZZLE = Text(
     "p15, or a variant such as p15_tile_tensor; a flag such as --tiled names a mode (default: the next one)"
 )
+_PUZZLE_AND_HINT = Text(
+    "p15, or a variant such as p15_tile_tensor; a flag such as --tiled names a mode (default: the next one), "
+    "and the number of a hint"
+)
 Chosen = Annotated[tuple[str, ...], Positional(_PUZZLE, "PUZZLE")]
-Yes = Annotated[bool, Option("show it without a question")]
+Yes = Annotated[bool, Option(Text("show it without a question"))]
 
 
 class StartOptions(Struct, frozen=True, kw_only=True):
@@ -46,7 +51,7 @@ class ChosenOptions(Struct, frozen=True, kw_only=True):
 class HintOptions(ChosenOptions, frozen=True, kw_only=True):
     """Of `tooling hint`."""
 
-    puzzle: Annotated[tuple[str, ...], Positional(f"{_PUZZLE}, and the number of a hint", "PUZZLE [N]")] = ()
+    puzzle: Annotated[tuple[str, ...], Positional(_PUZZLE_AND_HINT, "PUZZLE [N]")] = ()
 
 
 class SolutionOptions(ChosenOptions, frozen=True, kw_only=True):
@@ -59,13 +64,13 @@ class WatchOptions(ChosenOptions, frozen=True, kw_only=True):
     """Of `tooling watch`."""
 
     target: Target = None
-    timeout: Annotated[float | None, Option("time limit in seconds", "S", read=seconds)] = None
+    timeout: Annotated[float | None, Option(Text("time limit in seconds"), "S", read=seconds)] = None
 
 
 class ResetOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling reset`."""
 
-    puzzle: Annotated[str, Positional("p15, or a variant such as p15_tile_tensor")]
+    puzzle: Annotated[str, Positional(Text("p15, or a variant such as p15_tile_tensor"))]
     lang: Language = field(default_factory=preset_language)
 
 
@@ -85,14 +90,15 @@ class DoctorOptions(Struct, frozen=True, kw_only=True):
 class EditorOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling editor`."""
 
-    editor: Annotated[str, Positional("vscode, neovim, zed or helix")]
+    editor: Annotated[str, Positional(Text("vscode, neovim, zed or helix"))]
     lang: Language = field(default_factory=preset_language)
 
 
 class CompletionOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling completion`."""
 
-    shell: Annotated[str, Positional("bash, zsh or fish")]
+    shell: Annotated[str, Positional(Text("bash, zsh or fish"))]
+    lang: Language = field(default_factory=preset_language)
 
 
 class UpdateOptions(Struct, frozen=True, kw_only=True):
@@ -104,5 +110,5 @@ class UpdateOptions(Struct, frozen=True, kw_only=True):
 class InitOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling init`."""
 
-    folder: Annotated[Path, Positional("the folder to make, such as my-puzzles")]
+    folder: Annotated[Path, Positional(Text("the folder to make, such as my-puzzles"))]
     lang: Language = field(default_factory=preset_language)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tooling.cli.options import ListOptions
 from tooling.exit_codes import ExitCode
+from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.catalog.model import Puzzle
@@ -21,11 +22,15 @@ def command(options: ListOptions) -> int:
     from tooling.catalog.model import Vendor
     from tooling.errors import ToolingError
     from tooling.project import find_project
+    from tooling.suggestions import one_of
 
     puzzles = load_catalogue(find_project())
     parts = list(dict.fromkeys(puzzle.part for puzzle in puzzles))
     if options.part and options.part not in parts:
-        raise ToolingError(f"the book has no part `{options.part}`", hint=f"one of {', '.join(parts)}")
+        raise ToolingError(
+            Text("the book has no part `{part}`").of(part=options.part),
+            hint=one_of(parts),
+        )
     puzzles = tuple(puzzle for puzzle in puzzles if options.part in (None, puzzle.part))
     if options.json:
         _write_json(options.json, puzzles)

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from tooling.cli.fields import BadValue, Flags, Option, Positional
 from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.suggestions import nearest, proposal
+from tooling.text import Text
 
 TargetName = Literal["auto", "nvidia", "amd", "apple", "sim", "sim-amd", "sim-gfx1100"]
 SimulatedName = Literal["sim", "sim-amd", "sim-gfx1100"]
@@ -21,6 +22,14 @@ SubjectName = Literal["solution", "skeleton", "mutant"]
 CHECKS = ("memory", "races", "initialisation", "synchronisation")
 LONGEST_SIMULATION = 600.0  # seconds
 
+_NO_CHECK = Text("there is no check `{name}`: {known} or none")
+_NO_SECONDS = Text("must be a positive number of seconds, not {text}")
+_NO_INTEGER = Text("must be an integer of at least {least}, not {text}")
+_NO_SCHEDULE = Text("`{text}` is not a schedule: lockstep, random:SEED or adversarial")
+_NO_POSITION = Text("must be a position such as 3 or 3,1, not {text}")
+_MORE_THAN_8 = Text("must be at most 8, not {text}")
+_NO_PORT = Text("must be a port number from 0 to 65535, not {text}")
+
 
 def check_names(text: str) -> frozenset[str]:
     """The checks of a list such as `memory,races`."""
@@ -29,7 +38,7 @@ def check_names(text: str) -> frozenset[str]:
     if unknown:
         near = nearest(unknown[0], (*CHECKS, "none"))
         raise BadValue(
-            f"there is no check `{unknown[0]}`: {', '.join(CHECKS)} or none", proposal(near) if near else None
+            _NO_CHECK.of(name=unknown[0], known=", ".join(CHECKS)), proposal(near) if near else None
         )
     return names
 
@@ -38,7 +47,7 @@ def seconds(text: str) -> float:
     """A positive number of seconds."""
     value = float(text)
     if not 0 < value < float("inf"):
-        raise BadValue(f"must be a positive number of seconds, not {text}")
+        raise BadValue(_NO_SECONDS.of(text=text))
     return value
 
 
@@ -54,7 +63,7 @@ def at_least_1(text: str) -> int:
 
 def _integer(text: str, least: int) -> int:
     if not text.isdecimal() or int(text) < least:
-        raise BadValue(f"must be an integer of at least {least}, not {text}")
+        raise BadValue(_NO_INTEGER.of(least=least, text=text))
     return int(text)
 
 
@@ -63,9 +72,7 @@ def schedule_name(text: str) -> str:
     if re.fullmatch(r"lockstep|adversarial|random:\d+", text):
         return text
     near = nearest(text.partition(":")[0], ("lockstep", "random:SEED", "adversarial"))
-    raise BadValue(
-        f"`{text}` is not a schedule: lockstep, random:SEED or adversarial", proposal(near) if near else None
-    )
+    raise BadValue(_NO_SCHEDULE.of(text=text), proposal(near) if near else None)
 
 
 def _processors() -> int:
@@ -81,46 +88,50 @@ def preset_language() -> LanguageCode:
 
 # Fields that several commands have.
 
-_NAMES = "; p5, 5 and P05 mean p05"
 Puzzles = Annotated[
-    tuple[str, ...], Positional(f"p15, or a variant such as p15_tile_tensor{_NAMES} (default: all)")
+    tuple[str, ...],
+    Positional(Text("p15, or a variant such as p15_tile_tensor; p5, 5 and P05 mean p05 (default: all)")),
 ]
 Target = Annotated[
     TargetName | None,
-    Option("where to run (default: PUZZLE_TARGET, else the first GPU found, else the simulated one)"),
+    Option(Text("where to run (default: PUZZLE_TARGET, else the first GPU found, else the simulated one)")),
 ]
-Timeout = Annotated[float, Option("time limit in seconds", "S", read=seconds)]
+Timeout = Annotated[float, Option(Text("time limit in seconds"), "S", read=seconds)]
 Check = Annotated[
     frozenset[str] | None,
     Option(
-        f"of the simulated GPU's checks only these, separated by commas: {', '.join(CHECKS)}, none "
-        "(default: all)",
+        Text(
+            "of the simulated GPU's checks only these, separated by commas: {checks}, none (default: all)"
+        ).of(checks=", ".join(CHECKS)),
         "LIST",
         alternative="checks",
         read=check_names,
     ),
 ]
 NoCheck = Annotated[
-    bool, Option("without the checks: faster, and nothing but the result is judged", alternative="checks")
+    bool,
+    Option(Text("without the checks: faster, and nothing but the result is judged"), alternative="checks"),
 ]
-JsonFile = Annotated[str | None, Option("write the result as JSON (`-`: to stdout)", "FILE")]
-JunitFile = Annotated[str | None, Option("write the result as JUnit XML (`-`: to stdout)", "FILE")]
+JsonFile = Annotated[str | None, Option(Text("write the result as JSON (`-`: to stdout)"), "FILE")]
+JunitFile = Annotated[str | None, Option(Text("write the result as JUnit XML (`-`: to stdout)"), "FILE")]
 Language = Annotated[
     LanguageCode,
-    Option("language of explanations and hints (default: PUZZLE_LANG, else the locale's, else en)"),
+    Option(Text("language of explanations and hints (default: PUZZLE_LANG, else the locale's, else en)")),
 ]
 
 
 class PuzzleRunOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling run`."""
 
-    puzzle: Annotated[str, Positional(f"p15, or a variant such as p15_tile_tensor{_NAMES}")]
+    puzzle: Annotated[
+        str, Positional(Text("p15, or a variant such as p15_tile_tensor; p5, 5 and P05 mean p05"))
+    ]
     target: Target = None
-    solution: Annotated[bool, Option("run the solution instead of the problem file")] = False
-    timeout: Annotated[float | None, Option("time limit in seconds", "S", read=seconds)] = None
+    solution: Annotated[bool, Option(Text("run the solution instead of the problem file"))] = False
+    timeout: Annotated[float | None, Option(Text("time limit in seconds"), "S", read=seconds)] = None
     check: Check = None
     no_check: NoCheck = False
-    hint: Annotated[int | None, Option("show a hint (the first, or number N)", "N", bare="1")] = None
+    hint: Annotated[int | None, Option(Text("show a hint (the first, or number N)"), "N", bare="1")] = None
     json: JsonFile = None
     junit: JunitFile = None
     lang: Language = field(default_factory=preset_language)
@@ -135,31 +146,35 @@ class PuzzleRunOptions(Struct, frozen=True, kw_only=True):
 class ListOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling list`."""
 
-    part: Annotated[str | None, Option("only the puzzles of one part of the book, such as VI")] = None
-    json: Annotated[str | None, Option("write the list as JSON (`-`: to stdout)", "FILE")] = None
+    part: Annotated[str | None, Option(Text("only the puzzles of one part of the book, such as VI"))] = None
+    json: Annotated[str | None, Option(Text("write the list as JSON (`-`: to stdout)"), "FILE")] = None
     lang: Language = field(default_factory=preset_language)
 
 
-class TargetsOptions(Struct, frozen=True):
-    """Of `tooling targets`: none."""
+class TargetsOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling targets`."""
+
+    lang: Language = field(default_factory=preset_language)
 
 
 class VerifyOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling verify`."""
 
     puzzles: Puzzles = ()
-    mode: Annotated[tuple[str, ...], Option("only modes of this name")] = ()
-    part: Annotated[tuple[str, ...], Option("only puzzles of this part, such as VI")] = ()
-    only: Annotated[tuple[SubjectName, ...], Option("only programs of this kind")] = ()
-    failed: Annotated[bool, Option("only what failed last time")] = False
+    mode: Annotated[tuple[str, ...], Option(Text("only modes of this name"))] = ()
+    part: Annotated[tuple[str, ...], Option(Text("only puzzles of this part, such as VI"))] = ()
+    only: Annotated[tuple[SubjectName, ...], Option(Text("only programs of this kind"))] = ()
+    failed: Annotated[bool, Option(Text("only what failed last time"))] = False
     require_all: Annotated[
         bool,
         Option(
-            "fail where something cannot be tried because this machine lacks what it needs: a GPU, MAX, "
-            "PyTorch; gates and benchmarks are skipped all the same"
+            Text(
+                "fail where something cannot be tried because this machine lacks what it needs: a GPU, MAX, "
+                "PyTorch; gates and benchmarks are skipped all the same"
+            )
         ),
     ] = False
-    jobs: Annotated[int, Option("programs at a time")] = field(default_factory=_processors)
+    jobs: Annotated[int, Option(Text("programs at a time"))] = field(default_factory=_processors)
     target: Target = None
     json: JsonFile = None
     junit: JunitFile = None
@@ -169,28 +184,32 @@ class MatrixBuildOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling matrix build`."""
 
     puzzles: Puzzles = ()
-    accelerator: Annotated[tuple[str, ...], Option("only this one, such as gfx942", "NAME")] = ()
-    jobs: Annotated[int, Option("builds at a time")] = field(default_factory=_processors)
+    accelerator: Annotated[tuple[str, ...], Option(Text("only this one, such as gfx942"), "NAME")] = ()
+    jobs: Annotated[int, Option(Text("builds at a time"))] = field(default_factory=_processors)
     json: JsonFile = None
     junit: JunitFile = None
 
 
 Define = Annotated[
-    tuple[str, ...], Option("for the compiler of a .mojo file", "NAME[=VALUE]", short="D", read=str)
+    tuple[str, ...], Option(Text("for the compiler of a .mojo file"), "NAME[=VALUE]", short="D", read=str)
 ]
 Include = Annotated[
     tuple[Path, ...],
-    Option("a folder where the compiler of a .mojo file looks for modules", "FOLDER", short="I"),
+    Option(Text("a folder where the compiler of a .mojo file looks for modules"), "FOLDER", short="I"),
 ]
 Kernel = Annotated[
-    str, Option("only launches of kernels with this in their name", "NAME", group="launches", read=str)
+    str,
+    Option(
+        Text("only launches of kernels with this in their name"), "NAME", group=Text("launches"), read=str
+    ),
 ]
 LaunchSkip = Annotated[
     int,
-    Option("skip the first N of these launches", "N", group="launches", read=at_least_0),
+    Option(Text("skip the first N of these launches"), "N", group=Text("launches"), read=at_least_0),
 ]
 LaunchCount = Annotated[
-    int | None, Option("then at most N launches (default: all)", "N", group="launches", read=at_least_1)
+    int | None,
+    Option(Text("then at most N launches (default: all)"), "N", group=Text("launches"), read=at_least_1),
 ]
 
 
@@ -199,26 +218,27 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
 
     check: Check = None
     no_check: NoCheck = False
-    schedule: Annotated[str, Option("lockstep (default), random:SEED or adversarial", read=schedule_name)] = (
-        "lockstep"
-    )
+    schedule: Annotated[
+        str, Option(Text("lockstep (default), random:SEED or adversarial"), read=schedule_name)
+    ] = "lockstep"
     gpu: Annotated[
         SimulatedGpu,
-        Option("the GPU that the program was built for: nvidia (default), gfx942 or gfx1100 (AMD)"),
+        Option(Text("the GPU that the program was built for: nvidia (default), gfx942 or gfx1100 (AMD)")),
     ] = "nvidia"
     timeout: Timeout = LONGEST_SIMULATION
-    json: Annotated[str | None, Option("write the findings as JSON", "FILE")] = None
+    json: Annotated[str | None, Option(Text("write the findings as JSON"), "FILE")] = None
     suppressions: Annotated[
-        Path | None, Option("findings to accept: a TOML file of [[suppress]] entries with reasons", "FILE")
+        Path | None,
+        Option(Text("findings to accept: a TOML file of [[suppress]] entries with reasons"), "FILE"),
     ] = None
-    unused_memory: Annotated[bool, Option("report device memory that was never written")] = False
+    unused_memory: Annotated[bool, Option(Text("report device memory that was never written"))] = False
     kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None
     define: Define = ()
     include: Include = ()
     lang: Language = field(default_factory=preset_language)
-    program: Annotated[tuple[str, ...], Positional("what to run", "-- COMMAND …", remainder=True)] = ()
+    program: Annotated[tuple[str, ...], Positional(Text("what to run"), "-- COMMAND …", remainder=True)] = ()
 
     @property
     def checks(self) -> frozenset[str]:
@@ -237,20 +257,21 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling profile`."""
 
     puzzle: Annotated[
-        str, Positional("p15, a variant such as p15_tile_tensor, a .mojo file, or ./an_executable")
+        str, Positional(Text("p15, a variant such as p15_tile_tensor, a .mojo file, or ./an_executable"))
     ]
-    solution: Annotated[bool, Option("the solution instead of the problem file")] = False
-    target: Annotated[SimulatedName, Option("the simulated GPU to run on (default: sim)")] = "sim"
+    solution: Annotated[bool, Option(Text("the solution instead of the problem file"))] = False
+    target: Annotated[SimulatedName, Option(Text("the simulated GPU to run on (default: sim)"))] = "sim"
     timeout: Timeout = LONGEST_SIMULATION
-    json: Annotated[str | None, Option("write the counters as JSON (`-`: to stdout)", "FILE")] = None
-    html: Annotated[str | None, Option("write a page with pictures of the accesses", "FILE")] = None
+    json: Annotated[str | None, Option(Text("write the counters as JSON (`-`: to stdout)"), "FILE")] = None
+    html: Annotated[str | None, Option(Text("write a page with pictures of the accesses"), "FILE")] = None
     csv: Annotated[
-        str | None, Option("write the metrics as CSV, as `ncu --csv` names them (`-`: to stdout)", "FILE")
+        str | None,
+        Option(Text("write the metrics as CSV, as `ncu --csv` names them (`-`: to stdout)"), "FILE"),
     ] = None
     baseline: Annotated[
-        Path | None, Option("compare with an earlier profile, written with --json", "FILE")
+        Path | None, Option(Text("compare with an earlier profile, written with --json"), "FILE")
     ] = None
-    ptx: Annotated[bool, Option("show the instructions of each line")] = False
+    ptx: Annotated[bool, Option(Text("show the instructions of each line"))] = False
     kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None
@@ -277,7 +298,7 @@ def position(text: str) -> Position:
     """A position in a grid: `3`, `3,1` or `3,1,0`, x first."""
     parts = text.split(",")
     if len(parts) > 3 or not all(part.strip().isdecimal() for part in parts):
-        raise BadValue(f"must be a position such as 3 or 3,1, not {text}")
+        raise BadValue(_NO_POSITION.of(text=text))
     return Position(*map(int, parts))
 
 
@@ -285,7 +306,7 @@ def from_1_to_8(text: str) -> int:
     """A number of blocks that a replay can show side by side."""
     number = at_least_1(text)
     if number > 8:
-        raise BadValue(f"must be at most 8, not {text}")
+        raise BadValue(_MORE_THAN_8.of(text=text))
     return number
 
 
@@ -293,21 +314,23 @@ class ReplayOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling replay`."""
 
     puzzle: Annotated[
-        str, Positional("p15, a variant such as p15_tile_tensor, a .mojo file, or ./an_executable")
+        str, Positional(Text("p15, a variant such as p15_tile_tensor, a .mojo file, or ./an_executable"))
     ]
-    solution: Annotated[bool, Option("the solution instead of the problem file")] = False
+    solution: Annotated[bool, Option(Text("the solution instead of the problem file"))] = False
     html: Annotated[
-        str | None, Option("write the page there (`-`: to stdout; default: a file in the cache)", "FILE")
+        str | None,
+        Option(Text("write the page there (`-`: to stdout; default: a file in the cache)"), "FILE"),
     ] = None
-    open: Annotated[bool, Option("open the page in the browser")] = False
-    target: Annotated[SimulatedName, Option("the simulated GPU to run on (default: sim)")] = "sim"
+    open: Annotated[bool, Option(Text("open the page in the browser"))] = False
+    target: Annotated[SimulatedName, Option(Text("the simulated GPU to run on (default: sim)"))] = "sim"
     data: Annotated[
-        Literal["book", "probe"], Option("the program's own data, or the judge's other data (default: book)")
+        Literal["book", "probe"],
+        Option(Text("the program's own data, or the judge's other data (default: book)")),
     ] = "book"
     launch: Annotated[
         int | None,
         Option(
-            "the launch to record, from 1 (default: that of the first finding, else the first)",
+            Text("the launch to record, from 1 (default: that of the first finding, else the first)"),
             "N",
             read=at_least_1,
         ),
@@ -315,14 +338,17 @@ class ReplayOptions(Struct, frozen=True, kw_only=True):
     block: Annotated[
         Position | None,
         Option(
-            "the block to record, by its position in the grid (default: that of the first finding, else the "
-            "first)",
+            Text(
+                "the block to record, by its position in the grid (default: that of the first finding, else "
+                "the first)"
+            ),
             "X[,Y[,Z]]",
             read=position,
         ),
     ] = None
     blocks: Annotated[
-        int, Option("how many blocks to record, in x (default: 1, or its cluster)", "N", read=from_1_to_8)
+        int,
+        Option(Text("how many blocks to record, in x (default: 1, or its cluster)"), "N", read=from_1_to_8),
     ] = 1
     timeout: Timeout = LONGEST_SIMULATION
     define: Define = ()
@@ -334,60 +360,62 @@ class ReplayOptions(Struct, frozen=True, kw_only=True):
 class NewPuzzleOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling new-puzzle`."""
 
-    puzzle: Annotated[str, Positional("the name of the new puzzle, such as p36", "NAME")]
-    title: Annotated[str, Positional("its title in English", "TITLE")]
-    ko: Annotated[str | None, Option("its title in Korean (default: the English one)", "TITLE")] = None
+    puzzle: Annotated[str, Positional(Text("the name of the new puzzle, such as p36"), "NAME")]
+    title: Annotated[str, Positional(Text("its title in English"), "TITLE")]
+    ko: Annotated[str | None, Option(Text("its title in Korean (default: the English one)"), "TITLE")] = None
 
 
 class GenerateOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling generate`."""
 
     puzzles: Annotated[
-        tuple[str, ...], Positional("only the problem files of these, such as p15 (default: all)")
+        tuple[str, ...], Positional(Text("only the problem files of these, such as p15 (default: all)"))
     ] = ()
-    check: Annotated[bool, Option("write nothing; fail with a diff on any drift")] = False
-    force: Annotated[bool, Option("also overwrite problem files that were edited")] = False
+    check: Annotated[bool, Option(Text("write nothing; fail with a diff on any drift"))] = False
+    force: Annotated[bool, Option(Text("also overwrite problem files that were edited"))] = False
 
 
 class BundleOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling bundle`."""
 
-    folder: Annotated[Path, Positional("the bundle's folder")]
+    folder: Annotated[Path, Positional(Text("the bundle's folder"))]
     puzzles: Puzzles = ()
-    accelerator: Annotated[str, Option("the GPU there (default: sm_90a)")] = "sm_90a"
-    host_cpu: Annotated[str, Option("the processor there; `native`: like this one's")] = "x86-64-v3"
-    only: Annotated[tuple[SubjectName, ...], Option("only these")] = ()
-    max: Annotated[bool, Option("the machine there has MAX: take programs in Python along")] = False
-    jobs: Annotated[int, Option("builds at a time")] = field(default_factory=_processors)
-    judge: Annotated[Path | None, Option("judge the results of this bundle", "RESULTS")] = None
+    accelerator: Annotated[str, Option(Text("the GPU there (default: sm_90a)"))] = "sm_90a"
+    host_cpu: Annotated[str, Option(Text("the processor there; `native`: like this one's"))] = "x86-64-v3"
+    only: Annotated[tuple[SubjectName, ...], Option(Text("only these"))] = ()
+    max: Annotated[bool, Option(Text("the machine there has MAX: take programs in Python along"))] = False
+    jobs: Annotated[int, Option(Text("builds at a time"))] = field(default_factory=_processors)
+    judge: Annotated[Path | None, Option(Text("judge the results of this bundle"), "RESULTS")] = None
 
 
 class BookBuildOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling book build`."""
 
-    output: Annotated[Path | None, Option("default: site/ of the checkout", "FOLDER")] = None
-    site_url: Annotated[str | None, Option("public address (default: the repository's pages)", "URL")] = None
+    output: Annotated[Path | None, Option(Text("default: site/ of the checkout"), "FOLDER")] = None
+    site_url: Annotated[
+        str | None, Option(Text("public address (default: the repository's pages)"), "URL")
+    ] = None
 
 
 def port_number(text: str) -> int:
     """A TCP port; 0 lets the system choose."""
     value = int(text)
     if not 0 <= value <= 65535:
-        raise BadValue(f"must be a port number from 0 to 65535, not {text}")
+        raise BadValue(_NO_PORT.of(text=text))
     return value
 
 
 class BookServeOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling book serve`."""
 
-    port: Annotated[int, Option("default: 3000", read=port_number)] = 3000
+    port: Annotated[int, Option(Text("default: 3000"), read=port_number)] = 3000
 
 
 class BookCheckOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling book check`."""
 
-    json: Annotated[bool, Option("print the findings as JSON")] = False
-    list: Annotated[bool, Option("list the rules")] = False
+    json: Annotated[bool, Option(Text("print the findings as JSON"))] = False
+    list: Annotated[bool, Option(Text("list the rules"))] = False
 
 
 class BookFormulasOptions(Struct, frozen=True):
@@ -397,21 +425,21 @@ class BookFormulasOptions(Struct, frozen=True):
 class BookOutputsOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling book outputs`."""
 
-    names: Annotated[tuple[str, ...], Positional("only these programs", "PROGRAM")] = ()
-    update: Annotated[bool, Option("record them instead")] = False
-    target: Annotated[TargetName, Option("where to run (default: sim)")] = "sim"
+    names: Annotated[tuple[str, ...], Positional(Text("only these programs"), "PROGRAM")] = ()
+    update: Annotated[bool, Option(Text("record them instead"))] = False
+    target: Annotated[TargetName, Option(Text("where to run (default: sim)"))] = "sim"
 
 
 class FigureOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling figure`."""
 
     names: Annotated[
-        tuple[str, ...], Positional("a puzzle (p15) or one figure (p15-steps); default: all", "NAME")
+        tuple[str, ...], Positional(Text("a puzzle (p15) or one figure (p15-steps); default: all"), "NAME")
     ] = ()
-    check: Annotated[bool, Option("draw nothing, and fail where a picture is out of date")] = False
-    trace: Annotated[bool, Option("run the programs again first, and write down what their threads do")] = (
-        False
-    )
+    check: Annotated[bool, Option(Text("draw nothing, and fail where a picture is out of date"))] = False
+    trace: Annotated[
+        bool, Option(Text("run the programs again first, and write down what their threads do"))
+    ] = False
 
 
 class CheckOptions(Struct, frozen=True, kw_only=True):
@@ -423,26 +451,31 @@ class CheckOptions(Struct, frozen=True, kw_only=True):
 
 # `tooling check-translations`
 
-_ROOTS = "roots (any mdBook with this marker will do)"
-_OUTPUT = "output"
-_POLICY = "policy (each of these but --ignores implies --check)"
-_DEPTH = "depth"
-Page = Positional("a page or folder of either tree, or a path below the roots", "PAGE")
+_ROOTS = Text("roots (any mdBook with this marker will do)")
+_OUTPUT = Text("output")
+_POLICY = Text("policy (each of these but --ignores implies --check)")
+_DEPTH = Text("depth")
+Page = Positional(Text("a page or folder of either tree, or a path below the roots"), "PAGE")
 Pages = Annotated[tuple[str, ...], Page]
-Fetch = Annotated[bool, Option("ask the remote `origin` for lost commits and for what a partial clone lacks")]
+Fetch = Annotated[
+    bool, Option(Text("ask the remote `origin` for lost commits and for what a partial clone lacks"))
+]
 
 
 class RootOptions(Struct, frozen=True, kw_only=True):
     """Where source and translation are."""
 
-    lang: Annotated[str, Option("the translation (default: ko)", "CODE", _ROOTS)] = "ko"
-    source: Annotated[str | None, Option("folder of the source pages (default: book/src)", "DIR", _ROOTS)] = (
-        None
-    )
+    lang: Annotated[str, Option(Text("the translation (default: ko)"), "CODE", _ROOTS)] = "ko"
+    source: Annotated[
+        str | None, Option(Text("folder of the source pages (default: book/src)"), "DIR", _ROOTS)
+    ] = None
     translation: Annotated[
         str | None,
         Option(
-            "folder of the translated pages; {lang} stands for the language (default: i18n/{lang}/book/src)",
+            Text(
+                "folder of the translated pages; {lang} stands for the language (default: "
+                "i18n/{lang}/book/src)"
+            ),
             "DIR",
             _ROOTS,
         ),
@@ -456,47 +489,55 @@ class StatusOptions(RootOptions, frozen=True, kw_only=True):
     format: Annotated[
         Literal["text", "json", "md", "github", "sarif", "html", "todo"], Option(None, group=_OUTPUT)
     ] = "text"
-    output: Annotated[str | None, Option("write there instead of to standard output", "FILE", _OUTPUT)] = None
-    all: Annotated[bool, Option("list pages in order too (text)", group=_OUTPUT)] = False
-    check: Annotated[bool, Option("fail on findings; without it, only report", group=_POLICY)] = False
+    output: Annotated[
+        str | None, Option(Text("write there instead of to standard output"), "FILE", _OUTPUT)
+    ] = None
+    all: Annotated[bool, Option(Text("list pages in order too (text)"), group=_OUTPUT)] = False
+    check: Annotated[bool, Option(Text("fail on findings; without it, only report"), group=_POLICY)] = False
     fail_on: Annotated[
         str | None,
         Option(
-            "what fails: error (default), warning, or kinds such as stale:prose,missing,parity",
+            Text("what fails: error (default), warning, or kinds such as stale:prose,missing,parity"),
             "LIST",
             _POLICY,
         ),
     ] = None
-    max_stale: Annotated[float | None, Option("tolerate this share of stale pages", "PCT", _POLICY)] = None
-    max_age: Annotated[int | None, Option("tolerate pages stale for so long", "DAYS", _POLICY)] = None
+    max_stale: Annotated[float | None, Option(Text("tolerate this share of stale pages"), "PCT", _POLICY)] = (
+        None
+    )
+    max_age: Annotated[int | None, Option(Text("tolerate pages stale for so long"), "DAYS", _POLICY)] = None
     since: Annotated[
         str | None,
         Option(
-            "only pages changed since REF: translated pages must end accurate, source pages warn",
+            Text("only pages changed since REF: translated pages must end accurate, source pages warn"),
             "REF",
             _POLICY,
         ),
     ] = None
-    ignores: Annotated[str | None, Option("default: i18n/LANG/ignore.toml", "FILE", _POLICY)] = None
-    axis: Annotated[Literal["both", "freshness"], Option("freshness alone is quicker", group=_DEPTH)] = "both"
+    ignores: Annotated[str | None, Option(Text("default: i18n/LANG/ignore.toml"), "FILE", _POLICY)] = None
+    axis: Annotated[
+        Literal["both", "freshness"], Option(Text("freshness alone is quicker"), group=_DEPTH)
+    ] = "both"
     glossary: Annotated[
-        str | None, Option("default: i18n/LANG/glossary.yaml where it exists", "FILE", _DEPTH)
+        str | None, Option(Text("default: i18n/LANG/glossary.yaml where it exists"), "FILE", _DEPTH)
     ] = None
     fetch: Annotated[
         bool,
-        Option("ask the remote `origin` for lost commits and for what a partial clone lacks", group=_DEPTH),
+        Option(
+            Text("ask the remote `origin` for lost commits and for what a partial clone lacks"), group=_DEPTH
+        ),
     ] = False
-    no_cache: Annotated[bool, Option("compare everything anew", group=_DEPTH)] = False
+    no_cache: Annotated[bool, Option(Text("compare everything anew"), group=_DEPTH)] = False
 
 
 class DiffOptions(RootOptions, frozen=True, kw_only=True):
     """Of `tooling check-translations diff`."""
 
     pages: Pages
-    words: Annotated[bool, Option("mark changed words inside a block")] = False
-    net: Annotated[bool, Option("all changes since the pin at once, not commit by commit")] = False
+    words: Annotated[bool, Option(Text("mark changed words inside a block"))] = False
+    net: Annotated[bool, Option(Text("all changes since the pin at once, not commit by commit"))] = False
     html: Annotated[
-        str | None, Option("write them with the translation beside them, as a page of HTML", "FILE")
+        str | None, Option(Text("write them with the translation beside them, as a page of HTML"), "FILE")
     ] = None
     fetch: Fetch = False
 
@@ -505,26 +546,31 @@ class StampOptions(RootOptions, frozen=True, kw_only=True):
     """Of `tooling check-translations stamp`."""
 
     pages: Pages = ()
-    at: Annotated[str | None, Option("translated from the source as of REF", "REF", alternative="how")] = None
+    at: Annotated[
+        str | None, Option(Text("translated from the source as of REF"), "REF", alternative="how")
+    ] = None
     reviewed: Annotated[
-        bool, Option("compared with today's source and right as it is", alternative="how")
+        bool, Option(Text("compared with today's source and right as it is"), alternative="how")
     ] = False
     keep: Annotated[
         tuple[int, ...],
         Option(
-            "the number of a section that changed in the source and is right as it is (for one PAGE)",
+            Text("the number of a section that changed in the source and is right as it is (for one PAGE)"),
             "SECTION",
         ),
     ] = ()
-    all: Annotated[bool, Option("every page")] = False
+    all: Annotated[bool, Option(Text("every page"))] = False
     uncommitted: Annotated[
         bool,
         Option(
-            "the text of source pages that will be committed with their translation; `repair` adds the commit"
+            Text(
+                "the text of source pages that will be committed with their translation; `repair` adds the "
+                "commit"
+            )
         ),
     ] = False
-    force: Annotated[bool, Option("in spite of parity errors")] = False
-    base: Annotated[str, Option("history that must hold the commit", "REF")] = "HEAD"
+    force: Annotated[bool, Option(Text("in spite of parity errors"))] = False
+    base: Annotated[str, Option(Text("history that must hold the commit"), "REF")] = "HEAD"
     fetch: Fetch = False
 
 
@@ -532,7 +578,7 @@ class RepairOptions(RootOptions, frozen=True, kw_only=True):
     """Of `tooling check-translations repair`."""
 
     pages: Pages = ()
-    dry_run: Annotated[bool, Option("only say what would be written")] = False
+    dry_run: Annotated[bool, Option(Text("only say what would be written"))] = False
     fetch: Fetch = False
 
 
@@ -540,13 +586,15 @@ class RecoverOptions(RootOptions, frozen=True, kw_only=True):
     """Of `tooling check-translations recover`."""
 
     pages: Pages
-    apply: Annotated[bool, Option("write the best candidate, where it is not in doubt")] = False
+    apply: Annotated[bool, Option(Text("write the best candidate, where it is not in doubt"))] = False
     fetch: Fetch = False
 
 
 class NewLanguageOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling check-translations new-lang`."""
 
-    code: Annotated[str, Positional("language code, such as ja or pt-BR")]
-    name: Annotated[str | None, Option("the language's own name, such as 日本語")] = None
-    source: Annotated[str | None, Option("folder of the source pages (default: book/src)", "DIR")] = None
+    code: Annotated[str, Positional(Text("language code, such as ja or pt-BR"))]
+    name: Annotated[str | None, Option(Text("the language's own name, such as 日本語"))] = None
+    source: Annotated[str | None, Option(Text("folder of the source pages (default: book/src)"), "DIR")] = (
+        None
+    )

@@ -4,22 +4,59 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_origin, overload
 
 from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
 from tooling.cli.fields import BadValue, Flags, Option, Positional
 from tooling.errors import ToolingError
-from tooling.suggestions import nearest, proposal
+from tooling.suggestions import alternatives, nearest, proposal
+from tooling.text import ENGLISH, Sentence, Text
+from tooling.text.width import wrapped
 
 _Options = TypeVar("_Options", bound=Struct)
 _USUAL_COLUMNS = 80
+_USAGE = Text("usage: ")
+ARGUMENTS = Text("positional arguments")
+_OPTIONS = Text("options")
+_SHOW_HELP = Text("show this help message and exit")
+_WHERE_HELP_IS = Text("`{command} --help` shows what there is")
+_OWN_HELP = Text("`--help` shows what there is")
+_UNKNOWN = Text("unknown argument {word}")
+_DOES_NOT_TAKE = Text("{option} does not take `{text}`")
+_TAKES = Text("it takes {choices}")
+_ARGUMENT = Text("argument {name}: {problem}")
+_MESSAGES: tuple[tuple[str, Text], ...] = (
+    (
+        r"the following arguments are required: (?P<names>.*)",
+        Text("the following arguments are required: {names}"),
+    ),
+    (r"argument (?P<name>.*): expected one argument", Text("argument {name}: expected one argument")),
+    (
+        r"argument (?P<name>.*): expected at least one argument",
+        Text("argument {name}: expected at least one argument"),
+    ),
+    (
+        r"argument (?P<name>.*): not allowed with argument (?P<other>.*)",
+        Text("argument {name}: not allowed with argument {other}"),
+    ),
+    (
+        r"argument (?P<name>.*): invalid (?P<kind>\w+) value: (?P<value>.*)",
+        Text("argument {name}: invalid {kind} value: {value}"),
+    ),
+    (
+        r"argument (?P<name>.*): ignored explicit argument (?P<value>.*)",
+        Text("argument {name}: ignored explicit argument {value}"),
+    ),
+)
+"""The messages of argparse, as patterns of their English text."""
 
 
 class UsageError(ToolingError):
@@ -27,16 +64,28 @@ class UsageError(ToolingError):
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """As wide as the terminal, which is looked at once.
+    """As wide as the terminal, which is looked at once; argparse's own words are in the help's language,
+    and lines are broken by columns, of which Hangul takes two.
 
     argparse makes a formatter for every option, and each would load `shutil` with all its compression to ask.
     """
 
+    language = ENGLISH
+
     def __init__(self, prog: str, indent_increment: int = 2, max_help_position: int = 24) -> None:
         super().__init__(prog, indent_increment, max_help_position, width=_columns() - 2)
 
+    def add_usage(self, usage: str | None, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        super().add_usage(usage, actions, groups, _USAGE.render(self.language) if prefix is None else prefix)
 
-class RawHelpFormatter(HelpFormatter, argparse.RawDescriptionHelpFormatter):
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrapped(text, width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(indent + line for line in wrapped(text, width))
+
+
+class RawHelpFormatter(argparse.RawDescriptionHelpFormatter, HelpFormatter):
     """The same, which leaves description and epilogue as they are written."""
 
 
@@ -52,23 +101,60 @@ def _columns() -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argparse parser whose errors are ours, and which takes no abbreviations."""
+    """An argparse parser with errors and help in a language of the tool, and without abbreviations."""
 
-    def __init__(self, *, formatter_class: type[HelpFormatter] = HelpFormatter, **settings: Any) -> None:
+    def __init__(
+        self,
+        *,
+        language: str = ENGLISH,
+        formatter_class: type[HelpFormatter] = HelpFormatter,
+        description: Text | None = None,
+        epilog: Text | None = None,
+        **settings: Any,
+    ) -> None:
         # What is not given is left out of the result: the options class knows its defaults.
+        self.language = language
         super().__init__(
             formatter_class=formatter_class,
             allow_abbrev=False,
             argument_default=argparse.SUPPRESS,
-            **settings,
+            description=self.say(description),
+            epilog=self.say(epilog),
+            **settings | {"add_help": False},
         )
+        self._positionals.title = self.say(ARGUMENTS)
+        self._optionals.title = self.say(_OPTIONS)
+        if settings.get("add_help", True):
+            self.add_argument("-h", "--help", action="help", help=self.say(_SHOW_HELP))
+
+    @overload
+    def say(self, sentence: Text) -> str: ...
+    @overload
+    def say(self, sentence: Text | None) -> str | None: ...
+    def say(self, sentence: Text | None) -> str | None:
+        """A sentence of the help in its language."""
+        return sentence.render(self.language) if sentence else None
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        formatter = super()._get_formatter()
+        assert isinstance(formatter, HelpFormatter)
+        formatter.language = self.language
+        return formatter
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message, hint=self.where_help_is)
+        raise UsageError(_own_message(message), hint=self.where_help_is)
 
     @property
-    def where_help_is(self) -> str:
-        return f"`{self.prog} --help` shows what there is"
+    def where_help_is(self) -> Text:
+        return _WHERE_HELP_IS.of(command=self.prog)
+
+
+def _own_message(message: str) -> str | Text:
+    """A message of argparse as a sentence of the tool, unless it is not one of `_MESSAGES`."""
+    for pattern, sentence in _MESSAGES:
+        if match := re.fullmatch(pattern, message):
+            return sentence.of(**match.groupdict())
+    return message
 
 
 def option_names(options: type[Struct]) -> tuple[str, ...]:
@@ -77,9 +163,16 @@ def option_names(options: type[Struct]) -> tuple[str, ...]:
     return (*own, "--help")
 
 
-def add_fields(parser: argparse.ArgumentParser, options: type[Struct]) -> None:
+def takes_arguments(options: type[Struct] | None) -> bool:
+    """Whether a command takes more than options."""
+    return options is not None and any(
+        isinstance(_description(each), Positional | Flags) for each in fields(options)
+    )
+
+
+def add_fields(parser: Parser, options: type[Struct]) -> None:
     """Adds everything that the fields of an options class say to its parser."""
-    groups: dict[str, argparse._ArgumentGroup] = {}
+    groups: dict[Text, argparse._ArgumentGroup] = {}
     exclusive: dict[str, argparse._MutuallyExclusiveGroup] = {}
     for each in fields(options):
         kind = get_args(each.type)[0]
@@ -90,13 +183,13 @@ def add_fields(parser: argparse.ArgumentParser, options: type[Struct]) -> None:
                 place: argparse._ActionsContainer = parser
                 if option.group:
                     if option.group not in groups:
-                        groups[option.group] = parser.add_argument_group(option.group)
+                        groups[option.group] = parser.add_argument_group(parser.say(option.group))
                     place = groups[option.group]
                 if option.alternative:
                     if option.alternative not in exclusive:
                         exclusive[option.alternative] = place.add_mutually_exclusive_group()
                     place = exclusive[option.alternative]
-                _add_option(place, each, kind, option)
+                _add_option(place, each, kind, option, parser.say(option.help))
 
 
 def read(parser: Parser, options: type[_Options], words: Sequence[str]) -> _Options:
@@ -127,11 +220,11 @@ def read(parser: Parser, options: type[_Options], words: Sequence[str]) -> _Opti
     return cast("Callable[..., _Options]", options)(**values)
 
 
-def unknown_argument(words: Sequence[str], options: type[Struct], where_help_is: str) -> UsageError:
+def unknown_argument(words: Sequence[str], options: type[Struct], where_help_is: Sentence) -> UsageError:
     """The error of words that a command does not take; an option is named before other words."""
     strange = next((word for word in words if word.startswith("-")), words[0])
     near = nearest(strange.partition("=")[0], option_names(options))
-    return UsageError(f"unknown argument {strange}", hint=proposal(near) if near else where_help_is)
+    return UsageError(_UNKNOWN.of(word=strange), hint=proposal(near) if near else where_help_is)
 
 
 def _refuse_joined_help(words: Sequence[str], options: type[Struct]) -> None:
@@ -140,7 +233,7 @@ def _refuse_joined_help(words: Sequence[str], options: type[Struct]) -> None:
         if word == "--":
             return
         if word.startswith("-h") and word != "-h":
-            raise unknown_argument([word], options, "`--help` shows what there is")
+            raise unknown_argument([word], options, _OWN_HELP)
 
 
 def _with_values(words: Sequence[str], bare: dict[str, str]) -> list[str]:
@@ -169,10 +262,8 @@ def _option_name(field: FieldInfo) -> str:
     return "--" + field.name.replace("_", "-")
 
 
-def _add_positional(
-    parser: argparse.ArgumentParser, field: FieldInfo, kind: Any, positional: Positional
-) -> None:
-    settings: dict[str, Any] = {"help": positional.help}
+def _add_positional(parser: Parser, field: FieldInfo, kind: Any, positional: Positional) -> None:
+    settings: dict[str, Any] = {"help": parser.say(positional.help)}
     if positional.metavar:
         settings["metavar"] = positional.metavar
     if positional.remainder:
@@ -184,11 +275,13 @@ def _add_positional(
     parser.add_argument(field.name, **settings)
 
 
-def _add_option(place: argparse._ActionsContainer, field: FieldInfo, kind: Any, option: Option) -> None:
+def _add_option(
+    place: argparse._ActionsContainer, field: FieldInfo, kind: Any, option: Option, text: str | None
+) -> None:
     name = _option_name(field)
-    settings: dict[str, Any] = {"help": option.help}
+    settings: dict[str, Any] = {"help": text}
     if kind is bool:
-        place.add_argument(name, action="store_true", default=argparse.SUPPRESS, help=option.help)
+        place.add_argument(name, action="store_true", default=argparse.SUPPRESS, help=text)
         return
     if option.metavar:
         settings["metavar"] = option.metavar
@@ -216,8 +309,8 @@ def _choice(name: str, choices: Sequence[str]) -> Callable[[str], str]:
             return text
         near = nearest(text, choices)
         raise UsageError(
-            f"{name} does not take `{text}`",
-            why=f"it takes {', '.join(choices[:-1])} or {choices[-1]}",
+            _DOES_NOT_TAKE.of(option=name, text=text),
+            why=_TAKES.of(choices=alternatives((", ".join(choices[:-1]), choices[-1]))),
             hint=proposal(near) if near else None,
         )
 
@@ -229,7 +322,7 @@ def _reader(name: str, make: Callable[[str], object]) -> Callable[[str], object]
         try:
             return make(text)
         except BadValue as error:
-            raise UsageError(f"argument {name}: {error.what}", hint=error.hint) from None
+            raise UsageError(_ARGUMENT.of(name=name, problem=error.what), hint=error.hint) from None
 
     value.__name__ = make.__name__  # argparse names it when there is a ValueError
     return value

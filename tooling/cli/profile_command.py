@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tooling.cli.options import ProfileOptions
 from tooling.exit_codes import ExitCode
+from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.cli.subject import Subject
@@ -36,7 +37,8 @@ def command(options: ProfileOptions) -> int:
     target = simulated_gpu(TargetKind(options.target))
     if options.html and target.kind is not TargetKind.SIM:
         raise UsageError(
-            "--html draws the sectors and banks of an NVIDIA GPU", hint="use the table, --json or --csv"
+            Text("--html draws the sectors and banks of an NVIDIA GPU"),
+            hint=Text("use the table, --json or --csv"),
         )
     subject, unfinished = chosen_subject(options, target, option_names(ProfileOptions))
     # The memory check alone: it keeps a faulty access from ending the kernel.
@@ -86,7 +88,8 @@ def _require_selected(run: TargetRun, options: ProfileOptions) -> None:
 
         names = ", ".join(dict.fromkeys(run.launched))
         raise UsageError(
-            "--kernel-name, --launch-skip and --launch-count select no launch", why=f"there were: {names}"
+            Text("--kernel-name, --launch-skip and --launch-count select no launch"),
+            why=Text("there were: {names}").of(names=names),
         )
 
 

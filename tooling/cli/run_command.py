@@ -81,9 +81,9 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
     choice = choose(selection, options.target)
     if options.checks is not None and not choice.target.simulated:
         raise UsageError(
-            f"{choice.target.device} has no checks to choose from",
-            why="races and the like are watched by the simulated GPU only",
-            hint="add --target sim",
+            Text("{device} has no checks to choose from").of(device=choice.target.named),
+            why=Text("races and the like are watched by the simulated GPU only"),
+            hint=Text("add --target sim"),
         )
     trial = Trial(
         selection,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tooling.cli.options import SimulateOptions
 from tooling.exit_codes import ExitCode
+from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.reports.terminal import Terminal
@@ -27,7 +28,7 @@ def command(options: SimulateOptions) -> int:
 
     program = list(options.program[1:] if options.program[:1] == ("--",) else options.program)
     if not program:
-        raise UsageError("no program to simulate", hint="tooling simulate -- ./my_program")
+        raise UsageError(Text("no program to simulate"), hint=Text("tooling simulate -- ./my_program"))
     accepted = read_suppressions(options.suppressions) if options.suppressions else ()
     kinds = {"nvidia": TargetKind.SIM, "gfx942": TargetKind.SIM_AMD, "gfx1100": TargetKind.SIM_GFX1100}
     simulated = simulated_gpu(kinds[options.gpu])
@@ -90,7 +91,8 @@ def _require_selected(run: TargetRun, options: SimulateOptions) -> None:
 
         names = ", ".join(dict.fromkeys(run.launched))
         raise UsageError(
-            "--kernel-name, --launch-skip and --launch-count select no launch", why=f"there were: {names}"
+            Text("--kernel-name, --launch-skip and --launch-count select no launch"),
+            why=Text("there were: {names}").of(names=names),
         )
 
 

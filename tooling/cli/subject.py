@@ -56,7 +56,7 @@ def simulated_gpu(kind: TargetKind = TargetKind.SIM) -> Target:
     """
     found = probe(kind)
     if isinstance(found, Absence):
-        raise TargetAbsent("there is no simulated GPU here", why=found.reason, hint=found.hint)
+        raise TargetAbsent(Text("there is no simulated GPU here"), why=found.reason, hint=found.hint)
     return found
 
 
@@ -93,7 +93,7 @@ def chosen_subject(
         return program_subject((word, *options.flags), target, options.define, options.include), None
     if options.define or options.include:
         raise UsageError(
-            "-D and -I are for a .mojo file", hint="a puzzle is built as `tooling run` builds it"
+            Text("-D and -I are for a .mojo file"), hint=Text("a puzzle is built as `tooling run` builds it")
         )
     project = find_project()
     selection = select(project, word, options.flags, own_options)

@@ -4,30 +4,44 @@ from __future__ import annotations
 
 from tooling.cli.options import TargetsOptions
 from tooling.exit_codes import ExitCode
+from tooling.text import Text
+
+_YES = Text("yes", context="of a target")
+_NO = Text("no", context="of a target")
+_COMPUTE = Text("compute capability {version}")
+_LANES = Text("warps of {lanes} threads")
+_CHOSEN = Text("a run uses `{target}`: {reason}")
+_WIDTH = 11  # of the longest name
 
 
-def command(_options: TargetsOptions) -> int:
+def command(options: TargetsOptions) -> int:
     from tooling.reports.terminal import open_terminal
     from tooling.targets.model import Absence, TargetKind
     from tooling.targets.probing import probe
     from tooling.targets.selection import choose
-    from tooling.text import ENGLISH, in_language
+    from tooling.text import in_language
+    from tooling.text.width import columns
 
     terminal = open_terminal()
+    yes, no = _YES.render(options.lang), _NO.render(options.lang)
+    width = max(columns(yes), columns(no))
+
+    def show(kind: TargetKind, word: str, style: str, rest: str) -> None:
+        padding = " " * (width - columns(word))
+        terminal.line(f"{kind.value:{_WIDTH}} {terminal.paint(word, style)}{padding} {rest}")
+
     for kind in TargetKind:
         found = probe(kind)
         if isinstance(found, Absence):
-            terminal.line(
-                f"{kind.value:11} {terminal.paint('no ', 'dim')} {in_language(found.reason, ENGLISH)}"
-            )
+            show(kind, no, "dim", in_language(found.reason, options.lang))
             continue
         details = [] if found.accelerator in found.device else [found.accelerator]
         if found.compute:
-            details.append(f"compute capability {found.compute[0]}.{found.compute[1]}")
-        details.append(f"warps of {found.lanes} threads")
-        terminal.line(
-            f"{kind.value:11} {terminal.paint('yes', 'green')} {found.device}: {', '.join(details)}"
-        )
+            version = f"{found.compute[0]}.{found.compute[1]}"
+            details.append(_COMPUTE.of(version=version).render(options.lang))
+        details.append(_LANES.of(lanes=found.lanes).render(options.lang))
+        show(kind, yes, "green", f"{in_language(found.named, options.lang)}: {', '.join(details)}")
     choice = choose(None)
-    terminal.line(f"a run takes `{choice.target.kind.value}`: {in_language(choice.reason, ENGLISH)}")
+    chosen = _CHOSEN.of(target=choice.target.kind.value, reason=choice.reason)
+    terminal.line(chosen.render(options.lang))
     return ExitCode.PASSED

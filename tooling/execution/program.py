@@ -16,6 +16,7 @@ from msgspec import Struct
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.processes import kill_group, marked, process_group
+from tooling.text import Text
 
 DEFAULT_OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr together
 _CHUNK = 64 * 1024
@@ -92,7 +93,7 @@ def run_program(
         )
     except OSError as error:
         raise ProgramNotStarted(
-            "the program cannot be started", where=Location(Path(command[0])), why=str(error)
+            Text("the program cannot be started"), where=Location(Path(command[0])), why=str(error)
         ) from error
     collected: dict[str, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
     with process_group(process, variables):

@@ -15,6 +15,7 @@ from tooling.catalog.model import Program, SourceFile
 from tooling.errors import Location, ToolingError
 from tooling.generate.kept_files import keep_copy
 from tooling.generate.skeletons import make_skeleton
+from tooling.text import Text
 
 _MARK = re.compile(r"\s*# (FILL|END_FILL|FIX|END_FIX|STUB|ANCHOR|ANCHOR_END)\b")
 _NOTE = re.compile(r"^(\s*# )NOTE: ")
@@ -54,7 +55,7 @@ def _reset(source: SourceFile) -> Reset:
         write_atomically(source.problem, wanted)
     except OSError as error:
         raise ToolingError(
-            "the skeleton cannot be written", where=Location(source.problem), why=error.strerror
+            Text("the skeleton cannot be written"), where=Location(source.problem), why=error.strerror
         ) from error
     return Reset(source.problem, copy, written=True)
 
@@ -121,8 +122,10 @@ def _read(path: Path) -> str:
         return path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ToolingError(
-            "a file cannot be read",
+            Text("a file cannot be read"),
             where=Location(path),
             why=getattr(error, "strerror", None) or str(error),
-            hint=f"`tooling reset {path.stem}` writes a new one" if "problems" in path.parts else None,
+            hint=Text("`tooling reset {stem}` writes a new one").of(stem=path.stem)
+            if "problems" in path.parts
+            else None,
         ) from error

@@ -72,11 +72,13 @@ def find_server(editor: str = "vscode") -> Path:
     server = Path(sys.prefix) / "bin" / SERVER
     if not server.is_file():
         raise ServerMissing(
-            f"`{SERVER}` is not installed in this environment",
+            Text("`{server}` is not installed in this environment").of(server=SERVER),
             where=Location(server),
-            why="puzzles do not need it, so it is in the dependency group `editor`",
-            hint=f"`uv run --group editor tooling editor {editor}` installs it; elsewhere install "
-            f"mojo=={MOJO_VERSION} beside the tool",
+            why=Text("puzzles do not need it, so it is in the dependency group `editor`"),
+            hint=Text(
+                "`uv run --group editor tooling editor {editor}` installs it; "
+                "elsewhere install mojo=={version} beside the tool"
+            ).of(editor=editor, version=MOJO_VERSION),
         )
     return server
 
@@ -103,7 +105,7 @@ def _text(path: Path, content: str | dict[str, Any]) -> str:
         present = path.read_text("utf-8") if path.is_file() else ""
     except UnicodeDecodeError as error:
         raise SettingsNotMerged(
-            "the file is not UTF-8, so it is left as it is",
+            Text("the file is not UTF-8, so it is left as it is"),
             where=Location(path),
             why=str(error),
             hint="add these settings yourself:\n"
@@ -112,9 +114,9 @@ def _text(path: Path, content: str | dict[str, Any]) -> str:
     if isinstance(content, str):
         if present and not present.startswith((_OURS, _OURS_LUA)):
             raise SettingsNotMerged(
-                "the file was not written by this tool, so it is left as it is",
+                Text("the file was not written by this tool, so it is left as it is"),
                 where=Location(path),
-                hint=f"add these lines yourself:\n{content}",
+                hint=Text("add these lines yourself:\n{content}").of(content=content),
             )
         return content
     try:
@@ -123,10 +125,10 @@ def _text(path: Path, content: str | dict[str, Any]) -> str:
             raise ValueError(f"it contains a {type(settings).__name__}, not an object")
     except ValueError as error:
         raise SettingsNotMerged(
-            "the file cannot be merged, so it is left as it is",
+            Text("the file cannot be merged, so it is left as it is"),
             where=Location(path),
-            why=f"comments and trailing commas are not read: {error}",
-            hint=f"add these settings yourself:\n{json.dumps(content, indent=2)}",
+            why=Text("comments and trailing commas are not read: {error}").of(error=error),
+            hint=Text("add these settings yourself:\n{content}").of(content=json.dumps(content, indent=2)),
         ) from error
     return json.dumps(_merged(settings, content), indent=2, ensure_ascii=False) + "\n"
 

@@ -11,6 +11,7 @@ from tooling.catalog.model import ModeKind, ProgramLanguage, Puzzle
 from tooling.errors import ToolingError
 from tooling.progress import Progress, read_progress
 from tooling.project import Project
+from tooling.text import Text
 
 
 class Journey(Struct, frozen=True):
@@ -61,7 +62,8 @@ def open_journey(project: Project) -> Journey:
     puzzles = load_catalogue(project)
     if not puzzles:
         raise ToolingError(
-            f"{project.problems} contains no puzzles", hint="change into your clone, or set PUZZLE_ROOT to it"
+            Text("{problems} contains no puzzles").of(problems=project.problems),
+            hint=Text("change into your clone, or set PUZZLE_ROOT to it"),
         )
     return Journey(project, puzzles, read_progress(project.root))
 

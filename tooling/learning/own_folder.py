@@ -23,6 +23,7 @@ from tooling.generate.skeletons import make_skeleton
 from tooling.learning.updating import BOTH_CHANGED, Carried, carried_over
 from tooling.pins import MAX_VERSION, MOJO_VERSION, PYTHON_VERSIONS, TOOL_VERSION
 from tooling.project import BASE_FOLDER, Project, content_root
+from tooling.text import Text
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _NAMES = {"gitignore": ".gitignore"}
@@ -53,10 +54,10 @@ def create(folder: Path) -> Project:
     root = folder.absolute()
     if root.is_file() or (root.is_dir() and any(root.iterdir())):
         raise FolderInUse(
-            "the folder for the puzzles is not empty",
+            Text("the folder for the puzzles is not empty"),
             where=Location(root),
-            why="nothing is overwritten",
-            hint="name a folder that does not exist; in a folder of puzzles, run `tooling update`",
+            why=Text("nothing is overwritten"),
+            hint=Text("name a folder that does not exist; in a folder of puzzles, run `tooling update`"),
         )
     fresh = root.with_name(f".{root.name}.{os.getpid()}.new")  # of this process alone
     try:
@@ -78,7 +79,7 @@ def create(folder: Path) -> Project:
         fresh.replace(root)
     except OSError as error:
         raise FolderNotMade(
-            "the folder cannot be made", where=Location(root), why=error.strerror or str(error)
+            Text("the folder cannot be made"), where=Location(root), why=error.strerror or str(error)
         ) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)

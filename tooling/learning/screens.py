@@ -18,8 +18,8 @@ from tooling.progress import Solved
 from tooling.project import Project, content_root
 from tooling.reports.invocation import tool_prefix, typed_path
 from tooling.reports.terminal import Terminal
-from tooling.targets.probing import SIMULATED, SIMULATED_AMD, SIMULATED_GFX1100
-from tooling.text import ENGLISH, Text
+from tooling.targets.probing import SIMULATED_GPUS
+from tooling.text import ENGLISH, Text, in_language
 from tooling.text.width import columns
 
 _SOLVED = Text("{solved} of {total} puzzles solved")
@@ -41,11 +41,8 @@ _SAME_AFTER = Text("the next part of this puzzle: `{command}`")
 _PART = Text("part {part:roman}")
 _NOTHING_YET = Text("nothing is solved yet; `{command}` shows the first puzzle")
 _WIDTH_OF_BAR = 30
-_SIMULATED = {
-    SIMULATED.device: Text("simulated GPU"),
-    SIMULATED_AMD.device: Text("simulated AMD GPU (gfx942)"),
-    SIMULATED_GFX1100.device: Text("simulated AMD GPU (gfx1100)"),
-}
+_SIMULATED = {gpu.device: gpu.named for gpu in SIMULATED_GPUS.values()}
+"""What the record of progress calls them, and what sentences do."""
 
 
 def show_start(journey: Journey, terminal: Terminal, language: str) -> None:
@@ -219,7 +216,7 @@ def page_of(project: Project, step: Selection, language: str) -> str:
 def _circumstances(found: list[Solved], language: str) -> str:
     last = max(found, key=lambda solved: solved.at)
     names = dict.fromkeys(solved.device for solved in found if solved.device)
-    devices = ", ".join(_SIMULATED[name].render(language) if name in _SIMULATED else name for name in names)
+    devices = ", ".join(in_language(_SIMULATED.get(name, name), language) for name in names)
     return "  ".join(filter(None, (last.at[:10], devices)))
 
 

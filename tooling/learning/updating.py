@@ -59,7 +59,9 @@ def pull(project: Project) -> tuple[Carried, ...]:
     top = checkout_root(project.root)
     if top is None:
         raise UpdateFailed(
-            f"{project.root} is not a clone", why="there is no git repository around it", hint="git clone it"
+            Text("{root} is not a clone").of(root=project.root),
+            why=Text("there is no git repository around it"),
+            hint=Text("git clone it"),
         )
     edited = {path: (_committed(top, path), path.read_bytes()) for path in _edited(top, project)}
     copies = {path: keep_copy(path) for path in edited}
@@ -70,9 +72,11 @@ def pull(project: Project) -> tuple[Carried, ...]:
         status = subprocess.run(["git", "-C", str(top), "pull", "--ff-only"], check=False).returncode
         if status != 0:
             raise UpdateFailed(
-                "`git pull --ff-only` failed, and your files are as they were",
-                why="its message is above",
-                hint="if your branch has commits of its own: `git pull --rebase`, then `tooling update`",
+                Text("`git pull --ff-only` failed, and your files are as they were"),
+                why=Text("its message is above"),
+                hint=Text(
+                    "if your branch has commits of its own: `git pull --rebase`, then `tooling update`"
+                ),
             )
         for path, (base, mine) in edited.items():
             carried.append(_carry(top, path, copies[path], base, mine))
@@ -167,6 +171,8 @@ def _git(top: Path, arguments: list[str]) -> bytes:
     )
     if result.returncode != 0:
         raise UpdateFailed(
-            f"`git {arguments[0]}` failed", where=Location(top), why=result.stderr.decode("utf-8", "replace")
+            Text("`git {command}` failed").of(command=arguments[0]),
+            where=Location(top),
+            why=result.stderr.decode("utf-8", "replace"),
         )
     return result.stdout

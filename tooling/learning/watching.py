@@ -284,7 +284,7 @@ def _keys_unbuffered() -> Iterator[None]:
     try:
         before = termios.tcgetattr(sys.stdin.fileno())
     except termios.error as error:
-        raise ToolingError("stdin is not a terminal", why=str(error)) from error
+        raise ToolingError(Text("stdin is not a terminal"), why=str(error)) from error
     tty.setcbreak(sys.stdin.fileno())
     try:
         yield

@@ -14,14 +14,11 @@ from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.reports.invocation import tool_prefix
 from tooling.reports.terminal import Terminal
 from tooling.targets.model import Choice, TargetKind
-from tooling.text import ENGLISH, Text
+from tooling.text import ENGLISH, Text, in_language
 from tooling.text.width import columns
 
 _WORDS: dict[str, Text] = {
     "headline": Text("{command} on {device} ({reason})"),
-    "sim": Text("simulated GPU"),
-    "sim-amd": Text("simulated AMD GPU ({accelerator})"),
-    "sim-gfx1100": Text("simulated AMD GPU ({accelerator})"),
     "checks": Text("checks: {checks}"),
     "none": Text("none"),
     "passed": Text("{command} passed"),
@@ -76,7 +73,7 @@ def _dataset(name: str, language: str) -> str:
 
 def headline(command: str, choice: Choice, checks: frozenset[str] | None, language: str = "en") -> str:
     """The line before a run: command, target, reason, and the enabled checks if not all are enabled."""
-    line = _say("headline", language, command=command, device=_device(choice, language), reason=choice.reason)
+    line = _say("headline", language, command=command, device=choice.target.named, reason=choice.reason)
     if checks is None:
         return line
     return line + ", " + _say("checks", language, checks=", ".join(sorted(checks)) or _say("none", language))
@@ -133,7 +130,7 @@ def _show_undecided(verdict: Verdict, headline: str, terminal: Terminal, languag
     from tooling.judging.counter_texts import NOT_JUDGED  # noqa: PLC0415 - imports the simulator
 
     terminal.headed(headline, f"  ({_circumstances(verdict, language)})", "yellow")
-    text = NOT_JUDGED.of(device=_device(verdict.choice, language)).render(language)
+    text = NOT_JUDGED.of(device=verdict.choice.target.named).render(language)
     terminal.labelled(_say("why", language), text)
     again = f"`{tool_prefix(os.environ)} run {verdict.selection.command} --target sim`"
     terminal.labelled(_say("try", language), again)
@@ -141,14 +138,8 @@ def _show_undecided(verdict: Verdict, headline: str, terminal: Terminal, languag
 
 def _circumstances(verdict: Verdict, language: str) -> str:
     datasets = [_dataset(case.dataset, language) for case in verdict.cases]
-    return f"{', '.join(datasets)}; {_device(verdict.choice, language)}; {verdict.seconds:.1f} s"
-
-
-def _device(choice: Choice, language: str) -> str:
-    target = choice.target
-    if target.simulated:
-        return _say(target.kind.value, language, accelerator=target.accelerator)
-    return target.device
+    device = in_language(verdict.choice.target.named, language)
+    return f"{', '.join(datasets)}; {device}; {verdict.seconds:.1f} s"
 
 
 def _show_case(case: CaseVerdict, cases: Sequence[CaseVerdict], terminal: Terminal, language: str) -> None:

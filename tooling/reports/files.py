@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tooling.errors import Location, ToolingError
 from tooling.reports.records import ReportRecord, report_data
+from tooling.text import Text
 
 _SOURCES = (".mojo", ".py", ".yaml", ".toml", ".md")
 
@@ -77,13 +78,13 @@ def write_report(path: str, text: str) -> None:
         return
     if Path(path).suffix in _SOURCES and Path(path).exists():
         raise ReportNotWritten(
-            "a report does not overwrite a program, a manifest or a page",
+            Text("a report does not overwrite a program, a manifest or a page"),
             where=Location(Path(path)),
-            hint="name another file, such as report.json",
+            hint=Text("name another file, such as report.json"),
         )
     try:
         Path(path).write_text(text, "utf-8")
     except OSError as error:
         raise ReportNotWritten(
-            "a report cannot be written", where=Location(Path(path)), why=error.strerror
+            Text("a report cannot be written"), where=Location(Path(path)), why=error.strerror
         ) from error

@@ -54,7 +54,7 @@ def _undecided(verdict: Verdict, language: str) -> ReportRecord:
         name=verdict.selection.command,
         status="skipped",
         seconds=verdict.seconds,
-        message=NOT_JUDGED.of(device=verdict.choice.target.device).render(language),
+        message=NOT_JUDGED.of(device=verdict.choice.target.named).render(language),
         data=verdict_data(verdict, language),
     )
 

@@ -6,6 +6,7 @@ import re
 
 from tooling.errors import ToolingError
 from tooling.targets.model import Target, TargetKind
+from tooling.text import Text
 
 _NVIDIA = re.compile(r"sm_(\d+)(\d)[af]?")
 _KINDS = (
@@ -35,5 +36,6 @@ def target_for(accelerator: str, device: str = "") -> Target:
             compute = (int(match.group(1)), int(match.group(2))) if pattern is _NVIDIA else None
             return Target(kind, device or accelerator, accelerator, compute)
     raise UnknownAccelerator(
-        f"unknown accelerator `{accelerator}`", hint="use a name such as sm_90a, gfx942 or apple-m4"
+        Text("unknown accelerator `{accelerator}`").of(accelerator=accelerator),
+        hint=Text("use a name such as sm_90a, gfx942 or apple-m4"),
     )

@@ -7,7 +7,10 @@ from enum import Enum
 from msgspec import Struct
 
 from tooling.catalog.model import LANES, Mode, Vendor
-from tooling.text import Sentence
+from tooling.text import Sentence, Text
+
+_SIMULATED = Text("simulated GPU")
+_SIMULATED_AMD = Text("simulated AMD GPU ({accelerator})")
 
 
 class TargetKind(Enum):
@@ -37,13 +40,20 @@ class Target(Struct, frozen=True):
     """One GPU that programs can run on."""
 
     kind: TargetKind
-    device: str  # its name in messages
+    device: str  # its name in JSON
     accelerator: str  # its name for `mojo build --target-accelerator`
     compute: tuple[int, int] | None = None  # NVIDIA compute capability
 
     @property
     def simulated(self) -> bool:
         return self.kind.simulated
+
+    @property
+    def named(self) -> str | Text:
+        """Its name in sentences of either language."""
+        if self.kind is TargetKind.SIM:
+            return _SIMULATED
+        return _SIMULATED_AMD.of(accelerator=self.accelerator) if self.simulated else self.device
 
     @property
     def counts(self) -> bool:

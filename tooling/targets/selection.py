@@ -8,6 +8,7 @@ from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ProgramLanguage, Vendor
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
+from tooling.suggestions import one_of
 from tooling.targets.model import Absence, Choice, Target, TargetKind
 from tooling.targets.probing import SIMULATED, probe
 from tooling.text import Sentence, Text, joined
@@ -57,12 +58,12 @@ def gate(selection: Selection, kind: TargetKind, target: Target | None = None) -
         return _TOO_OLD.of(
             because=because,
             wanted=".".join(map(str, requirement.compute)),
-            device=target.device,
+            device=target.named,
             have=".".join(map(str, target.compute)),
         )
     if requirement.lanes and target and target.lanes != requirement.lanes:
         return _OTHER_LANES.of(
-            because=because, wanted=requirement.lanes, device=target.device, have=target.lanes
+            because=because, wanted=requirement.lanes, device=target.named, have=target.lanes
         )
     return None
 
@@ -82,7 +83,10 @@ def choose(selection: Selection | None, wanted: str | None = None) -> Choice:
     name = wanted or from_environment or AUTO
     source = f"--target {name}" if wanted else f"PUZZLE_TARGET={name}"
     if name not in NAMES:
-        raise UnknownTarget(f"{source}: unknown target", hint=f"one of {', '.join(NAMES)}")
+        raise UnknownTarget(
+            Text("{source}: unknown target").of(source=source),
+            hint=one_of(NAMES),
+        )
     if name != AUTO:
         return _named(selection, TargetKind(name), source)
     return _automatic(selection)
@@ -96,7 +100,9 @@ def _named(selection: Selection | None, kind: TargetKind, source: str) -> Choice
     found = probe(kind)
     if isinstance(found, Absence):
         raise TargetAbsent(
-            f"the target `{kind.value}` is not on this machine", why=found.reason, hint=found.hint
+            Text("the target `{target}` is not on this machine").of(target=kind.value),
+            why=found.reason,
+            hint=found.hint,
         )
     if selection:
         reason = gate(selection, kind, found)
@@ -114,7 +120,7 @@ def _automatic(selection: Selection | None) -> Choice:
         reason = gate(selection, kind, found) if selection else None
         if reason is None:
             return Choice(found, _FIRST_FOUND)
-        passed_over.append(_CANNOT.of(device=found.device, reason=reason))
+        passed_over.append(_CANNOT.of(device=found.named, reason=reason))
     simulated = probe(TargetKind.SIM)
     if isinstance(simulated, Absence):
         reasons = list(passed_over)
@@ -123,7 +129,7 @@ def _automatic(selection: Selection | None) -> Choice:
             if isinstance(absence, Absence):
                 reasons.append(joined((kind.value, absence.reason), ": "))
         raise TargetAbsent(
-            "nothing on this machine can run the program",
+            Text("nothing on this machine can run the program"),
             why=joined((*reasons, joined(("sim", simulated.reason), ": "))),
             hint=simulated.hint,
         )

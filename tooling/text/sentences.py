@@ -70,12 +70,12 @@ class LocalText(Struct, frozen=True):
 Sentence: TypeAlias = Text | LocalText
 
 
-def joined(parts: Iterable[str | Sentence], separator: str = "; ") -> LocalText:
+def joined(parts: Iterable[str | Sentence], separator: str | Sentence = "; ") -> LocalText:
     """Texts one after the other, in every language."""
     parts = tuple(parts)
     return LocalText(
         tuple(
-            (language, separator.join(in_language(part, language) for part in parts))
+            (language, in_language(separator, language).join(in_language(part, language) for part in parts))
             for language in languages()
         )
     )

@@ -18,6 +18,7 @@ from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.processes import run_captured
 from tooling.state_file import encoded, read_json
+from tooling.text import Text
 from tooling.toolchain.cache import BuildCache, CacheUnusable, fallback_cache
 from tooling.toolchain.dependencies import imported_files
 from tooling.toolchain.diagnostics import Diagnostic, parse_diagnostics, render_errors
@@ -36,6 +37,12 @@ class SourceNotFound(ToolingError):
     """The program to build cannot be read."""
 
 
+_NOT_COMPILED = Text(
+    "{source} does not compile ({count} error)", plural="{source} does not compile ({count} errors)"
+)
+_PACKAGE = Text("the package {name}")
+
+
 class ByteOrderMark(ToolingError):
     """The source begins with bytes that the compiler refuses, and that no editor shows."""
 
@@ -43,10 +50,10 @@ class ByteOrderMark(ToolingError):
 
     def __init__(self, source: Path) -> None:
         super().__init__(
-            f"{source.name} begins with a byte-order mark",
+            Text("{name} begins with a byte-order mark").of(name=source.name),
             where=Location(source, 1, 1),
-            why="the Mojo compiler reads UTF-8 without a byte-order mark",
-            hint="save the file as `UTF-8`, not as `UTF-8 with BOM` or UTF-16",
+            why=Text("the Mojo compiler reads UTF-8 without a byte-order mark"),
+            hint=Text("save the file as `UTF-8`, not as `UTF-8 with BOM` or UTF-16"),
         )
 
 
@@ -58,12 +65,13 @@ class BuildFailed(ToolingError):
     def __init__(self, source: Path, diagnostics: Sequence[Diagnostic], output: str) -> None:
         errors = [diagnostic for diagnostic in diagnostics if diagnostic.kind == "error"]
         first = next((diagnostic for diagnostic in errors if diagnostic.location), None)
-        count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
         package = source.name == "__init__.mojo"
         super().__init__(
-            f"{f'the package {source.parent.name}' if package else source.name} does not compile ({count})",
+            _NOT_COMPILED.of(
+                source=_PACKAGE.of(name=source.parent.name) if package else source.name, count=len(errors)
+            ),
             where=first.location if first else Location(source),
-            why=None if errors else output.strip()[-2000:] or "the compiler gave no reason",
+            why=None if errors else output.strip()[-2000:] or Text("the compiler gave no reason"),
         )
         self.diagnostics = tuple(diagnostics)
 
@@ -173,10 +181,10 @@ def build_key(request: BuildRequest, toolchain: Toolchain) -> str:
             add(str(path), path.read_bytes())
     except OSError as error:
         raise SourceNotFound(
-            "a program to build cannot be read",
+            Text("a program to build cannot be read"),
             where=Location(Path(error.filename or request.source)),
             why=error.strerror,
-            hint="run `tooling list` for a list of the programs",
+            hint=Text("run `tooling list` for a list of the programs"),
         ) from error
     return digest.hexdigest()[:40]
 
@@ -212,10 +220,10 @@ def build(request: BuildRequest, toolchain: Toolchain, cache: BuildCache) -> Exe
             fallback = fallback_cache()
             if fallback.root == cache.root:
                 raise CacheUnusable(
-                    "no folder for builds is writable",
+                    Text("no folder for builds is writable"),
                     where=Location(cache.root),
                     why=str(error),
-                    hint="free space there, or set PUZZLE_CACHE_DIR to a writable folder",
+                    hint=Text("free space there, or set PUZZLE_CACHE_DIR to a writable folder"),
                 ) from error
             note = f"the build cache {cache.root} cannot be written ({error.strerror}); using {fallback.root}"
             cache = fallback
@@ -224,9 +232,9 @@ def build(request: BuildRequest, toolchain: Toolchain, cache: BuildCache) -> Exe
             return replace(executable, note=note)
         # The file was edited while the compiler read it, so the build may belong to neither version.
     raise BuildTimeout(
-        f"{request.source.name} changes faster than it can be built",
+        Text("{name} changes faster than it can be built").of(name=request.source.name),
         where=Location(request.source),
-        hint="run again when the file no longer changes",
+        hint=Text("run again when the file no longer changes"),
     )
 
 
@@ -253,32 +261,34 @@ def _build_locked(
             )
         except OSError as error:
             raise MojoNotFound(
-                "the Mojo compiler cannot be started", where=Location(toolchain.mojo), why=str(error)
+                Text("the Mojo compiler cannot be started"), where=Location(toolchain.mojo), why=str(error)
             ) from error
         if result.timed_out:
             raise BuildTimeout(
-                f"the compiler did not finish {request.source.name} within ten minutes",
+                Text("the compiler did not finish {name} within ten minutes").of(name=request.source.name),
                 where=Location(request.source),
-                hint="look for a `comptime` loop that does not end",
+                hint=Text("look for a `comptime` loop that does not end"),
             )
         if build_key(request, toolchain) != key:
             return None
         full = _DISK_FULL.search(result.stderr + result.stdout)
         if full and result.status != 0:
             raise CacheUnusable(
-                f"the disk is full: {request.source.name} cannot be built",
+                Text("the disk is full: {name} cannot be built").of(name=request.source.name),
                 where=Location(cache.root),
                 why=full[0],
-                hint="`tooling cache empty` removes earlier builds; or free space there, or set "
-                "PUZZLE_CACHE_DIR to a folder on another disk",
+                hint=Text(
+                    "`tooling cache empty` removes earlier builds; or free space there, or set "
+                    "PUZZLE_CACHE_DIR to a folder on another disk"
+                ),
             )
         diagnostics = parse_diagnostics(f"{result.stderr}\n{result.stdout}")  # errors may be in either
         if result.status == -signal.SIGKILL:  # nothing here did that
             raise CompilerKilled(
-                f"the compiler was killed while it built {request.source.name}",
+                Text("the compiler was killed while it built {name}").of(name=request.source.name),
                 where=Location(request.source),
-                why="most often the system has run out of memory; it is not a mistake in the program",
-                hint="end other programs, or run fewer builds at a time (`--jobs 1`), and run it again",
+                why=Text("most often the system has run out of memory; it is not a mistake in the program"),
+                hint=Text("end other programs, or run fewer builds at a time (`--jobs 1`), and run it again"),
             )
         if result.status != 0 or not (folder / name).is_file():
             raise BuildFailed(request.source, diagnostics, result.stdout + result.stderr)
@@ -317,10 +327,10 @@ def _found(cache: BuildCache, request: BuildRequest, key: str, note: str | None)
     except (OSError, ValueError) as error:
         if not cache.writable:
             raise ToolingError(
-                "an entry of the build cache is damaged",
+                Text("an entry of the build cache is damaged"),
                 where=Location(entry),
                 why=str(error),
-                hint=f"remove it: rm -r {entry}",
+                hint=Text("remove it: rm -r {entry}").of(entry=entry),
             ) from error
         cache.discard(entry)
         return None

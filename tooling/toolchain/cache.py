@@ -25,6 +25,7 @@ from msgspec import Struct
 from tooling.atomic_write import write_atomically
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
+from tooling.text import Text
 
 _ABANDONED_AFTER = 3600.0  # seconds; a build takes seconds, so an older partial folder is abandoned
 _MOST_ENTRIES = 4000
@@ -232,16 +233,16 @@ def fallback_cache() -> BuildCache:
         owner = root.lstat().st_uid
     except OSError as error:
         raise CacheUnusable(
-            "no folder for the build cache is writable",
+            Text("no folder for the build cache is writable"),
             where=Location(root),
             why=str(error),
-            hint="set PUZZLE_CACHE_DIR to a writable folder",
+            hint=Text("set PUZZLE_CACHE_DIR to a writable folder"),
         ) from error
     if owner != os.getuid() or root.is_symlink():
         raise CacheUnusable(
-            "the temporary build cache belongs to another user",
+            Text("the temporary build cache belongs to another user"),
             where=Location(root),
-            hint="set PUZZLE_CACHE_DIR to a folder of your own",
+            hint=Text("set PUZZLE_CACHE_DIR to a folder of your own"),
         )
     return BuildCache(root)
 

@@ -8,6 +8,7 @@ from tooling.catalog.model import Extra
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.pins import MAX_VERSION
+from tooling.text import Text
 
 
 class ExtraMissing(ToolingError):
@@ -19,20 +20,20 @@ class ExtraMissing(ToolingError):
 class _Package(Struct, frozen=True):
     distribution: str
     name: str
-    because: str
+    because: Text
     pinned: str = ""  # empty: any version
 
 
 _MAX = _Package(
     "max",
     "MAX",
-    "it runs a MAX graph from Python; most puzzles do not need MAX, so it is the extra `max`",
+    Text("it runs a MAX graph from Python; most puzzles do not need MAX, so it is the extra `max`"),
     MAX_VERSION,
 )
 _TORCH = _Package(
     "torch",
     "PyTorch",
-    "it calls an operation with PyTorch tensors; PyTorch is large, so it is the extra `torch`",
+    Text("it calls an operation with PyTorch tensors; PyTorch is large, so it is the extra `torch`"),
 )
 _PACKAGES = {Extra.MAX: (_MAX,), Extra.TORCH: (_MAX, _TORCH)}
 
@@ -49,20 +50,26 @@ def require_extra(program: str, extra: Extra) -> None:
     import importlib.metadata  # noqa: PLC0415 - slow to import, and rarely needed
 
     name = extra.value
-    hint = f"uv run --extra {name} tooling run {program}, or: pixi run -e {name} tooling run {program}"
+    hint = Text(
+        "uv run --extra {extra} tooling run {program}, or: pixi run -e {extra} tooling run {program}"
+    ).of(extra=name, program=program)
     for package in _PACKAGES[extra]:
         try:
             version = importlib.metadata.version(package.distribution)
         except importlib.metadata.PackageNotFoundError:
             raise ExtraMissing(
-                f"`{program}` needs {package.name}, which this environment does not have",
+                Text("`{program}` needs {name}, which this environment does not have").of(
+                    program=program, name=package.name
+                ),
                 why=package.because,
                 hint=hint,
             ) from None
         if package.pinned and version != package.pinned:
             wanted = f"{package.name} {package.pinned}"
             raise ExtraMissing(
-                f"{package.name} {version} found, but `{program}` is written for {wanted}",
-                why="each MAX release requires one Mojo release",
+                Text("{name} {version} found, but `{program}` is written for {wanted}").of(
+                    name=package.name, version=version, program=program, wanted=wanted
+                ),
+                why=Text("each MAX release requires one Mojo release"),
                 hint=hint,
             )

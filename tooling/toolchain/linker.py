@@ -19,6 +19,7 @@ from pathlib import Path
 from tooling.atomic_write import write_atomically
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
+from tooling.text import Text
 from tooling.toolchain.mojo import Toolchain
 from tooling.toolchain.start_object import start_object
 
@@ -74,16 +75,18 @@ def write_substitute(toolchain: Toolchain, cache_root: Path) -> Path:
     """Writes the substitute `cc` and its start object; returns their folder."""
     if sys.platform == "darwin":
         raise NoLinker(
-            "no C compiler named `cc` for linking",
-            why="Mojo links programs with `cc`",
-            hint="run `xcode-select --install`",
+            Text("no C compiler named `cc` for linking"),
+            why=Text("Mojo links programs with `cc`"),
+            hint=Text("run `xcode-select --install`"),
         )
     machine = platform.machine()
     if sys.platform != "linux" or machine != "x86_64" or toolchain.lld is None:
         raise NoLinker(
-            "no C compiler named `cc` for linking",
-            why=f"the linker of the Mojo package can replace it on x86-64 Linux only, not on {machine}",
-            hint="install a C compiler, e.g. `sudo apt install gcc`",
+            Text("no C compiler named `cc` for linking"),
+            why=Text(
+                "the linker of the Mojo package can replace it on x86-64 Linux only, not on {machine}"
+            ).of(machine=machine),
+            hint=Text("install a C compiler, e.g. `sudo apt install gcc`"),
         )
     loader, libraries = _c_library()
     text = (
@@ -109,8 +112,8 @@ def _c_library() -> tuple[Path, list[Path]]:
     )
     if c_library is None or loader is None:
         raise NoLinker(
-            "no C compiler named `cc` for linking, and the GNU C library was not found either",
-            hint="install a C compiler, e.g. `sudo apt install gcc`",
+            Text("no C compiler named `cc` for linking, and the GNU C library was not found either"),
+            hint=Text("install a C compiler, e.g. `sudo apt install gcc`"),
         )
     standard_loader = Path("/lib64/ld-linux-x86-64.so.2")
     libraries = [c_library.with_name(name) for name in ("libc.so.6", "libm.so.6")]

@@ -14,8 +14,9 @@ from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.pins import MOJO_VERSION
 from tooling.processes import run_captured
+from tooling.text import Text
 
-_INSTALL_HINT = "run `uv sync` (or `pixi install`) in the checkout: it installs the pinned compiler"
+_INSTALL_HINT = Text("run `uv sync` (or `pixi install`) in the checkout: it installs the pinned compiler")
 _METADATA = re.compile(r"mojo[_-]compiler-(\d[\w.+!]*?)(?:\.dist-info|-[^-]+\.json)$")
 _VERSION_LINE = re.compile(r"\bmojo\s+(\d+(?:\.\w+)+)", re.IGNORECASE)
 
@@ -33,9 +34,13 @@ class MojoVersionMismatch(ToolingError):
 
     def __init__(self, mojo: Path, found: str, wanted: str) -> None:
         super().__init__(
-            f"Mojo {found} found, but the puzzles are written for Mojo {wanted}",
+            Text("Mojo {found} found, but the puzzles are written for Mojo {wanted}").of(
+                found=found, wanted=wanted
+            ),
             where=Location(mojo),
-            why="each Mojo release changes the language, so another version may reject correct programs",
+            why=Text(
+                "each Mojo release changes the language, so another version may reject correct programs"
+            ),
             hint=_INSTALL_HINT,
         )
         self.found = found
@@ -75,8 +80,8 @@ def _find_command() -> Path:
         if os.access(named, os.X_OK):
             return Path(named)
         raise MojoNotFound(
-            f"PUZZLE_MOJO names {named}, which is not an executable file",
-            hint="unset PUZZLE_MOJO, or set it to the path of a `mojo` command",
+            Text("PUZZLE_MOJO names {named}, which is not an executable file").of(named=named),
+            hint=Text("unset PUZZLE_MOJO, or set it to the path of a `mojo` command"),
         )
     beside_python = Path(sys.prefix) / "bin" / "mojo"
     if os.access(beside_python, os.X_OK):
@@ -85,8 +90,8 @@ def _find_command() -> Path:
     if on_path:
         return Path(on_path)
     raise MojoNotFound(
-        "the Mojo compiler is not installed",
-        why=f"there is no `mojo` in {beside_python.parent} or on PATH",
+        Text("the Mojo compiler is not installed"),
+        why=Text("there is no `mojo` in {parent} or on PATH").of(parent=beside_python.parent),
         hint=_INSTALL_HINT,
     )
 
@@ -114,12 +119,15 @@ def _reported_version(mojo: Path) -> str:
         answer = run_captured([mojo, "--version"], time_limit=60)
     except OSError as error:
         raise MojoNotFound(
-            f"{mojo} cannot be started", where=Location(mojo), why=str(error), hint=_INSTALL_HINT
+            Text("{mojo} cannot be started").of(mojo=mojo),
+            where=Location(mojo),
+            why=str(error),
+            hint=_INSTALL_HINT,
         ) from error
     found = _VERSION_LINE.search(answer.stdout) or _VERSION_LINE.search(answer.stderr)
     if answer.status != 0 or found is None:
         raise MojoNotFound(
-            f"{mojo} does not report its version",
+            Text("{mojo} does not report its version").of(mojo=mojo),
             where=Location(mojo),
             why=(answer.stderr or answer.stdout).strip()[:300] or f"exit status {answer.status}",
             hint=_INSTALL_HINT,

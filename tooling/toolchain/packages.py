@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tooling.atomic_write import write_atomically
 from tooling.errors import Location
+from tooling.text import Text
 from tooling.toolchain.cache import BuildCache, CacheUnusable, fallback_cache
 from tooling.toolchain.mojo import Toolchain
 
@@ -59,9 +60,9 @@ def make_driver(packages: Sequence[Path], toolchain: Toolchain, cache: BuildCach
             write_atomically(path, content, 0o755)
         except OSError as error:
             raise CacheUnusable(
-                "the script that provides built packages cannot be written",
+                Text("the script that provides built packages cannot be written"),
                 where=Location(path),
                 why=error.strerror,
-                hint="free space there, or set PUZZLE_CACHE_DIR to a writable folder",
+                hint=Text("free space there, or set PUZZLE_CACHE_DIR to a writable folder"),
             ) from error
     return path

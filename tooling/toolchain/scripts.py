@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tooling.errors import Location
+from tooling.text import Text
 from tooling.toolchain.build import BuildFailed, BuildRequest, Executable, SourceNotFound, build
 from tooling.toolchain.cache import BuildCache
 from tooling.toolchain.diagnostics import Diagnostic
@@ -66,7 +67,7 @@ def _check_syntax(source: Path) -> None:
         text = source.read_bytes()
     except OSError as error:
         raise SourceNotFound(
-            "a program to run cannot be read", where=Location(source), why=error.strerror
+            Text("a program to run cannot be read"), where=Location(source), why=error.strerror
         ) from error
     try:
         with warnings.catch_warnings():

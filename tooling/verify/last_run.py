@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from tooling.errors import ToolingError
 from tooling.state_file import StateDamaged, StateError, StateFile, read_cached
+from tooling.text import Text
 
 _VERSION = 1
 _AGAIN = "run `tooling verify` without --failed"
@@ -73,4 +74,4 @@ def load_seconds(path: Path) -> dict[str, float]:
 
 
 def _file(path: Path) -> StateFile[_Record]:
-    return StateFile(path, _Record, _VERSION, "the record of the last run")
+    return StateFile(path, _Record, _VERSION, Text("the record of the last run"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from tooling.cli.parser import option_names
+from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.catalog.catalogue import Selection
@@ -34,10 +35,13 @@ def chosen_step(project: Project, words: Sequence[str], options: type[Struct]) -
     if not names and not flags:
         step = open_journey(project).next_step
         if step is None:
-            raise ToolingError("all puzzles are solved", hint="name one of them, such as p15")
+            raise ToolingError(Text("all puzzles are solved"), hint=Text("name one of them, such as p15"))
         return step
     if len(names) > 1:
-        raise ToolingError(f"one puzzle at a time, not {' and '.join(names)}", hint=f"`{names[0]}` alone")
+        raise ToolingError(
+            Text("one puzzle at a time, not {names}").of(names=", ".join(names)),
+            hint=Text("`{name}` alone").of(name=names[0]),
+        )
     if not names:
         step = open_journey(project).next_step
         names = [step.program.name] if step else ["p01"]

@@ -12,6 +12,7 @@ from tooling.cli.commands import Command, available_commands, parser_of
 from tooling.cli.learner_options import CompletionOptions
 from tooling.cli.parser import UsageError
 from tooling.exit_codes import ExitCode
+from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.catalog.model import Puzzle
@@ -29,33 +30,38 @@ def completion_command(options: CompletionOptions) -> int:
 
     if options.shell not in _SHELLS:
         hint = did_you_mean(options.shell, _SHELLS)
-        raise UsageError(f"there is no completion for `{options.shell}`", hint=hint)
-    print(shtab.complete(_whole_parser(load_catalogue(find_project())), options.shell))
+        raise UsageError(Text("there is no completion for `{shell}`").of(shell=options.shell), hint=hint)
+    print(shtab.complete(_whole_parser(load_catalogue(find_project()), options.lang), options.shell))
     return ExitCode.PASSED
 
 
-def _whole_parser(puzzles: Sequence[Puzzle]) -> argparse.ArgumentParser:
+def _whole_parser(puzzles: Sequence[Puzzle], language: str) -> argparse.ArgumentParser:
     """A parser of all commands, which knows the names of puzzles and modes; it only describes them."""
     parser = argparse.ArgumentParser("tooling", add_help=True)
     listed = parser.add_subparsers()
     for command in available_commands():
-        own = listed.add_parser(command.name, help=command.help, add_help=not command.options)
+        own = listed.add_parser(
+            command.name, help=command.help.render(language), add_help=not command.options
+        )
         if command.options:
-            _describe(own, command, puzzles)
+            _describe(own, command, puzzles, language)
             continue
         actions = own.add_subparsers()
         for action in command.actions:
-            _describe(actions.add_parser(action.name, help=action.help, add_help=False), action, puzzles)
+            own_action = actions.add_parser(action.name, help=action.help.render(language), add_help=False)
+            _describe(own_action, action, puzzles, language)
     return parser
 
 
-def _describe(parser: argparse.ArgumentParser, command: Command, puzzles: Sequence[Puzzle]) -> None:
+def _describe(
+    parser: argparse.ArgumentParser, command: Command, puzzles: Sequence[Puzzle], language: str
+) -> None:
     import shtab
 
     assert command.options
     kinds = {each.name: get_args(each.type)[0] for each in fields(command.options)}
     names = [program.name for puzzle in puzzles for program in puzzle.programs]
-    for action in parser_of(command)._actions:
+    for action in parser_of(command, language)._actions:
         kind = kinds.get(action.dest)
         choices = next((each for each in (kind, *get_args(kind)) if get_origin(each) is Literal), None)
         if action.dest in ("puzzle", "puzzles"):

@@ -44,7 +44,7 @@ def empty_command(options: CacheOptions) -> int:
         cache.empty()
     except OSError as error:
         where = Location(cache.root)
-        raise CacheUnusable("the build cache cannot be emptied", where=where, why=str(error)) from error
+        raise CacheUnusable(Text("the build cache cannot be emptied"), where=where, why=str(error)) from error
     emptied = _EMPTIED.of(path=cache.root, count=count, size=size / 1e6)
     open_terminal().wrapped(emptied.render(options.lang))
     return ExitCode.PASSED
@@ -102,7 +102,9 @@ def editor_command(options: EditorOptions) -> int:
 
     if options.editor not in EDITORS:
         hint = did_you_mean(options.editor, EDITORS)
-        raise UsageError(f"there are no settings for the editor `{options.editor}`", hint=hint)
+        raise UsageError(
+            Text("there are no settings for the editor `{editor}`").of(editor=options.editor), hint=hint
+        )
     terminal = open_terminal()
     written, then = write_settings(options.editor, find_project())
     for file in written:

@@ -39,7 +39,9 @@ def replay_command(options: ReplayOptions) -> int:
     from tooling.targets.model import TargetKind
 
     if options.html == "-" and options.open:
-        raise UsageError("--open needs a file", why="with `--html -` the page is written to standard output")
+        raise UsageError(
+            Text("--open needs a file"), why=Text("with `--html -` the page is written to standard output")
+        )
     terminal = open_terminal(sys.stderr if options.html == "-" else sys.stdout)
     target = simulated_gpu(TargetKind(options.target))
     subject, unfinished = chosen_subject(options, target, option_names(ReplayOptions))
@@ -93,12 +95,17 @@ def _stage(options: ReplayOptions, target: Target, folder: Path) -> dict[str, st
 
     if options.puzzle.endswith(".mojo") or os.sep in options.puzzle:
         raise UsageError(
-            f"--data {options.data} is for a puzzle", why="the judge has no data for other programs"
+            Text("--data {data} is for a puzzle").of(data=options.data),
+            why=Text("the judge has no data for other programs"),
         )
     selection = select(find_project(), options.puzzle, options.flags)
     mode = target.sized(selection.mode)
     if options.data not in mode.datasets:
-        raise UsageError(f"--data: {selection.command} is not judged with `{options.data}` data")
+        raise UsageError(
+            Text("--data: {command} is not judged with `{data}` data").of(
+                command=selection.command, data=options.data
+            )
+        )
     case = load_reference(selection.puzzle).case(mode, options.data, simulated=True, lanes=target.lanes)
     LabFolder(folder).stage(case.inputs)
     return {VARIABLE: str(folder)}
@@ -135,15 +142,16 @@ def _recorded(
     found = run(subject.command, target, settings, [options.lang], place)
     if found.run.launches and found.grid is None:
         raise UsageError(
-            f"--launch: there is no launch {place.launch}", why=f"the program makes {found.run.launches}"
+            Text("--launch: there is no launch {launch}").of(launch=place.launch),
+            why=Text("the program makes {launches}").of(launches=found.run.launches),
         )
     if found.grid is not None and not found.traces:
         absent = next(
             each for each in place.blocks if any(a >= b for a, b in zip(each, found.grid, strict=True))
         )
         raise UsageError(
-            f"--block: launch {place.launch} has no block {absent}",
-            why=f"its grid is {found.grid}, and blocks are counted from 0",
+            Text("--block: launch {launch} has no block {absent}").of(launch=place.launch, absent=absent),
+            why=Text("its grid is {grid}, and blocks are counted from 0").of(grid=found.grid),
         )
     return found.run, found.traces.get(options.lang)
 

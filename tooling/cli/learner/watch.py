@@ -9,6 +9,7 @@ from tooling.cli.learner.choice import chosen_step
 from tooling.cli.learner_options import WatchOptions
 from tooling.cli.parser import UsageError
 from tooling.exit_codes import ExitCode
+from tooling.text import Text
 
 
 def watch_command(options: WatchOptions) -> int:
@@ -18,7 +19,8 @@ def watch_command(options: WatchOptions) -> int:
     step = chosen_step(project, options.words, WatchOptions)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
-            "`tooling watch` needs a terminal", hint=f"`tooling run {step.command}` judges the puzzle once"
+            Text("`tooling watch` needs a terminal"),
+            hint=Text("`tooling run {command}` judges the puzzle once").of(command=step.command),
         )
     from tooling.learning.watching import Watch
 
