@@ -322,7 +322,7 @@ FIGURES = (
         "p23-sizes",
         Text(
             "The bandwidth of --elementwise on an H200 by the number of elements, with logarithmic axes: "
-            "below a million elements it measures the launch."
+            "below 65,536 elements it measures the launch."
         ),
         Text(
             "A chart: elements from 1,024 to 256 Mi against GB/s. With caches overwritten the curve rises "
