@@ -26,15 +26,19 @@ SERVER = "mojo-lsp-server"
 _OURS = "# Written by `tooling editor`."
 _OURS_LUA = "-- Written by `tooling editor`."
 
+_ADD_SETTINGS = Text("add these settings yourself:\n{content}")
 _OPEN_VS_CODE = Text(
     "Open the folder {root} and install the extension that VS Code recommends (Mojo, by Modular). "
     "`Terminal > Run Task` has the tasks; errors are listed under `Problems`."
 )
 _OPEN_NEOVIM = Text(
-    "Add `vim.opt.exrc = true` to your init.lua, start nvim 0.11 or later in {root} and trust the file."
+    "Add `vim.opt.exrc = true` to your init.lua and start nvim 0.11 or later in {root}. When it asks "
+    "about .nvim.lua, choose `view` and type `:trust`."
 )
 _OPEN_ZED = Text("Install the extension Mojo, then open the folder {root}.")
-_OPEN_HELIX = Text("Start `hx` in {root}; `hx --health mojo` shows the server.")
+_OPEN_HELIX = Text(
+    "Start `hx` in {root}, and choose `Trust` if it asks; `hx --health mojo` shows the server."
+)
 
 
 class ServerMissing(ToolingError):
@@ -108,8 +112,9 @@ def _text(path: Path, content: str | dict[str, Any]) -> str:
             Text("the file is not UTF-8, so it is left as it is"),
             where=Location(path),
             why=str(error),
-            hint="add these settings yourself:\n"
-            + (content if isinstance(content, str) else json.dumps(content, indent=2)),
+            hint=_ADD_SETTINGS.of(
+                content=content if isinstance(content, str) else json.dumps(content, indent=2)
+            ),
         ) from error
     if isinstance(content, str):
         if present and not present.startswith((_OURS, _OURS_LUA)):
@@ -128,7 +133,7 @@ def _text(path: Path, content: str | dict[str, Any]) -> str:
             Text("the file cannot be merged, so it is left as it is"),
             where=Location(path),
             why=Text("comments and trailing commas are not read: {error}").of(error=error),
-            hint=Text("add these settings yourself:\n{content}").of(content=json.dumps(content, indent=2)),
+            hint=_ADD_SETTINGS.of(content=json.dumps(content, indent=2)),
         ) from error
     return json.dumps(_merged(settings, content), indent=2, ensure_ascii=False) + "\n"
 
