@@ -157,9 +157,34 @@ def test_a_refused_launch_is_reported_with_the_simulators_message() -> None:
     transcript = Transcript("", said, Ending.EXITED, 1, 0.1)
     (problem,) = judge_case(MODE, CASE, transcript, USED, {}).problems
     assert problem.what.render("en") == "the program failed: add_10 cannot be launched: too large"
-    assert problem.cause.render("en") == "it ended with an error before it had handed in a result"
+    assert problem.cause.render("en") == "it ended with an error before it had handed in all results"
     (problem,) = judge_case(MODE, CASE, transcript, USED, {"out": RIGHT}).problems
     assert "handed in are right" in problem.cause.render("en")
+
+
+TRACEBACK = """a warning
+Traceback (most recent call last):
+  File "p17.py", line 7, in <module>
+    model = session.load(graph)
+RuntimeError: Failed to compile the model.
+For more detailed failure information enable a key.
+"""
+
+
+def test_an_exception_of_python_is_reported_by_its_own_line() -> None:
+    transcript = Transcript("", TRACEBACK, Ending.EXITED, 1, 0.1)
+    (problem,) = judge_case(MODE, CASE, transcript, USED, {}).problems
+    said = "the program failed: exit status 1: RuntimeError: Failed to compile the model."
+    assert problem.what.render("en") == said
+
+
+def test_a_failure_explains_the_results_that_are_missing() -> None:
+    mode = replace(MODE, outputs=(Output("first", "float32", (4,)), *MODE.outputs))
+    case = replace(CASE, expected={"first": CASE.expected["out"], **CASE.expected})
+    transcript = Transcript("", TRACEBACK, Ending.EXITED, 1, 0.1)
+    (problem,) = judge_case(mode, case, transcript, USED, {"first": RIGHT}).problems
+    assert "RuntimeError" in problem.what.render("en")
+    assert "before it had handed in all results" in problem.cause.render("en")
 
 
 def test_another_size_explains_the_programs_own_failure() -> None:

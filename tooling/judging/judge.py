@@ -54,6 +54,8 @@ _SHOWN_BY_ALL_DATA = frozenset({"scaled", "constant-difference", "partial-sum"})
 _WITH_EQUAL_FACTS = frozenset({"constant-difference", "scaled", "shifted", "partial-sum", "tile-repeated"})
 _REFUSED = re.compile(r"^simulated GPU: (.+)$", re.MULTILINE)
 _UNCAUGHT = re.compile(r"Unhandled exception caught during execution: (.*)")
+_TRACEBACK = "Traceback (most recent call last):"
+_RAISED = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt)\b.*")
 
 
 _STOPPED_AFTER = Text("stopped after {seconds:.0f} s")
@@ -102,15 +104,17 @@ def judge_case(
     if provenance is not None:
         several = (launch for launch in provenance.launches if launch.grid.count > 1)
         blocks = frozenset(launch.block.count for launch in several)
+    failed = transcript.ending is Ending.EXITED and transcript.status != 0
+    missing = [output for output in mode.outputs if output.name not in submitted]
     for output in mode.outputs:
-        if other_input or (stopped_early and output.name not in submitted):
+        if other_input or ((stopped_early or failed) and output in missing):
             continue  # what was reported explains this, too
         problems += _output_problems(output, case, submitted, listings, blocks)
-    failed = transcript.ending is Ending.EXITED and transcript.status != 0
     if failed and not stopped_early:
-        never_submitted = all(output.name not in submitted for output in mode.outputs)
-        if never_submitted:
+        if len(missing) == len(mode.outputs):
             problems = [_early(transcript)]
+        elif missing and not other_input:
+            problems.append(_early(transcript))
         elif len(problems) == wrong_before and not other_input:  # other input explains an error, too
             problems.append(explained("program-error", detail=_failure(transcript)))
     if launches == 0 and not problems:
@@ -420,5 +424,8 @@ def _failure(transcript: Transcript) -> str:
     uncaught = _UNCAUGHT.search(transcript.stderr)
     if uncaught:
         return uncaught.group(1).strip()
+    _, traceback, raised = transcript.stderr.rpartition(_TRACEBACK)
     lines = [line for line in transcript.stderr.splitlines() if line.strip()]
+    if traceback:  # a message may have several lines; the first one names the exception
+        lines = [line for line in raised.splitlines() if _RAISED.match(line)][:1] or lines
     return f"exit status {transcript.status}" + (f": {lines[-1].strip()}" if lines else "")

@@ -300,7 +300,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     ),
     "program-ended-early": Explanation(
         Text("the program failed: {detail}"),
-        Text("it ended with an error before it had handed in a result"),
+        Text("it ended with an error before it had handed in all results"),
         Text("its message says where"),
     ),
     "program-error": Explanation(

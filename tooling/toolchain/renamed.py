@@ -148,7 +148,8 @@ _TABLE: tuple[Renamed, ...] = (
         "",
         Text(
             "launch with `ctx.enqueue_function[kernel](arguments…, grid_dim=…, block_dim=…)`: the kernel is "
-            "named once, does not raise, and no mutable buffer is passed twice"
+            "named once, has a value for each of its parameters, does not raise, and no mutable buffer is "
+            "passed twice"
         ),
     ),
     Renamed(
