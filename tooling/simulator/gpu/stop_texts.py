@@ -59,7 +59,16 @@ NO_TIMES = Text(
     "  why: a simulation says nothing about the speed of a GPU; each time that the program asks for is an "
     "hour\n"
     "  try: ignore the program's times; `tooling profile` counts what determines them, and a real GPU "
-    "measures them"
+    "measures them; with the argument `-t`, `Bench` of std.benchmark runs each kernel once"
+)
+
+REPEATED = Text(
+    "note: {count} launch repeats an earlier one on unchanged data, and was not simulated again",
+    "note: {count} launches repeat an earlier one on unchanged data, and were not simulated again",
+)
+REPEATED_WHY = Text(
+    "  why: their effect is the same, as in a benchmark; if the program measures their time, it is a time of "
+    "the simulation, not of a GPU"
 )
 
 OUTPUT_LOST = Text(
