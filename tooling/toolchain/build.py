@@ -18,6 +18,7 @@ from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.processes import run_captured
 from tooling.state_file import encoded, read_json
+from tooling.text import Text
 from tooling.toolchain.cache import BuildCache, CacheUnusable, fallback_cache
 from tooling.toolchain.dependencies import imported_files
 from tooling.toolchain.diagnostics import Diagnostic, parse_diagnostics, render_errors
@@ -50,6 +51,14 @@ class ByteOrderMark(ToolingError):
         )
 
 
+_FILE = Text("{name} does not compile ({count} error)", "{name} does not compile ({count} errors)")
+_PACKAGE = Text(
+    "the package {name} does not compile ({count} error)",
+    "the package {name} does not compile ({count} errors)",
+)
+_NO_REASON = Text("the compiler gave no reason")
+
+
 class BuildFailed(ToolingError):
     """The compiler rejected the program."""
 
@@ -58,12 +67,12 @@ class BuildFailed(ToolingError):
     def __init__(self, source: Path, diagnostics: Sequence[Diagnostic], output: str) -> None:
         errors = [diagnostic for diagnostic in diagnostics if diagnostic.kind == "error"]
         first = next((diagnostic for diagnostic in errors if diagnostic.location), None)
-        count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
         package = source.name == "__init__.mojo"
+        what, name = (_PACKAGE, source.parent.name) if package else (_FILE, source.name)
         super().__init__(
-            f"{f'the package {source.parent.name}' if package else source.name} does not compile ({count})",
+            what.of(name=name, count=len(errors)),
             where=first.location if first else Location(source),
-            why=None if errors else output.strip()[-2000:] or "the compiler gave no reason",
+            why=None if errors else output.strip()[-2000:] or _NO_REASON,
         )
         self.diagnostics = tuple(diagnostics)
 
