@@ -78,6 +78,7 @@ class TargetRun(Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
     launches: int | None = None  # number of launched kernels; None: not counted
     launched: tuple[str, ...] = ()  # their names, in order
+    order_unchecked: bool = False  # the order of the host was to be checked, and could not be
     repeated: int = 0  # launches that were not simulated again, see `simulator.server.repeats`
     kernels: tuple[KernelProfile, ...] | None = None  # their profiles; None: not counted
     stopped: StoppedKernel | None = None  # the kernel that the simulated GPU stopped
@@ -136,6 +137,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         tuple(relevant_findings(simulation.findings, transcript)),
         len(simulation.records),
         tuple(_kernel_name(record) for record in simulation.records),
+        any(context.order_unchecked for context in simulation.gpu.contexts),
         sum(record.result.repeated for record in simulation.records),
         tuple(profiler.profiles.kernels) if profiler else None,
         stopped_kernel(simulation.records),

@@ -237,6 +237,21 @@ def test_suppressions_that_are_not_valid_are_refused(tmp_path: Path, text: str) 
 @pytest.mark.parametrize(
     ("language", "said"),
     [
+        ("en", "note: the order of the host and the GPU was not checked"),
+        ("ko", "호스트와 GPU의 순서(스트림, 이벤트, 복사가 아직 쓰는 메모리)는 검사하지 않았습니다"),
+    ],
+)
+def test_a_program_whose_host_cannot_be_checked_is_told_so(language: str, said: str) -> None:
+    for unchecked in (True, False):
+        run = TargetRun(Transcript("", "", Ending.EXITED, 0, 0.1), launches=1, order_unchecked=unchecked)
+        shown = io.StringIO()
+        show_run(run, (), (), Terminal(shown, colour=False, width=None), language)
+        assert (said in shown.getvalue()) is unchecked
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
         ("en", "note: 108 launches repeat an earlier one on unchanged data, and were not simulated again"),
         ("ko", "참고: 커널 실행 108회는 바뀌지 않은 데이터로 앞선 실행을 되풀이하므로"),
     ],

@@ -122,7 +122,14 @@ def show_run(
     """Shows the findings of a run, what stopped it, and what its output does not say."""
     from tooling.simulator.checks.findings import render
     from tooling.simulator.checks.texts import LAUNCHED
-    from tooling.simulator.gpu.stop_texts import NO_LINES, NO_TIMES, REPEATED, REPEATED_WHY, STOPPED
+    from tooling.simulator.gpu.stop_texts import (
+        NO_LINES,
+        NO_TIMES,
+        ORDER_UNCHECKED,
+        REPEATED,
+        REPEATED_WHY,
+        STOPPED,
+    )
 
     for finding in findings:
         terminal.line(render(finding, language))
@@ -134,6 +141,8 @@ def show_run(
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
         told = STOPPED.of(kernel=stopped.name, position=stopped.position, why=stopped.why)
         terminal.line(told.render(language))
+    if run.order_unchecked and run.launches:
+        terminal.line(ORDER_UNCHECKED.render(language))
     if run.asked_for_times:
         terminal.line(NO_TIMES.render(language))
     if run.repeated:
@@ -151,6 +160,7 @@ def _write_json(path: str, findings: list[dict[str, object]], run: TargetRun) ->
         "status": run.transcript.status,
         "launches": run.launches,
         "repeated": run.repeated,
+        "order_checked": not run.order_unchecked,
         "asked_for_times": run.asked_for_times,
         "findings": findings,
     }

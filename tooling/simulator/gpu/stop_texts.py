@@ -62,6 +62,13 @@ NO_TIMES = Text(
     "measures them; with the argument `-t`, `Bench` of std.benchmark runs each kernel once"
 )
 
+ORDER_UNCHECKED = Text(
+    "note: the order of the host and the GPU was not checked: streams, events, and memory that a copy still "
+    "uses\n"
+    "  why: this program is not an executable built by Mojo, so questions of the program about events cannot "
+    "be told apart from those of Mojo's runtime\n"
+    "  try: for a Mojo file, give the file itself: `tooling simulate x.mojo`"
+)
 REPEATED = Text(
     "note: {count} launch repeats an earlier one on unchanged data, and was not simulated again",
     "note: {count} launches repeat an earlier one on unchanged data, and were not simulated again",

@@ -131,6 +131,7 @@ class Context:
 
     Attributes:
         fault: the result of every call after a kernel failed; SUCCESS before.
+        order_unchecked: the order of the host was to be checked, and this program does not allow it.
 
     Args:
         gone: whether the process has ended; also called during a launch.
@@ -151,6 +152,7 @@ class Context:
         skips = gpu.skip_repeats and gpu.selection.everything
         self._repeats = Repeats(footprints) if skips else None
         self.fault = int(DriverResult.SUCCESS)
+        self.order_unchecked = False
         self._arena: Arena | None = None
         self._memory: DeviceMemory | None = None
         self._modules: dict[int, Module] = {}
@@ -230,6 +232,7 @@ class Context:
         virtual = VirtualMemory(self._arena, self._memory, self._buffers, hooks)
         self._answers |= self._buffers.answers | virtual.answers
         code = self._host_order and self._host_order.start(process, self._memory)
+        self.order_unchecked = self._host_order is not None and code is None
         if self._host_order and code:
             self._answers |= self._host_order.answers
         pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.attributes.items())
