@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from tooling.simulator.checks.suppressions import Suppression
     from tooling.target_run import TargetRun
 
-_SUMMARY = Text("{launches}, {findings}; {ended}")
-_LAUNCHES = Text("{count} launch", "{count} launches")
+_SUMMARY = Text("{count} launch, {findings}; {ended}", "{count} launches, {findings}; {ended}")
 _FINDINGS = Text("{count} finding", "{count} findings")
 _EXITED = Text("the program ended with status {status}")
 _SIGNALLED = Text("the program was ended by {signal}")
@@ -74,9 +73,9 @@ def command(options: SimulateOptions) -> int:
         Ending.TIME_LIMIT: _TIME_LIMIT.of(seconds=f"{options.timeout:g}"),
         Ending.OUTPUT_LIMIT: _OUTPUT_LIMIT,
     }[transcript.ending]
-    counts = (_LAUNCHES.of(count=run.launches or 0), _FINDINGS.of(count=len(findings)))
-    summary = _SUMMARY.of(launches=counts[0], findings=counts[1], ended=ended).render(options.lang)
-    terminal.line(terminal.paint(summary, "dim"))
+    found = _FINDINGS.of(count=len(findings))
+    summary = _SUMMARY.of(count=run.launches or 0, findings=found, ended=ended)
+    terminal.line(terminal.paint(summary.render(options.lang), "dim"))
     if options.json:
         _write_json(options.json, [finding.to_json() for finding in findings], run)
     if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
