@@ -44,6 +44,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         result_sizes: of the buffers that are handed in, in bytes: the simulated GPU records where their
             content came from. None: it is not recorded.
         unused_memory: whether the simulated GPU reports device memory that was never written.
+        skip_repeats: whether launches that repeat an earlier one exactly are not simulated again.
         executor: runs the launches on the simulated GPU; None: its engine, or the profiler with `count`.
     """
 
@@ -62,6 +63,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     selection: LaunchSelection | None = None
     result_sizes: frozenset[int] | None = None
     unused_memory: bool = False
+    skip_repeats: bool = False
     executor: Executor | None = None
 
 
@@ -76,6 +78,8 @@ class TargetRun(Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
     launches: int | None = None  # number of launched kernels; None: not counted
     launched: tuple[str, ...] = ()  # their names, in order
+    order_unchecked: bool = False  # the order of the host was to be checked, and could not be
+    repeated: int = 0  # launches that were not simulated again, see `simulator.server.repeats`
     kernels: tuple[KernelProfile, ...] | None = None  # their profiles; None: not counted
     stopped: StoppedKernel | None = None  # the kernel that the simulated GPU stopped
     provenance: Provenance | None = None  # where results came from; None where it was not recorded
@@ -120,6 +124,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         result_sizes=options.result_sizes,
         selection=options.selection or LaunchSelection(),
         unused_memory=options.unused_memory,
+        skip_repeats=options.skip_repeats,
     )
     with Simulation(simulation_options, executor=options.executor or profiler) as simulation:
         transcript = _run(command, options, simulation.environment)
@@ -132,6 +137,8 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         tuple(relevant_findings(simulation.findings, transcript)),
         len(simulation.records),
         tuple(_kernel_name(record) for record in simulation.records),
+        any(context.order_unchecked for context in simulation.gpu.contexts),
+        sum(record.result.repeated for record in simulation.records),
         tuple(profiler.profiles.kernels) if profiler else None,
         stopped_kernel(simulation.records),
         simulation.provenance,

@@ -13,7 +13,10 @@ import pytest
 
 from tests.cli.conftest import REPOSITORY
 from tests.machine import needs_simulated_gpu
+from tooling.cli.simulate_command import show_run
+from tooling.execution.program import Ending, Transcript
 from tooling.exit_codes import ExitCode
+from tooling.reports.terminal import Terminal
 from tooling.simulator.checks.findings import (
     Action,
     Check,
@@ -25,6 +28,7 @@ from tooling.simulator.checks.findings import (
 )
 from tooling.simulator.checks.suppressions import SuppressionsUnusable, read_suppressions, suppress
 from tooling.simulator.gpu.launch_selection import LaunchSelection
+from tooling.target_run import TargetRun
 from tooling.targets.executables import OtherAccelerator, accelerators_of, require_code_for
 from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
 
@@ -228,3 +232,34 @@ def test_suppressions_that_are_not_valid_are_refused(tmp_path: Path, text: str) 
     path.write_text(text)
     with pytest.raises(SuppressionsUnusable):
         read_suppressions(path)
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "note: the order of the host and the GPU was not checked"),
+        ("ko", "호스트와 GPU의 순서(스트림, 이벤트, 복사가 아직 쓰는 메모리)는 검사하지 않았습니다"),
+    ],
+)
+def test_a_program_whose_host_cannot_be_checked_is_told_so(language: str, said: str) -> None:
+    for unchecked in (True, False):
+        run = TargetRun(Transcript("", "", Ending.EXITED, 0, 0.1), launches=1, order_unchecked=unchecked)
+        shown = io.StringIO()
+        show_run(run, (), (), Terminal(shown, colour=False, width=None), language)
+        assert (said in shown.getvalue()) is unchecked
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "note: 108 launches repeat an earlier one on unchanged data, and were not simulated again"),
+        ("ko", "참고: 커널 실행 108회는 바뀌지 않은 데이터로 앞선 실행을 되풀이하므로"),
+    ],
+)
+def test_a_benchmark_is_told_that_times_are_not_those_of_a_gpu(language: str, said: str) -> None:
+    asked = "simulated GPU: the program asks for times: a simulation has none, and answers with an hour\n"
+    run = TargetRun(Transcript("", asked, Ending.EXITED, 0, 0.1), launches=110, repeated=108)
+    shown = io.StringIO()
+    show_run(run, (), (), Terminal(shown, colour=False, width=None), language)
+    assert said in shown.getvalue()
+    assert "-t" in shown.getvalue()  # the argument with which Mojo's Bench runs each kernel once

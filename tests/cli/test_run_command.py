@@ -40,7 +40,7 @@ def test_a_right_answer_passes_on_both_data_sets(workbench: Workbench) -> None:
         ("pass\n", "the kernel wrote nothing into `out`"),
         ("for i in range(4):\n    out[i] = a[i] + 10\n", "only the first 4 elements of `out` are right"),
         ("out[0] = a[0] + 10\n", "7 elements of `out` were never written"),
-        ("for i in range(7):\n    out[i] = a[i] + 10\n", "only the last 1 element(s) of `out` are wrong"),
+        ("for i in range(7):\n    out[i] = a[i] + 10\n", "only the last element of `out` is wrong"),
         (
             "for i in range(8):\n    out[i] = a[(i + 1) % 8] + 10\n",
             "are shifted by -1 from their correct index",

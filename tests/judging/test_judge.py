@@ -187,6 +187,28 @@ def test_a_failure_explains_the_results_that_are_missing() -> None:
     assert "before it had handed in all results" in problem.cause.render("en")
 
 
+@pytest.mark.parametrize(
+    ("language", "cause"),
+    [
+        (
+            "en",
+            "the driver refused the call at p01.mojo:47:37, so the program ended before it had handed in "
+            "a result",
+        ),
+        ("ko", "드라이버가 p01.mojo:47:37의 호출을 거부해, 프로그램이 결과를 제출하기 전에 끝났습니다"),
+    ],
+)
+def test_the_line_of_a_refused_launch_is_named(language: str, cause: str) -> None:
+    said = (
+        "simulated GPU: the program asks for times: a simulation has none, and answers with an hour\n"
+        "simulated GPU: add_10 cannot be launched: too large\n"
+        "Unhandled exception caught during execution: /home/me/p01.mojo:47:37 failed calling 'add_10'"
+    )
+    (problem,) = judge_case(MODE, CASE, Transcript("", said, Ending.EXITED, 1, 0.1), USED, {}).problems
+    assert problem.what.render("en") == "the program failed: add_10 cannot be launched: too large"
+    assert problem.cause.render(language) == cause
+
+
 def test_another_size_explains_the_programs_own_failure() -> None:
     used = USED | {"a": Buffer("float32", A[:-1].tobytes())}
     transcript = Transcript("", "Unhandled exception …", Ending.EXITED, 1, 0.1)
@@ -266,7 +288,7 @@ def test_printed_text_may_differ_from_the_buffer_by_four_units_of_precision(
 RIGHT_EIGHT = [3, 1, 4, 1, 5, 9, 2, 6]
 LAST_WRONG = [3, 1, 4, 1, 5, 9, 2, 7]
 SEVERAL_WRONG = [8, 1, 4, 7, 5, 9, 2, 7]
-ONLY_LAST = ("missing-last", "only the last 1 element(s) of `out` are wrong")
+ONLY_LAST = ("missing-last", "only the last element of `out` is wrong")
 JUST_WRONG = ("mismatch", "`out` is wrong")
 
 

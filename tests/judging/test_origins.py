@@ -69,7 +69,7 @@ def test_what_the_host_wrote_last_is_named_in_both_languages() -> None:
     (problem,) = problems(copied(RIGHT.content, [True, False, False, True]))
     assert problem.name == "stored-by-host"
     assert said(problem, "en") == (
-        "2 element(s) of `out` are right, but no kernel stored them; the host wrote them last: by a "
+        "2 elements of `out` are right, but no kernel stored them; the host wrote them last: by a "
         "fill, a "
         "copy, or at the end of a `map_to_host` block; compute the whole output in the kernel, and "
         "restore the "
@@ -213,7 +213,7 @@ def test_a_thread_that_does_everything_is_named_where_work_is_to_be_shared() -> 
     (problem,) = launched(mode, alone, replace(alone, threads=0))
     assert problem.name == "few-threads"
     assert said(problem, "en") == (
-        "only 1 thread(s) of `add_10` accessed global memory; at least 2 have to share the work; the "
+        "only 1 thread of `add_10` accessed global memory; at least 2 have to share the work; the "
         "puzzle is "
         "about it; let each thread work on elements of its own, found from its index"
     )

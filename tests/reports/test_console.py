@@ -136,6 +136,12 @@ def test_a_run_that_does_not_end_is_not_offered_as_a_replay() -> None:
     assert "tooling replay" not in shown(replace(endless, problems=(wrong("time-limit"),)))
 
 
+def test_a_run_without_a_launch_is_not_offered_as_a_replay() -> None:
+    failed = case(wrong("program-error"))
+    assert "tooling replay" in shown(replace(failed, launches=1))
+    assert "tooling replay" not in shown(replace(failed, launches=0))
+
+
 def test_elements_after_a_result_are_not_counted_as_its_elements() -> None:
     text = shown(case(WRITTEN_PAST_THE_END))
     assert "1 of 4 elements after the end changed:" in text

@@ -57,6 +57,19 @@ def test_a_kernel_fault_reaches_the_program_when_it_synchronises() -> None:
     assert gpu.launches[-1].error is not None
 
 
+@pytest.mark.slow
+def test_right_programs_that_synchronise_in_other_ways_have_no_findings() -> None:
+    with Simulation(SimulationOptions(), libraries=stand_ins()) as gpu:
+        done = run(gpu, program("synchronised"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "locked 276 276",
+        *(f"block {block} of 3" for block in range(3)),
+        "streams 11 11",
+    ]
+    assert gpu.findings == []
+
+
 def test_a_program_that_asks_for_times_goes_on_without_them() -> None:
     done, gpu = simulate("times")
     assert done.returncode == 0, done.stderr

@@ -189,6 +189,10 @@ def test_the_order_is_not_checked_for_programs_that_may_wait_by_asking() -> None
     shape = REQUESTS[Opcode.HELLO].reply
     assert status == 0
     assert shape.unpack_from(answer)[-3:] == (0, 0, 0)
+    assert [context.order_unchecked for context in gpu.gpu.contexts] == [True]
+    with Simulation(SimulationOptions(checks=frozenset()), libraries=NO_LIBRARIES) as gpu:
+        Client(gpu).hello()
+    assert [context.order_unchecked for context in gpu.gpu.contexts] == [False]  # it was not wanted
 
 
 def simulate(mode: str, *more: str, checks: frozenset[Check] = frozenset(Check)) -> tuple[str, list[Finding]]:

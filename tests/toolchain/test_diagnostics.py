@@ -50,6 +50,9 @@ def test_a_summary_is_shown_if_the_compiler_reports_no_other_error() -> None:
     )
     error = BuildFailed(Path("/p/p01.mojo"), found, "")
     assert error.what == "p01.mojo does not compile (1 error)"
+    error.speak("ko")
+    assert error.what == "p01.mojo 컴파일에 실패했습니다(오류 1개)"
+    error.speak("en")
     assert error.details.startswith("error: failed to run the pass manager\n  try: the compiler reported")
 
 
@@ -75,6 +78,17 @@ def test_many_errors_are_counted() -> None:
     assert "wrong 8" in rendered
     assert "wrong 9" not in rendered
     assert rendered.endswith("... and 3 more errors")
+    assert render_errors(parse_diagnostics(text), language="ko").endswith("... 그 밖에 오류 3개")
+
+
+def test_a_missing_colon_has_a_hint() -> None:
+    def told(text: str) -> str:
+        return render_errors(
+            parse_diagnostics(record("error", "expected ':' after 'if' condition", text=text))
+        )
+
+    assert told("    if i < Int(size)").endswith("try: end this line with a colon: `if i < size:`")
+    assert "colon" not in told("    var table = {1}")
 
 
 def test_unused_names_of_unfinished_work_are_not_mentioned() -> None:

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from tooling.simulator.checks.suppressions import Suppression
     from tooling.target_run import TargetRun
 
+_SUMMARY = Text("{count} launch, {findings}; {ended}", "{count} launches, {findings}; {ended}")
+_FINDINGS = Text("{count} finding", "{count} findings")
+_EXITED = Text("the program ended with status {status}")
+_SIGNALLED = Text("the program was ended by {signal}")
+_TIME_LIMIT = Text("the program did not end: stopped after {seconds} s (--timeout)")
+_OUTPUT_LIMIT = Text("the program printed too much: stopped")
+
 
 def command(options: SimulateOptions) -> int:
     from tooling.cli.parser import UsageError
@@ -50,23 +57,25 @@ def command(options: SimulateOptions) -> int:
         instruction_set=simulated.instruction_set,
         selection=options.launches,
         unused_memory=options.unused_memory,
+        skip_repeats=True,
     )
     run = simulated_run(subject.command, settings)
     transcript = run.transcript
     _require_selected(run, options)
     findings, notes = _without(list(run.findings), accepted, options)
     errors = [finding for finding in findings if finding.severity.value == "error"]
-    _show(run, findings, errors, terminal, options.lang)
+    show_run(run, findings, errors, terminal, options.lang)
     for note in notes:
         terminal.line(note)
     ended = {
-        Ending.EXITED: f"the program ended with status {transcript.status}",
-        Ending.SIGNALLED: f"the program was ended by {transcript.signal_name}",
-        Ending.TIME_LIMIT: f"the program did not end: stopped after {options.timeout:g} s (--timeout)",
-        Ending.OUTPUT_LIMIT: "the program printed too much: stopped",
+        Ending.EXITED: _EXITED.of(status=transcript.status),
+        Ending.SIGNALLED: _SIGNALLED.of(signal=transcript.signal_name),
+        Ending.TIME_LIMIT: _TIME_LIMIT.of(seconds=f"{options.timeout:g}"),
+        Ending.OUTPUT_LIMIT: _OUTPUT_LIMIT,
     }[transcript.ending]
-    counts = f"{_count(run.launches or 0, 'launch', 'launches')}, {_count(len(findings), 'finding')}"
-    terminal.line(terminal.paint(f"{counts}; {ended}", "dim"))
+    found = _FINDINGS.of(count=len(findings))
+    summary = _SUMMARY.of(count=run.launches or 0, findings=found, ended=ended)
+    terminal.line(terminal.paint(summary.render(options.lang), "dim"))
     if options.json:
         _write_json(options.json, [finding.to_json() for finding in findings], run)
     if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
@@ -107,12 +116,20 @@ def _without(
     return kept, [note.render(options.lang) for note in notes]
 
 
-def _show(
+def show_run(
     run: TargetRun, findings: Sequence[Finding], errors: Sequence[Finding], terminal: Terminal, language: str
 ) -> None:
+    """Shows the findings of a run, what stopped it, and what its output does not say."""
     from tooling.simulator.checks.findings import render
     from tooling.simulator.checks.texts import LAUNCHED
-    from tooling.simulator.gpu.stop_texts import NO_LINES, NO_TIMES, STOPPED
+    from tooling.simulator.gpu.stop_texts import (
+        NO_LINES,
+        NO_TIMES,
+        ORDER_UNCHECKED,
+        REPEATED,
+        REPEATED_WHY,
+        STOPPED,
+    )
 
     for finding in findings:
         terminal.line(render(finding, language))
@@ -124,12 +141,13 @@ def _show(
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
         told = STOPPED.of(kernel=stopped.name, position=stopped.position, why=stopped.why)
         terminal.line(told.render(language))
+    if run.order_unchecked and run.launches:
+        terminal.line(ORDER_UNCHECKED.render(language))
     if run.asked_for_times:
         terminal.line(NO_TIMES.render(language))
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    if run.repeated:
+        terminal.line(REPEATED.of(count=run.repeated).render(language))
+        terminal.line(REPEATED_WHY.render(language))
 
 
 def _write_json(path: str, findings: list[dict[str, object]], run: TargetRun) -> None:
@@ -141,6 +159,8 @@ def _write_json(path: str, findings: list[dict[str, object]], run: TargetRun) ->
         "version": 1,
         "status": run.transcript.status,
         "launches": run.launches,
+        "repeated": run.repeated,
+        "order_checked": not run.order_unchecked,
         "asked_for_times": run.asked_for_times,
         "findings": findings,
     }

@@ -52,7 +52,8 @@ _UNWRITTEN = frozenset({"never-written", "first-block-only", "partly-written"})
 _SHOWN_BY_ALL_DATA = frozenset({"scaled", "constant-difference", "partial-sum"})
 """No data can hide these: an output that is right with one data set shows something else."""
 _WITH_EQUAL_FACTS = frozenset({"constant-difference", "scaled", "shifted", "partial-sum", "tile-repeated"})
-_REFUSED = re.compile(r"^simulated GPU: (.+)$", re.MULTILINE)
+_REFUSED = re.compile(r"^simulated GPU: (?!the program asks for times)(.+)$", re.MULTILINE)
+_REFUSED_CALL = re.compile(r"Unhandled exception caught during execution: (?:.*/)?(\S+\.mojo:\d+:\d+)")
 _UNCAUGHT = re.compile(r"Unhandled exception caught during execution: (.*)")
 _TRACEBACK = "Traceback (most recent call last):"
 _RAISED = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt)\b.*")
@@ -135,6 +136,7 @@ def judge_case(
         submitted,
         case,
         {name: _beginning(array) for name, array in case.inputs.items() if name not in case.expected},
+        launches,
     )
 
 
@@ -265,7 +267,11 @@ def _instead(problem: Problem, name: str, text: str = "", **facts: Any) -> Probl
 
 
 def _early(transcript: Transcript) -> Problem:
-    return explained("program-error", text="program-ended-early", detail=_failure(transcript))
+    failure = _failure(transcript)
+    call = _REFUSED_CALL.search(transcript.stderr)
+    if call and _REFUSED.search(transcript.stderr):
+        return explained("program-error", text="call-refused", detail=failure, position=call.group(1))
+    return explained("program-error", text="program-ended-early", detail=failure)
 
 
 def _ending_problems(

@@ -86,7 +86,7 @@ def _few_threads(wanted: LeastThreads, launches: Sequence[LaunchFacts]) -> list[
     largest = max(launches, key=lambda launch: launch.threads)
     if largest.threads >= wanted.least:
         return []
-    facts: dict[str, Any] = {"threads": largest.threads, "least": wanted.least, "because": wanted.because}
+    facts: dict[str, Any] = {"count": largest.threads, "least": wanted.least, "because": wanted.because}
     return [explained("few-threads", output=largest.kernel, **facts)]
 
 

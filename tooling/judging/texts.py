@@ -87,7 +87,10 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("compute the index that you read with from the index of the block or tile, too"),
     ),
     "missing-last": Explanation(
-        Text("only the last {count} element(s) of `{output}` are wrong"),
+        Text(
+            "only the last element of `{output}` is wrong",
+            "only the last {count} elements of `{output}` are wrong",
+        ),
         Text(
             "a bound is too small by one, or the last block or tile is not full and is handled as if it were"
         ),
@@ -259,7 +262,10 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("restore the launch in `main` (`git diff` shows what you changed)"),
     ),
     "stored-by-host": Explanation(
-        Text("{count} element(s) of `{output}` are right, but no kernel stored them"),
+        Text(
+            "{count} element of `{output}` is right, but no kernel stored it",
+            "{count} elements of `{output}` are right, but no kernel stored them",
+        ),
         Text("the host wrote them last: by a fill, a copy, or at the end of a `map_to_host` block"),
         Text(
             "compute the whole output in the kernel, and restore the lines of `main` (`git diff` shows what "
@@ -292,11 +298,20 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     ),
     "few-threads": Explanation(
         Text(
-            "only {threads} thread(s) of `{output}` accessed global memory; at least {least} have to share "
-            "the work"
+            "only {count} thread of `{output}` accessed global memory; at least {least} have to share the "
+            "work",
+            "only {count} threads of `{output}` accessed global memory; at least {least} have to share the "
+            "work",
         ),
         Text("{because}"),
         Text("let each thread work on elements of its own, found from its index"),
+    ),
+    "call-refused": Explanation(
+        Text("the program failed: {detail}"),
+        Text(
+            "the driver refused the call at {position}, so the program ended before it had handed in a result"
+        ),
+        Text("correct this line; in a launch, check `grid_dim`, `block_dim` and the size of shared memory"),
     ),
     "program-ended-early": Explanation(
         Text("the program failed: {detail}"),

@@ -70,6 +70,7 @@ class CaseVerdict(Struct, frozen=True):
     submitted: Mapping[str, Buffer] = {}  # the outputs, by name
     reference: ReferenceCase | None = None
     inputs: Mapping[str, str] = {}  # the first elements of each input, as text
+    launches: int | None = None  # how many kernels were launched, where that is known
 
     @property
     def errors(self) -> tuple[Finding, ...]:

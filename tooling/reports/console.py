@@ -116,7 +116,7 @@ def _offer_replay(verdict: Verdict, terminal: Terminal, language: str) -> None:
     replayable = (
         verdict.selection.program.language is ProgramLanguage.MOJO and verdict.choice.target.simulated
     )
-    if case is None or not replayable or case.transcript.ending is Ending.TIME_LIMIT:
+    if case is None or not replayable or case.transcript.ending is Ending.TIME_LIMIT or case.launches == 0:
         return
     kind = verdict.choice.target.kind
     options = ["" if kind is TargetKind.SIM else f" --target {kind.value}"]

@@ -37,12 +37,6 @@ class SourceNotFound(ToolingError):
     """The program to build cannot be read."""
 
 
-_NOT_COMPILED = Text(
-    "{source} does not compile ({count} error)", plural="{source} does not compile ({count} errors)"
-)
-_PACKAGE = Text("the package {name}")
-
-
 class ByteOrderMark(ToolingError):
     """The source begins with bytes that the compiler refuses, and that no editor shows."""
 
@@ -57,6 +51,14 @@ class ByteOrderMark(ToolingError):
         )
 
 
+_FILE = Text("{name} does not compile ({count} error)", "{name} does not compile ({count} errors)")
+_PACKAGE = Text(
+    "the package {name} does not compile ({count} error)",
+    "the package {name} does not compile ({count} errors)",
+)
+_NO_REASON = Text("the compiler gave no reason")
+
+
 class BuildFailed(ToolingError):
     """The compiler rejected the program."""
 
@@ -66,12 +68,11 @@ class BuildFailed(ToolingError):
         errors = [diagnostic for diagnostic in diagnostics if diagnostic.kind == "error"]
         first = next((diagnostic for diagnostic in errors if diagnostic.location), None)
         package = source.name == "__init__.mojo"
+        what, name = (_PACKAGE, source.parent.name) if package else (_FILE, source.name)
         super().__init__(
-            _NOT_COMPILED.of(
-                source=_PACKAGE.of(name=source.parent.name) if package else source.name, count=len(errors)
-            ),
+            what.of(name=name, count=len(errors)),
             where=first.location if first else Location(source),
-            why=None if errors else output.strip()[-2000:] or Text("the compiler gave no reason"),
+            why=None if errors else output.strip()[-2000:] or _NO_REASON,
         )
         self.diagnostics = tuple(diagnostics)
 

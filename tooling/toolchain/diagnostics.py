@@ -25,6 +25,8 @@ _USES_LAYOUT_TENSOR = Text(
     "TileTensor; your code is not at fault",
 )
 _TRY = Text("try")
+_MORE_ERRORS = Text("... and {count} more error", "... and {count} more errors")
+_MORE_WARNINGS = Text("... and {count} more warning", "... and {count} more warnings")
 _TAB_WIDTH = 4
 
 
@@ -125,7 +127,7 @@ def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8, language:
             hints.add(hint)
             shown.append(_hint(hint, language))
     if count > most:
-        shown.append(f"... and {count - most} more errors")
+        shown.append(_MORE_ERRORS.of(count=count - most).render(language))
     return "\n".join(shown)
 
 
@@ -161,7 +163,7 @@ def render_warnings(
             if hint:
                 shown.append(_hint(hint, language))
     if others > most:
-        shown.append(f"... and {others - most} more warnings")
+        shown.append(_MORE_WARNINGS.of(count=others - most).render(language))
     if folded:
         shown.append(_USES_LAYOUT_TENSOR.of(count=folded).render(language))
     return "\n".join(shown)

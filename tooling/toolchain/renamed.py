@@ -28,6 +28,11 @@ _TABLE: tuple[Renamed, ...] = (
         "",
         Text("an element of a LayoutTensor is a vector of one number; take the number: `a[i][0]`"),
     ),
+    Renamed(
+        r"expected ':'",
+        r"^\s*(if|elif|else|for|while|def|with|struct|try|except)\b",
+        Text("end this line with a colon: `if i < size:`"),
+    ),
     Renamed("unexpected token", r"&&|\|\|", Text("write `and` and `or` instead of `&&` and `||`")),
     Renamed(
         "unknown declaration "

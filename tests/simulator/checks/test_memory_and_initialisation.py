@@ -41,6 +41,23 @@ def test_one_thread_too_many_is_reported_relative_to_the_buffer() -> None:
 
 
 @pytest.mark.parametrize(
+    ("elements", "cause"),
+    [
+        (64, "There is an element for each thread, so the index is too large"),
+        (63, "more threads than elements is the usual cause"),
+    ],
+)
+def test_a_launch_with_an_element_for_each_thread_does_not_have_too_many(elements: int, cause: str) -> None:
+    check = MemoryCheck(Footprints())
+    hand = HandLaunch([check], block=Dim3(64))
+    out = hand.buffer(4 * elements)
+    hand.begin().load([3], [out.base + 4 * elements], space=GLOBAL)
+    (finding,) = check.findings
+    assert finding.threads == 64
+    assert cause in render(finding)
+
+
+@pytest.mark.parametrize(
     ("where", "kind"),
     [
         (lambda base: 8, Kind.NULL_POINTER),

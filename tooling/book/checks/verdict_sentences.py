@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from tooling.text.catalogues import every_sentence
+from tooling.text.sentences import COUNT
 
 _FIELD = re.compile(r"(\{\w+\})")
 _LABELS = r"\s*(?:[❌✅] )?(?:[^:`]{1,12}: )*(?:\[\w+\] )?"  # such as `error: [races]`
@@ -40,7 +41,12 @@ def _pattern(language: str) -> re.Pattern[str]:
 
 
 def _expression(sentence: str) -> str:
-    return "".join(".+?" if _FIELD.fullmatch(part) else re.escape(part) for part in _FIELD.split(sentence))
+    """A pattern for the sentence with any facts; its count is a number."""
+    facts = {f"{{{COUNT}}}": r"\d+"}
+    return "".join(
+        facts.get(part, ".+?") if _FIELD.fullmatch(part) else re.escape(part)
+        for part in _FIELD.split(sentence)
+    )
 
 
 @cache

@@ -54,6 +54,10 @@ class CheckHook(Hook):
         self._launches += 1
         self._context = context
 
+    def launch_repeated(self) -> None:
+        """A launch was not simulated, since it repeats an earlier one without findings."""
+        self._launches += 1
+
     def note(self, key: Hashable, finding: Finding) -> None:
         """Record a finding; one with a known key only adds to the count of the first."""
         if not self.again(key, finding.count):

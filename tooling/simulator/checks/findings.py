@@ -188,6 +188,9 @@ class Buffer(Struct, frozen=True):
     element: int = 0
 
 
+_OPTIONAL = ("calls", "launched", "threads")
+
+
 class Finding(Struct, frozen=True):
     """One broken rule, reported once; `count` says how many lanes broke it in the same way.
 
@@ -197,6 +200,7 @@ class Finding(Struct, frozen=True):
     operations, or the blocks of a cluster; then `arrived` may be the requested lane or rank, or
     the number of a barrier. `one_cluster`: the blocks of all parties are in one cluster. `calls` are the
     host's part, the later one first. `launched` is the host's line that launched the kernel, if known.
+    `threads`: those of the launch, of an access past the end of a buffer.
     """
 
     check: Check
@@ -216,14 +220,15 @@ class Finding(Struct, frozen=True):
     one_cluster: bool = False
     calls: tuple[HostCall, ...] = ()
     launched: SourcePosition | None = None
+    threads: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The finding as plain JSON values; the key names are the encoded field names.
 
-        `calls` and `launched` are present only if they are known.
+        `calls`, `launched` and `threads` are present only if they are known.
         """
         plain: dict[str, Any] = to_builtins(self)
-        return {key: value for key, value in plain.items() if key not in ("calls", "launched") or value}
+        return {key: value for key, value in plain.items() if key not in _OPTIONAL or value}
 
 
 class Message(Struct, frozen=True):
@@ -249,7 +254,8 @@ def explain(finding: Finding, language: str = "en") -> Message:
         where = [texts.AFTER.of(kernel=finding.kernel)]
     if finding.count > 1 and not finding.calls:
         where.append(texts.TIMES.of(count=finding.count, kernel=finding.kernel))
-    what, why, hint = (part.of(**facts).render(language) for part in (text.what, text.why, text.hint))
+    advice = texts.INDEX_TOO_LARGE if _has_elements_for_all(finding) else text.hint
+    what, why, hint = (part.of(**facts).render(language) for part in (text.what, text.why, advice))
     return Message(what, tuple(line.render(language) for line in where), why, hint)
 
 
@@ -264,6 +270,12 @@ def render(finding: Finding, language: str = "en") -> str:
     lines.append(f"  {why} {message.why}")
     lines.append(f"  {hint} {message.hint}")
     return "\n".join(lines)
+
+
+def _has_elements_for_all(finding: Finding) -> bool:
+    """Whether the buffer, past whose end a thread reached, has an element for each thread of the launch."""
+    buffer = finding.buffer
+    return bool(buffer and buffer.element and 0 < finding.threads <= buffer.size // buffer.element)
 
 
 def _short_path(file: str) -> str:
@@ -318,6 +330,8 @@ def _facts(finding: Finding) -> dict[str, str | Text]:
         "distance": texts.BYTES.of(count=abs(finding.distance)),
         "element": _element(finding),
         "offset": str(finding.offset),
+        "threads": str(finding.threads),
+        "elements": str(buffer.size // buffer.element) if buffer and buffer.element else "",
         "address": f"{finding.address:#x}",
         "alignment": str(finding.size),
         "access": texts.ACCESSES[first.action] if first else "",

@@ -231,10 +231,14 @@ class HostOrderCheck(CheckHook):
     # -- clocks --------------------------------------------------------------------------------------
 
     @property
+    def overlaps(self) -> bool:
+        """Whether work of several streams may overlap."""
+        return len(self._numbers) > 1 or bool(self._non_blocking)
+
+    @property
     def _concurrent(self) -> bool:
-        """Whether work may overlap: only then are the bytes of each operation kept."""
-        overlaps = len(self._numbers) > 1 or bool(self._non_blocking)
-        return overlaps and self._operation is not None
+        """Whether the bytes of each operation are kept."""
+        return self.overlaps and self._operation is not None
 
     def _clock_of(self, stream: int) -> Clock:
         return self._streams.setdefault(stream, {})

@@ -153,6 +153,10 @@ class MemoryCheck(CheckHook):
             self._report(Kind.MISALIGNED, access, np.flatnonzero(lanes), self._home(access, lanes))
             access.suppress(lanes)
 
+    @property
+    def _threads(self) -> int:
+        return self.context.blocks * self.context.threads_per_block
+
     def _home(self, access: Access, lanes: NDArray[np.bool_]) -> Buffer | None:
         if access.space is not Space.GLOBAL:
             return self.window(access.space, access.element_bytes)
@@ -189,6 +193,7 @@ class MemoryCheck(CheckHook):
             expected=expected,
             arrived=arrived,
             count=len(lanes),
+            threads=self._threads if kind is Kind.PAST_THE_END else 0,
         )
         self.note(key, finding)
 

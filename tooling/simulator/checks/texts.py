@@ -21,6 +21,12 @@ class FindingText(Struct, frozen=True):
     hint: Text
 
 
+INDEX_TOO_LARGE = Text(
+    "Threads in the launch: {threads}; elements in the buffer: {elements}. There is an element for each "
+    "thread, so the index is too large: check what is added to it, what it is multiplied by, and where a "
+    "loop ends."
+)
+
 FINDINGS: Mapping[str, FindingText] = {
     "past-the-end": FindingText(
         Text("{access} of {bytes} reaches {distance} past the end of {buffer}{element}"),

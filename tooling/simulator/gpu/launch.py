@@ -146,6 +146,7 @@ class LaunchResult(Struct, frozen=True):
         error: why the kernel was stopped, or None.
         seconds: wall time of the simulation, which is not a time of a real GPU.
         processor_seconds: processor time of the simulating thread.
+        repeated: not simulated, since an earlier launch had the same effect, which this is the result of.
     """
 
     instructions: int
@@ -154,3 +155,4 @@ class LaunchResult(Struct, frozen=True):
     error: KernelFault | None = None
     seconds: float = 0.0
     processor_seconds: float = 0.0
+    repeated: bool = False

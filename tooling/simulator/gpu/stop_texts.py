@@ -59,7 +59,23 @@ NO_TIMES = Text(
     "  why: a simulation says nothing about the speed of a GPU; each time that the program asks for is an "
     "hour\n"
     "  try: ignore the program's times; `tooling profile` counts what determines them, and a real GPU "
-    "measures them"
+    "measures them; with the argument `-t`, `Bench` of std.benchmark runs each kernel once"
+)
+
+ORDER_UNCHECKED = Text(
+    "note: the order of the host and the GPU was not checked: streams, events, and memory that a copy still "
+    "uses\n"
+    "  why: this program is not an executable built by Mojo, so questions of the program about events cannot "
+    "be told apart from those of Mojo's runtime\n"
+    "  try: for a Mojo file, give the file itself: `tooling simulate x.mojo`"
+)
+REPEATED = Text(
+    "note: {count} launch repeats an earlier one on unchanged data, and was not simulated again",
+    "note: {count} launches repeat an earlier one on unchanged data, and were not simulated again",
+)
+REPEATED_WHY = Text(
+    "  why: their effect is the same, as in a benchmark; if the program measures their time, it is a time of "
+    "the simulation, not of a GPU"
 )
 
 OUTPUT_LOST = Text(

@@ -52,6 +52,7 @@ from tooling.simulator.server.protocol import (
     ProtocolError,
 )
 from tooling.simulator.server.provenance import ProvenanceHook
+from tooling.simulator.server.repeats import Repeats
 from tooling.simulator.server.virtual_memory import VirtualMemory
 from tooling.text import Text
 
@@ -89,6 +90,7 @@ class Gpu(Struct):
         failures: errors in the simulator itself, raised again when the simulation ends.
         selection: the launches whose findings are recorded.
         result_sizes: of the results whose origin is recorded, in bytes; None: nothing is recorded.
+        skip_repeats: launches that repeat an earlier one are not simulated again (`Repeats`).
     """
 
     executor: Executor
@@ -103,6 +105,7 @@ class Gpu(Struct):
     result_sizes: frozenset[int] | None = None
     backend: Backend = field(default_factory=default_backend)
     selection: LaunchSelection = LaunchSelection()
+    skip_repeats: bool = False
 
     def parse(self, image: bytes) -> Module:
         """The module of an image, parsed once.
@@ -128,6 +131,7 @@ class Context:
 
     Attributes:
         fault: the result of every call after a kernel failed; SUCCESS before.
+        order_unchecked: the order of the host was to be checked, and this program does not allow it.
 
     Args:
         gone: whether the process has ended; also called during a launch.
@@ -139,11 +143,16 @@ class Context:
         footprints = Footprints()
         self.checks = tuple(gpu.make_checks(footprints))
         order = next((check for check in self.checks if isinstance(check, HostOrderCheck)), None)
+        self._order_check = order
         self._host_order = None if order is None else HostOrder(order)
         self._named = 0  # launches so far of kernels with the selected name
         self.provenance = None if gpu.result_sizes is None else ProvenanceHook(gpu.result_sizes, footprints)
         self._hooks: tuple[Hook, ...] = (*self.checks, *([self.provenance] if self.provenance else []))
+        # A selection leaves findings of other launches out, so a launch without findings may have some.
+        skips = gpu.skip_repeats and gpu.selection.everything
+        self._repeats = Repeats(footprints) if skips else None
         self.fault = int(DriverResult.SUCCESS)
+        self.order_unchecked = False
         self._arena: Arena | None = None
         self._memory: DeviceMemory | None = None
         self._modules: dict[int, Module] = {}
@@ -218,10 +227,12 @@ class Context:
         device = self.gpu.backend.device
         self._arena = Arena(base)
         self._memory = DeviceMemory(self._arena.buffer, base)
-        self._buffers = Buffers(self._arena, self._memory, self._hooks, device.memory_bytes)
-        virtual = VirtualMemory(self._arena, self._memory, self._buffers, self._hooks)
+        hooks = (*self._hooks, *([self._repeats] if self._repeats else []))
+        self._buffers = Buffers(self._arena, self._memory, hooks, device.memory_bytes)
+        virtual = VirtualMemory(self._arena, self._memory, self._buffers, hooks)
         self._answers |= self._buffers.answers | virtual.answers
         code = self._host_order and self._host_order.start(process, self._memory)
+        self.order_unchecked = self._host_order is not None and code is None
         if self._host_order and code:
             self._answers |= self._host_order.answers
         pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.attributes.items())
@@ -348,10 +359,20 @@ class Context:
         if self._host_order:
             self._host_order.launched()
         self._select(launch, module)
+        repeats = self._repeats
+        if repeats and self._order_check and self._order_check.overlaps:
+            repeats = None  # the accesses of every launch are compared with those of other streams
+        earlier = repeats.result_of(launch, module) if repeats else None
+        if earlier is not None:
+            for check in self.checks:
+                check.launch_repeated()
+            gpu.records.append(LaunchRecord(launch, module, earlier))
+            return OK
+        watched = repeats is not None and repeats.to_be_watched(launch, module)
+        job = Job(launch, module, self.memory, self._hooks, self._output.add, self._gone)
+        before = self._observed() if watched else None
         try:
-            result = gpu.executor.run(
-                Job(launch, module, self.memory, self._hooks, self._output.add, self._gone)
-            )
+            result = gpu.executor.run(job.watched_by(repeats) if repeats and watched else job)
         except MemoryError:
             return self._not_simulated(launch, module, NO_MEMORY, WITHOUT_CHECKS)
         except ToolingError as error:
@@ -359,12 +380,19 @@ class Context:
             self.fault = DriverResult.LAUNCH_FAILED
             return OK
         gpu.records.append(LaunchRecord(launch, module, result))
+        if repeats:
+            quiet = watched and self._observed() == before
+            repeats.ended(launch, module, result, watched=watched, quiet=quiet)
         if result.error is None:
             return OK
         if result.error.kind is FaultKind.INVALID_LAUNCH:
             return self._not_simulated(launch, module, result.error.reason, ON_A_REAL_GPU)
         self.fault = result.error.kind.driver_result
         return OK
+
+    def _observed(self) -> tuple[int, int]:
+        """How often the checks have found something, and kernels have printed."""
+        return sum(finding.count for finding in self.findings), self._output.prints
 
     def _select(self, launch: Launch, module: Module) -> None:
         selection = self.gpu.selection

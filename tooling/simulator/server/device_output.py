@@ -20,6 +20,9 @@ class DeviceOutput:
     Args:
         language: of the report of lost prints (`en` or `ko`).
         most: the maximum number of bytes kept.
+
+    Attributes:
+        prints: how many there were so far.
     """
 
     def __init__(self, language: str, most: int = RING_BYTES) -> None:
@@ -27,9 +30,11 @@ class DeviceOutput:
         self._most = most
         self._prints: deque[bytes] = deque()
         self._bytes = self._lost = 0
+        self.prints = 0
 
     def add(self, text: bytes) -> None:
         """One print."""
+        self.prints += 1
         self._prints.append(text)
         self._bytes += len(text)
         while self._bytes > self._most and len(self._prints) > 1:

@@ -43,6 +43,7 @@ class SimulationOptions(Struct, frozen=True):
         graph_cache: folder for graphs that MAX compiles for the simulated GPU; None if none are used.
         selection: the launches whose findings are recorded.
         unused_memory: whether device memory that was never written is reported; a part of `initialisation`.
+        skip_repeats: launches that repeat an earlier one exactly are not simulated again, see `repeats`.
         result_sizes: in bytes; the origin of what the programs copy to the host in these sizes is recorded.
     """
 
@@ -55,6 +56,7 @@ class SimulationOptions(Struct, frozen=True):
     result_sizes: frozenset[int] | None = None
     selection: LaunchSelection = LaunchSelection()
     unused_memory: bool = False
+    skip_repeats: bool = False
 
 
 class Simulation:
@@ -97,6 +99,7 @@ class Simulation:
             result_sizes=self.options.result_sizes,
             backend=backend,
             selection=self.options.selection,
+            skip_repeats=self.options.skip_repeats,
         )
         self._server = Server(self._gpu)
         self._environment = _environment(libraries, self._server, self.options, backend)

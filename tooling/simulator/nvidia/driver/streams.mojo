@@ -257,8 +257,11 @@ def cuEventElapsedTime(
 ) abi("C") -> Int32:
     """The cuEventElapsedTime of the driver API: always an hour, since a simulation has no times.
 
-    A benchmark that gets 0 repeats forever; one that gets an hour ends after its first measurement. The
-    line on standard error lets the tool say that no time was measured.
+    A benchmark that gets 0 repeats forever; one that gets an hour ends after its first measurement. With
+    its defaults, `Bench` of std.benchmark then makes 10 launches before that measurement and 100 in it: it
+    has chosen these numbers before it asks, and an answer can only change the 100 (`_run_impl` takes 11
+    if the first launches took no time, by which other programs would divide). `tooling simulate` does not
+    repeat the work (`tooling/simulator/server/repeats.py`). The line on standard error lets the tool say that no time was measured.
     """
     if milliseconds == NULL:
         return INVALID_VALUE

@@ -1,0 +1,62 @@
+"""Right answers of other kinds than the solutions: the judge looks at results, not at the way to them."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+import yaml
+from msgspec import Struct, convert
+
+from tests.cli.conftest import REPOSITORY
+from tests.machine import needs_simulated_gpu
+from tooling.catalog.catalogue import select
+from tooling.judging.verdict import Outcome
+from tooling.project import Project
+from tooling.targets.model import Choice
+from tooling.targets.probing import SIMULATED
+from tooling.toolchain import find_toolchain, open_cache
+from tooling.trials import Trial, build_trial, run_trial
+
+_REGION = r"(def {function}\(.*?\n)    # FILL[^\n]*\n.*?    # END_FILL\n"
+
+
+class Answer(Struct, frozen=True):
+    """What a learner may write instead of the solution's lines."""
+
+    name: str
+    puzzle: str
+    function: str
+    body: str
+    flags: tuple[str, ...] = ()
+    imports: str = ""
+
+    def applied_to(self, solution: str) -> str:
+        body = textwrap.indent(self.body, "    ")
+        region = re.compile(_REGION.format(function=self.function), re.DOTALL)
+        text, found = region.subn(lambda match: match.group(1) + body, solution, count=1)
+        assert found == 1, f"{self.name}: no such region"
+        return f"{self.imports}\n{text}"
+
+
+ANSWERS = convert(yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text("utf-8")), list[Answer])
+
+
+@pytest.mark.slow
+@pytest.mark.mojo
+@needs_simulated_gpu
+@pytest.mark.parametrize("answer", [pytest.param(each, id=f"{each.puzzle}-{each.name}") for each in ANSWERS])
+def test_a_right_answer_passes(answer: Answer) -> None:
+    project = Project(REPOSITORY)
+    selection = select(project, answer.puzzle, answer.flags, ())
+    program = selection.program
+    text = answer.applied_to(program.solution.read_text("utf-8"))
+    source = open_cache().store_program(program.solution, {program.problem.name: text})
+    trial = Trial(selection, Choice(SIMULATED, "a test"), source)
+    executable = build_trial(project, trial, find_toolchain(), open_cache())
+    verdict = run_trial(trial, executable)
+    assert [problem.name for case in verdict.cases for problem in case.problems] == []
+    assert [finding.kind for case in verdict.cases for finding in case.findings] == []
+    assert verdict.outcome is Outcome.PASSED
