@@ -105,3 +105,36 @@ def test_a_helper_leaves_no_guard_behind() -> None:
         for child in path.read_text().split()
         if b"guard" in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
+
+
+SIGNALLED_WHILE_IT_STARTS = """
+import os, signal, subprocess, sys
+from tooling.processes import process_group
+
+class Terminated(BaseException):
+    pass
+
+def terminate(number, frame):
+    raise Terminated
+
+def start():
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+    print(process.pid, flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)  # its handler runs before this function returns
+    return process
+
+signal.signal(signal.SIGTERM, terminate)
+try:
+    with process_group(start):
+        print("not reached")
+except Terminated:
+    print("terminated", signal.getsignal(signal.SIGTERM) is terminate)
+"""
+
+
+def test_a_signal_that_arrives_while_a_program_starts_ends_it() -> None:
+    command = [sys.executable, "-c", SIGNALLED_WHILE_IT_STARTS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    pid, rest = done.stdout.split(maxsplit=1)
+    assert rest == "terminated True\n"
+    assert gone(int(pid))

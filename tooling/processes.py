@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -19,6 +19,9 @@ from msgspec import Struct
 _running: set[subprocess.Popen[bytes]] = set()
 _lock = threading.RLock()
 _MARK = "PUZZLE_PROCESS"  # a variable of every program and its children: which `process_group` they belong to
+_ENDING = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)  # Windows lacks SIGHUP
 _SET_CHILD_SUBREAPER = 36  # prctl(2)
 _END_GROUP = 'kill -9 "-$1"'
 # Again while a program that is being killed still writes there.
@@ -41,30 +44,59 @@ def marked(environment: Mapping[str, str]) -> dict[str, str]:
 
 @contextlib.contextmanager
 def process_group(
-    process: subprocess.Popen[bytes], environment: Mapping[str, str] | None = None
+    start: Callable[[], subprocess.Popen[bytes]], environment: Mapping[str, str] | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Kills the process and all that it started when the block is left, however it is left.
+    """Starts a process, and kills it and all that it started when the block is left, however it is left.
 
-    If this process is killed, another one ends the group. The process must lead its own session
-    (`start_new_session=True`).
+    If this process is killed, another one ends the group.
 
     Args:
+        start: starts the process, which must lead its own session (`start_new_session=True`).
         environment: of the process, from `marked`: its descendants in other sessions are killed too.
+
+    Raises:
+        OSError: `start` raised it.
     """
     _adopt_orphans()
-    with _lock:
-        _running.add(process)
+    process = None
     try:
+        with _signals_held():
+            process = start()
+            with _lock:
+                _running.add(process)
         with _if_killed(_END_GROUP, str(process.pid)):
-            try:
-                yield process
-            finally:
-                kill_group(process)
+            yield process
     finally:
-        with _lock:
-            _running.discard(process)
+        if process:
+            kill_group(process)
+            with _lock:
+                _running.discard(process)
         if environment and _MARK in environment:
             _kill_orphans(f"{_MARK}={environment[_MARK]}".encode())
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Signals with a handler of Python are handled when the block ends.
+
+    Otherwise a handler that raises an exception could leave a process behind that has just started and is not
+    registered yet.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # handlers run in the main thread only
+        return
+    arrived: list[int] = []
+    handlers = {each: signal.getsignal(each) for each in _ENDING}
+    held = [each for each, handler in handlers.items() if callable(handler)]
+    for each in held:
+        signal.signal(each, lambda number, _frame: arrived.append(number))
+    try:
+        yield
+    finally:
+        for each in held:
+            signal.signal(each, handlers[each])
+        for number in arrived[:1]:
+            signal.raise_signal(signal.Signals(number))
 
 
 @contextlib.contextmanager
@@ -165,17 +197,20 @@ def run_captured(
         OSError: the program cannot be started.
     """
     variables = marked(os.environ if environment is None else environment)
-    process = subprocess.Popen(
-        [str(part) for part in command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=variables,
-        cwd=folder,
-        start_new_session=True,
-    )
+
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [str(part) for part in command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=variables,
+            cwd=folder,
+            start_new_session=True,
+        )
+
     timed_out = False
-    with process_group(process, variables):
+    with process_group(start, variables) as process:
         try:
             stdout, stderr = process.communicate(timeout=time_limit)
         except subprocess.TimeoutExpired:

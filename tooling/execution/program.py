@@ -79,28 +79,31 @@ def run_program(
     Raises:
         ProgramNotStarted: the program does not exist, or is not for this machine.
     """
-    start = time.monotonic()
+    begun = time.monotonic()
     variables = marked(environment)
-    try:
-        process = subprocess.Popen(
-            [str(word) for word in command],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=variables,
-            cwd=folder,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise ProgramNotStarted(
-            Text("the program cannot be started"), where=Location(Path(command[0])), why=str(error)
-        ) from error
     collected: dict[str, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
-    with process_group(process, variables):
-        ending = _collect(process, collected, start + time_limit, output_limit, stream, kept_output)
+
+    def start() -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                [str(word) for word in command],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=variables,
+                cwd=folder,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ProgramNotStarted(
+                Text("the program cannot be started"), where=Location(Path(command[0])), why=str(error)
+            ) from error
+
+    with process_group(start, variables) as process:
+        ending = _collect(process, collected, begun + time_limit, output_limit, stream, kept_output)
         if ending is not None:
             kill_group(process)
-    seconds = time.monotonic() - start
+    seconds = time.monotonic() - begun
     status = process.returncode
     if ending is None:
         ending = Ending.SIGNALLED if status < 0 else Ending.EXITED
