@@ -173,7 +173,7 @@ def _conditional_branch(lowering: Lowering, instruction: MachineInstruction, fol
         if not taken.any():
             group.pc = following
             return True
-        batch.split(group, np.repeat(taken, group.wave_size), target, following, backwards)
+        batch.split(group, taken, target, following, backwards)
         return False
 
     lowering.block.end = end
