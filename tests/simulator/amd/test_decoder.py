@@ -1,4 +1,8 @@
-"""The decoder's text is the assembler's, and unknown code is refused by name."""
+"""The decoder's text is the assembler's, and unknown code is refused by name.
+
+Every kernel of the book's Mojo programs, solutions and problem files, on both architectures (228 builds,
+about 25 minutes on one core): `pytest -m slow -k assemblers tests/simulator/amd/test_decoder.py`.
+"""
 
 from __future__ import annotations
 
