@@ -185,3 +185,14 @@ def test_an_unsupported_component_is_named() -> None:
     changed[:4] = number.to_bytes(4, "little")
     with pytest.raises(UnknownInstruction, match="cannot execute `v_dual_dot2acc_f32_f16`"):
         make_decoder(GFX1100).decode(bytes(changed), 0)
+
+
+def test_the_condition_code_and_exec_are_operands_of_every_width() -> None:
+    """SCC is zero-extended; of EXEC, a 16-bit operation takes the lowest bits."""
+    compare = ins.s_cmp_eq_u32(7, 7)  # sets SCC
+    wide = (ins.s_lshl_b64(S[4:5], dsl.SCC, 33), ins.v_mov_b32_e32(V[1], S[5]))
+    narrow = (ins.v_mov_b32_e32(V[1], 0), ins.v_mov_b16_e32(V[1].l, dsl.SCC))
+    mask = (ins.v_mov_b32_e32(V[1], 0), ins.v_mov_b16_e32(V[1].l, dsl.EXEC_LO))
+    assert execute(compare, *wide) == [2] * LANES
+    assert execute(compare, *narrow) == [1] * LANES
+    assert execute(*mask) == [0xFFFF] * LANES
