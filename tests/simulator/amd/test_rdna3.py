@@ -114,6 +114,12 @@ def test_dpp8_permutes_groups_of_eight(inactive: bool) -> None:
             assert found[lane] == 0
 
 
+def test_a_mask_of_64_lanes_is_refused() -> None:
+    body = ins.s_and_saveexec_b64(S[4:5], S[6:7])
+    with pytest.raises(UnknownInstruction, match=r"cannot execute `s_and_saveexec_b64 s\[4:5\], s\[6:7\]`"):
+        execute(body)
+
+
 def test_masks_of_exec_have_32_bits() -> None:
     body = (
         ins.v_mov_b32_e32(V[1], 0),
