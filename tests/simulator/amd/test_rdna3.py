@@ -114,6 +114,12 @@ def test_dpp8_permutes_groups_of_eight(inactive: bool) -> None:
             assert found[lane] == 0
 
 
+def test_a_mask_of_64_lanes_is_refused() -> None:
+    body = ins.s_and_saveexec_b64(S[4:5], S[6:7])
+    with pytest.raises(UnknownInstruction, match=r"cannot execute `s_and_saveexec_b64 s\[4:5\], s\[6:7\]`"):
+        execute(body)
+
+
 def test_masks_of_exec_have_32_bits() -> None:
     body = (
         ins.v_mov_b32_e32(V[1], 0),
@@ -185,3 +191,14 @@ def test_an_unsupported_component_is_named() -> None:
     changed[:4] = number.to_bytes(4, "little")
     with pytest.raises(UnknownInstruction, match="cannot execute `v_dual_dot2acc_f32_f16`"):
         make_decoder(GFX1100).decode(bytes(changed), 0)
+
+
+def test_the_condition_code_and_exec_are_operands_of_every_width() -> None:
+    """SCC is zero-extended; of EXEC, a 16-bit operation takes the lowest bits."""
+    compare = ins.s_cmp_eq_u32(7, 7)  # sets SCC
+    wide = (ins.s_lshl_b64(S[4:5], dsl.SCC, 33), ins.v_mov_b32_e32(V[1], S[5]))
+    narrow = (ins.v_mov_b32_e32(V[1], 0), ins.v_mov_b16_e32(V[1].l, dsl.SCC))
+    mask = (ins.v_mov_b32_e32(V[1], 0), ins.v_mov_b16_e32(V[1].l, dsl.EXEC_LO))
+    assert execute(compare, *wide) == [2] * LANES
+    assert execute(compare, *narrow) == [1] * LANES
+    assert execute(*mask) == [0xFFFF] * LANES

@@ -236,12 +236,16 @@ class RunningBatch:
         self.waiting.add(group)
 
     def divide(self, group: Group, lanes: Array, first_pc: int, second_pc: int) -> tuple[Group, Group]:
-        """Split a group: lanes for which `lanes` is true, at `first_pc`, and the others, at `second_pc`."""
+        """Split a group: lanes for which `lanes` is true, at `first_pc`, and the others, at `second_pc`.
+
+        Args:
+            lanes: flags as the group's `positions_of` accepts them.
+        """
         live = self.program.live(first_pc, group.stack) | self.program.live(second_pc, group.stack)
         # Lanes may return to their current instruction, so that its operands are live as well.
         live |= self.program.live(group.pc, group.stack)
-        first = group.part(np.flatnonzero(lanes), first_pc, live)
-        second = group.part(np.flatnonzero(~lanes), second_pc, live)
+        first = group.part(group.positions_of(lanes), first_pc, live)
+        second = group.part(group.positions_of(~lanes), second_pc, live)
         for half in (first, second):
             half.back_edges = group.back_edges
             half.polling = group.polling

@@ -160,6 +160,8 @@ class Spaces:
         return blocks.astype(np.uint64) * np.uint64(self.shared_stride) + inside, blocks
 
     def _check_alignment(self, space: Space, request: MemoryRequest, address: Array) -> None:
+        if request.aligned:
+            return
         mask = np.uint64(request.width.bytes - 1)
         if (np.bitwise_or.reduce(address) & mask) != 0:
             self._misaligned(space, request, address, (address & mask) != 0)
@@ -238,7 +240,8 @@ class Spaces:
             addresses = np.broadcast_to(addresses, count)
             request.run = count == 1
         else:
-            request.run = self._is_run(address, request.width.bytes)
+            if request.run is None:
+                request.run = self.is_run(address, request.width.bytes)
             if not request.run and addresses[-1] == addresses[0]:
                 uniform = bool((addresses == addresses[0]).all())
         access = Access(
@@ -296,7 +299,7 @@ class Spaces:
         if count == 1 or self.reservations:
             return None
         if request.run is None:
-            request.run = self._is_run(address, size)
+            request.run = self.is_run(address, size)
         start = int(address[0]) - int(self.base)
         if not request.run or start < 0 or start % size or start + count * size > len(self.global_bytes):
             return None
@@ -330,10 +333,11 @@ class Spaces:
     def _run_of(self, request: MemoryRequest, offset: Array) -> bool:
         """Whether the offsets are consecutive; usually known since the hooks were notified."""
         if request.run is None:
-            request.run = self._is_run(offset, request.width.bytes)
+            request.run = self.is_run(offset, request.width.bytes)
         return request.run
 
-    def _is_run(self, offset: Array, size: int) -> bool:
+    def is_run(self, offset: Array, size: int) -> bool:
+        """Whether addresses or offsets (uint64) are consecutive, `size` bytes apart."""
         count = len(offset)
         if int(offset[-1]) - int(offset[0]) != (count - 1) * size:
             return False

@@ -107,6 +107,10 @@ class Group:
             return positions + np.intp(self.lanes.start)
         return self.lanes.take(positions)
 
+    def positions_of(self, flags: Array) -> NDArray[np.intp]:
+        """The positions of the lanes with a flag, one flag per lane."""
+        return np.flatnonzero(flags)
+
     def pick(self, values: Array) -> Array:
         """This group's part of an array over all lanes of the batch."""
         return values if self.lanes is None else _taken(values, self.lanes)

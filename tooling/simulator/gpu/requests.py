@@ -35,6 +35,7 @@ class MemoryRequest(Struct, eq=False):
         asynchronous: part of a cp.async.
         transfer: the bulk copy that it is part of.
         run: whether the addresses are consecutive; None if not determined yet.
+        aligned: the addresses are known to be multiples of the width.
         windows: addresses in shared memory with block in the batch and offset; None if not determined
             yet.
     """
@@ -46,6 +47,7 @@ class MemoryRequest(Struct, eq=False):
     asynchronous: bool = False
     transfer: Transfer | None = None
     run: bool | None = None
+    aligned: bool = False
     windows: tuple[Array, NDArray[np.int64], Array] | None = None
 
     @property

@@ -2,12 +2,13 @@
 
 What is counted, and where the rule comes from:
 
-- Instructions and active lanes: the lanes in EXEC (CDNA 3 ISA 3.3, "EXECute Mask"). Requests, lanes and used
-  bytes are those of the memory instructions (CDNA 3 ISA 10, "Flat Memory Instructions", and 11, "Data Share
+- Instructions and active lanes: the lanes in EXEC (CDNA 3 ISA, "EXECute Mask"). Requests, lanes and used
+  bytes are those of the memory instructions (CDNA 3 ISA, "Flat Memory Instructions" and "Data Share
   Operations").
 - A cache line has 128 bytes (AMD CDNA 3 white paper, vector L1 cache; AMD RDNA white paper, L0 cache).
 - LDS has 32 banks of 4 bytes. Each serves one word in a cycle, and accesses to different words of a bank are
-  made one after the other (CDNA 3 ISA 11.1; RDNA 3 ISA 12.1, where these are the banks of a compute unit).
+  made one after the other ("Overview" of "Data Share Operations": CDNA 3 ISA; RDNA 3 ISA 12.1, where these
+  are the banks of a compute unit).
   Lanes that read the same word are served together (ROCm Compute Profiler, "Local data share (LDS)").
 - A pass over the banks with 16 bytes per lane serves 8 lanes, others for loads than for stores (ROCm
   documentation of Composable Kernel, "Understanding AMD GPU LDS and Bank Conflicts").

@@ -508,8 +508,10 @@ UNTABLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 def scalar_load_registers(name: str) -> int:
-    """Registers that a scalar load fills, from its name."""
-    _, _, size = name.partition("s_load_")
+    """Registers that a scalar load fills, from its name. Raises LookupError for another instruction."""
+    _, load, size = name.partition("s_load_")
+    if not load:
+        raise LookupError(name)
     if size.startswith("dword"):
         return int(size.removeprefix("dwordx")) if "x" in size else 1
     return int(size.removeprefix("b")) // 32

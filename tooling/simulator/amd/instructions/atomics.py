@@ -90,7 +90,7 @@ def bind_atomic(lowering: Lowering, instruction: MachineInstruction, _following:
         lowering.block.reads(at)
         form = ds_form(instruction.name)
         offset = instruction.immediate
-        address: Callable[[WaveGroup], Array] = lambda group: at_offset(group, at, offset)  # noqa: E731
+        address: Callable[[WaveGroup], Array] = lambda group: at_offset(group.get(at), offset)  # noqa: E731
         slots = [slot for operand in sources[: len(form.data)] for slot in lowering.of(operand)]
         # CMPST has the value to compare with first, CMPSTORE (RDNA 3) the new value.
         compare_first = "cmpstore" not in instruction.name

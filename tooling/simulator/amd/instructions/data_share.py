@@ -52,9 +52,10 @@ def _offsets(instruction: MachineInstruction) -> list[int]:
     return [form.stride * (instruction.immediate & 255), form.stride * (instruction.immediate >> 8)]
 
 
-def at_offset(group: WaveGroup, slot: int, offset: int) -> Array:
+def at_offset(start: Array, offset: int) -> Array:
     """Addresses in shared memory: 32-bit arithmetic."""
-    return (group.get(slot).view(U32) + U32.type(offset)).astype(U64)
+    address = start.view(U32)
+    return (address + U32.type(offset) if offset else address).astype(U64)
 
 
 def bind_load(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
@@ -73,8 +74,9 @@ def bind_load(lowering: Lowering, instruction: MachineInstruction, _following: i
         if not lanes.count:
             return
         values = []
+        start = lanes.pick(group.get(at))
         for offset in offsets:
-            address = lanes.pick(at_offset(group, at, offset))
+            address = at_offset(start, offset)
             values += load(batch, Space.SHARED, lanes, instruction, address, element=element, count=count)
         for slot, value in zip(slots, values, strict=True):
             wide = value if element == 4 else value.view(dtype).astype(S32 if dtype.kind == "i" else U32)
@@ -105,13 +107,14 @@ def bind_store(lowering: Lowering, instruction: MachineInstruction, _following: 
         lanes = Lanes(group)
         if not lanes.count:
             return
+        start = lanes.pick(group.get(at))
         for offset, slots in zip(offsets, data, strict=True):
             values = [lanes.pick(group.get(slot).view(U32)) for slot in slots]
             if high:
                 values = [value >> U32.type(16) for value in values]
             if element != 4:
                 values = [value.astype(unsigned) for value in values]
-            store(batch, Space.SHARED, lanes, instruction, lanes.pick(at_offset(group, at, offset)), values)
+            store(batch, Space.SHARED, lanes, instruction, at_offset(start, offset), values)
 
     lowering.block.steps.append(step_of(step))
 

@@ -64,9 +64,18 @@ class Lanes:
             registers[slot] = value
             return
         old = self.group.get(slot).view(U32)
-        whole = np.array(np.broadcast_to(old, self.group.count))
+        whole = old.copy() if len(old) == self.group.count else np.full(self.group.count, old[0])
         whole[self.positions] = value.view(U32)
         registers[slot] = whole
+
+
+def _find_run(batch: Batch, space: Space, address: Array, size: int) -> tuple[bool | None, int]:
+    """Whether accesses of `size` bytes are consecutive in global memory (None if not determined), and the
+    bits that any of the addresses has."""
+    if space is Space.GLOBAL and len(address) > 1:
+        run = batch.spaces.is_run(address, size)
+        return run, int(address[0] if run else np.bitwise_or.reduce(address))
+    return None, int(np.bitwise_or.reduce(address))
 
 
 def load(
@@ -78,9 +87,11 @@ def load(
     def request(width: Width) -> MemoryRequest:
         return MemoryRequest(lanes.group, instruction, width, lanes.numbers)
 
-    misaligned = int(np.bitwise_or.reduce(address))
+    run, misaligned = _find_run(batch, space, address, element * count)
     if count != 3 and not misaligned & element * count - 1:
-        return batch.spaces.load(space, request(Width(element, count)), address)
+        whole = request(Width(element, count))
+        whole.run, whole.aligned = run, True
+        return batch.spaces.load(space, whole, address)
     if not misaligned & element - 1:
         return [
             batch.spaces.load(space, request(Width(element, 1)), address + U64.type(element * k))[0]
@@ -107,9 +118,11 @@ def store(  # noqa: PLR0917 - as of `Spaces.store`
     def request(width: Width) -> MemoryRequest:
         return MemoryRequest(lanes.group, instruction, width, lanes.numbers)
 
-    misaligned = int(np.bitwise_or.reduce(address))
+    run, misaligned = _find_run(batch, space, address, element * count)
     if count != 3 and not misaligned & element * count - 1:
-        batch.spaces.store(space, request(Width(element, count)), address, values)
+        whole = request(Width(element, count))
+        whole.run, whole.aligned = run, True
+        batch.spaces.store(space, whole, address, values)
         return
     for k, value in enumerate(values):
         at = address + U64.type(element * k)
@@ -233,6 +246,8 @@ def flat_address(
 
         return space, with_base
     low, high = slots
+    if not plus:
+        return space, lambda group: combined(group.get(low), group.get(high))
     return space, lambda group: combined(group.get(low), group.get(high)) + add
 
 

@@ -39,6 +39,8 @@ _COMBINE |= {  # RDNA 3's names of these
 
 def _save_exec(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
     """D = EXEC; EXEC = combination; SCC = EXEC is not 0 (CDNA 3 ISA, S_AND_SAVEEXEC_B64)."""
+    if not instruction.name.endswith(f"_b{lowering.wave_size}"):
+        raise lowering.unsupported(instruction)
     combine = _COMBINE[instruction.name.removeprefix("s_").rsplit("_", 2)[0]]
     source = lowering.mask(instruction.sources[0].operand)
     kind = "b64" if lowering.wave_size == 64 else "b32"
@@ -173,7 +175,7 @@ def _conditional_branch(lowering: Lowering, instruction: MachineInstruction, fol
         if not taken.any():
             group.pc = following
             return True
-        batch.split(group, np.repeat(taken, group.wave_size), target, following, backwards)
+        batch.split(group, taken, target, following, backwards)
         return False
 
     lowering.block.end = end

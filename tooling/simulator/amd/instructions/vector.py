@@ -129,8 +129,11 @@ def _mixed_precision(lowering: Lowering, instruction: MachineInstruction, _follo
 
 @binds("v_swap_b32")
 def _swap(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    other_operand = instruction.sources[0].operand
+    if other_operand.kind != "v":  # it is written as well
+        raise lowering.unsupported(instruction)
     (first,) = lowering.vector_slots(instruction.results[0])
-    (second,) = lowering.vector_slots(instruction.sources[0].operand)
+    (second,) = lowering.vector_slots(other_operand)
 
     def step(group: WaveGroup, _batch: Batch) -> None:
         one, other = group.get(first), group.get(second)

@@ -35,6 +35,7 @@ Reader: TypeAlias = Callable[[WaveGroup], Array]
 Writer: TypeAlias = Callable[[WaveGroup, Array], None]
 
 _SIGNS = {"f16": 0x8000, "f32": 0x80000000, "b32": 0x80000000, "f64": 1 << 63, "bf16": 0x8000}
+_LOW = U64.type(0xFFFFFFFF)
 _SELECT = {"BYTE_0": (0, 8), "BYTE_1": (8, 8), "BYTE_2": (16, 8), "BYTE_3": (24, 8),
            "WORD_0": (0, 16), "WORD_1": (16, 16)}  # fmt: skip
 
@@ -96,11 +97,12 @@ class Lowering(Slots):
             slot = self.constant(operand.value, dtype)
             self.block.reads(slot)
             return lambda group: group.get(slot)
+        unsigned = np.dtype(f"u{dtype.itemsize}")
         if operand.kind == "exec":
-            return self._exec(operand)
+            return self._exec(operand, unsigned)
         if operand.kind in {"scc", "src_scc"}:
             self.block.reads(SCC)
-            return lambda group: group.get(SCC).astype(U32)
+            return lambda group: group.get(SCC).astype(unsigned)
         if operand.kind in ("src_shared_base", "src_private_base"):
             return self._aperture(operand, dtype)
         if operand.kind == "null":
@@ -116,13 +118,13 @@ class Lowering(Slots):
             return lambda group: group.get(only).view(U32).astype(U16)
         return lambda group: group.get(only)
 
-    def _exec(self, operand: Operand) -> Reader:
+    def _exec(self, operand: Operand, unsigned: np.dtype[Any]) -> Reader:
         self.block.reads(EXEC)
         if operand.count == 2:
             return lambda group: group.get(EXEC)
         if operand.index:
-            return lambda group: (group.get(EXEC) >> U64.type(32)).astype(U32)
-        return lambda group: group.get(EXEC).astype(U32)
+            return lambda group: (group.get(EXEC) >> U64.type(32)).astype(unsigned)
+        return lambda group: (group.get(EXEC) & _LOW).astype(unsigned)
 
     def _aperture(self, operand: Operand, dtype: np.dtype[Any]) -> Reader:
         from tooling.simulator.gpu.generic_addresses import LOCAL_WINDOW, SHARED_WINDOW  # noqa: PLC0415

@@ -78,6 +78,8 @@ class Slots:
 def combined(low: Array, high: Array) -> Array:
     """Two registers as one uint64 array."""
     low, high = low.view(U32), high.view(U32)
+    if len(low) == len(high) == 1:
+        return np.array([low.item() | high.item() << 32], U64)
     whole = _whole(low, high)
     if whole is not None:
         return whole
@@ -93,7 +95,8 @@ def combined(low: Array, high: Array) -> Array:
 
 
 def halves(value: Array) -> tuple[Array, Array]:
-    """A 64-bit array as two registers: views of its words, which `combined` joins without copying."""
+    """A 64-bit array as two registers: views of its words. `combined` joins those of several values without
+    copying."""
     words = np.ascontiguousarray(value).view(U32)
     return words[0::2], words[1::2]
 

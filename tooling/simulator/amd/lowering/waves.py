@@ -97,6 +97,13 @@ class WaveGroup(Group):
         active = self.get(ACTIVE)
         return None if len(active) == 1 and active[0] else int(np.count_nonzero(active))
 
+    def positions_of(self, flags: Array) -> NDArray[np.intp]:
+        """The positions of the lanes with a flag: one flag per lane, or one per wavefront."""
+        if len(flags) == self.count:
+            return super().positions_of(flags)
+        first = np.flatnonzero(flags) * self.wave_size
+        return (first[:, None] + np.arange(self.wave_size)).reshape(-1)
+
     def wave_numbers(self) -> slice | NDArray[np.intp]:
         """The numbers of its wavefronts in the batch."""
         size = self.wave_size
