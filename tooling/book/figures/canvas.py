@@ -20,6 +20,7 @@ FONT = (
 MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 GAP = 3  # between neighbouring cells
+_LEAST_SIZE = 11  # of a letter, in pixels
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
 
 
@@ -129,7 +130,7 @@ class Canvas(Struct):
         self._parts.append("")
         if text:
             if isinstance(text, str):
-                size = min(size, max(9, round((width - GAP - 4) / _ADVANCE / len(text), 1)))
+                size = min(size, max(_LEAST_SIZE, round((width - GAP - 2) / _ADVANCE / len(text), 1)))
             self.label(x + width / 2, y + height / 2, text, "middle", colour=colour, mono=True, size=size)
 
     def band(self, x: float, y: float, width: float, height: float) -> None:

@@ -101,9 +101,9 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             ink = Ink.LIVE if thread in live else Ink.SPARE
             y = 24 + (rows - 1 - floor) * (high + 5)
             canvas.cell(
-                x + 2,
+                x + 1,
                 y,
-                wide - 4,
+                wide - 2,
                 high,
                 f"({thread[1]},{'' if narrow else ' '}{thread[0]})",
                 ink=ink,
