@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tooling.book.site.emphasis import mark_latin
 from tooling.book.site.line_breaks import keep_together
 
 
@@ -39,3 +40,10 @@ from tooling.book.site.line_breaks import keep_together
 )
 def test_what_belongs_together_stays_in_one_line(html: str, kept: str) -> None:
     assert keep_together(html) == kept
+
+
+def test_variables_are_italic_where_emphasis_is_not() -> None:
+    page = "<p><em>i</em>는 <em>열</em>이고 <em>a + b</em>는 합입니다.</p>"
+    marked = '<p><em lang="en">i</em>는 <em>열</em>이고 <em lang="en">a + b</em>는 합입니다.</p>'
+    assert mark_latin(page, "ko") == marked
+    assert mark_latin(page, "en") == page

@@ -14,6 +14,7 @@ from msgspec import Struct
 from tooling.book.editions import Edition, repository_address
 from tooling.book.phrases import say
 from tooling.book.site import search
+from tooling.book.site.emphasis import mark_latin
 from tooling.book.site.frame import NOT_FOUND, SiteContext, apply_layout, switch_link
 from tooling.book.site.highlight import highlight_page
 from tooling.book.site.inputs import digest
@@ -181,6 +182,7 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
     found: list[search.Section] = []
     for page in rendered.pages():
         html = keep_together((rendered.folder / page).read_text(encoding="utf-8"))
+        html = mark_latin(html, edition.language)
         _write(
             made.folder / page,
             apply_layout(highlight_page(html, around.repository, edition.language), page, around),
