@@ -99,7 +99,7 @@ def test_a_project_that_somebody_else_planted_is_not_used(
 def test_a_full_disk_is_not_a_defect_of_the_tool(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], number: int
 ) -> None:
-    def fail(_arguments: list[str]) -> int:
+    def fail(_arguments: list[str], _language: str) -> int:
         raise OSError(number, os.strerror(number), "/site/index.html")
 
     monkeypatch.setattr(cli, "_dispatch", fail)

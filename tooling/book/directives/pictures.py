@@ -6,6 +6,8 @@ They are drawn beforehand, light and dark; a page contains the drawing once, wit
 from __future__ import annotations
 
 import re
+from collections import Counter
+from functools import partial
 from pathlib import Path
 from zlib import crc32
 
@@ -26,6 +28,15 @@ _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _CENTRED = ' dominant-baseline="central"'
 _FONT = re.compile(r'font-family="[^"]*"')  # the style sheet has the font of code
 _ID = re.compile(r'(\bid="|url\(#|href="#)')
+
+
+_BOX = re.compile(r'<rect (?P<corner>x="[^"]*" y="[^"]*") (?P<rest>[^>]*)/>')
+_MANY = 8  # boxes of a kind, from which on a definition is shorter
+_LABEL = re.compile(r"<text\b[^>]*>")
+_OF_LABELS = tuple(re.compile(rf' {name}="[^"]*"') for name in ("font-size", "text-anchor"))
+"""Attributes that only labels have, and that they inherit."""
+_FILL = re.compile(r' fill="[^"]*"')
+_SHAPE = re.compile(r"<(?:rect|path|circle|ellipse|polygon|polyline)\b[^>]*>")
 
 
 class Picture(Struct, frozen=True):
@@ -71,6 +82,7 @@ def _inline(picture: Picture, name: str) -> str:
     if body.count(_CENTRED) == body.count("<text"):  # all labels: once is enough
         body, baseline = body.replace(_CENTRED, ""), _CENTRED
     body = _ID.sub(rf"\g<1>{name}-", body)
+    body, inherited = _inherited(_reused(body, name))
     # Rules of a drawing must not style the others of the page.
     body = _STYLE.sub(rf"<style>#{name} {{\g<1>}}</style>", body)
     light = "".join(f"{key}:{pair[0]};" for key, pair in pairs.items())
@@ -79,10 +91,44 @@ def _inline(picture: Picture, name: str) -> str:
         f'<svg id="{name}" class="{name.rpartition("-")[2]}" '
         f'width="{picture.width}" height="{picture.height}" '
         f'viewBox="0 0 {picture.width} {picture.height}" role="img" stroke-width="1.2"'
-        f'{baseline} aria-label="{picture.description}">\n'
+        f'{baseline}{inherited} aria-label="{picture.description}">\n'
         f"<style>:root{{{light}}}@media screen{{:root[data-theme=dark]{{{shades}}}}}</style>\n"
         f"{body}</svg>\n"
     )
+
+
+def _reused(body: str, name: str) -> str:
+    """The drawing with boxes of one kind defined once: hundreds of equal cells would be most of a page."""
+    counts = Counter(found["rest"] for found in _BOX.finditer(body))
+    names = {
+        rest: f"{name}-{number}" for number, (rest, count) in enumerate(counts.items()) if count >= _MANY
+    }
+
+    def use(found: re.Match[str]) -> str:
+        if found["rest"] not in names:
+            return found[0]
+        return f'<use href="#{names[found["rest"]]}" {found["corner"]}/>'
+
+    shapes = "".join(f'<rect id="{key}" {rest}/>' for rest, key in names.items())
+    return (f"<defs>{shapes}</defs>\n" if shapes else "") + _BOX.sub(use, body)
+
+
+def _inherited(body: str) -> tuple[str, str]:
+    """The drawing without the commonest attributes of its labels, and these for the whole drawing."""
+    labels = _LABEL.findall(body)
+    coloured = all(' fill="' in shape for shape in _SHAPE.findall(body))  # so no shape would get a label's
+    attributes = ""
+    for pattern in (*_OF_LABELS, *([_FILL] if coloured else [])):
+        found = Counter(value for label in labels for value in pattern.findall(label))
+        if found.total() != len(labels) or not labels:
+            continue  # a label without it would get it, too
+        attributes += (common := found.most_common(1)[0][0])
+        body = _LABEL.sub(partial(_without, common), body)
+    return body, attributes
+
+
+def _without(attribute: str, label: re.Match[str]) -> str:
+    return label[0].replace(attribute, "", 1)
 
 
 def _read(folder: Path, name: str, *, narrow: bool) -> Picture:
