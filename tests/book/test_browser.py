@@ -48,6 +48,37 @@ def test_only_code_and_tables_are_scrolled_sideways(page: Any, address: str, pat
         assert wide == [], width
 
 
+@pytest.mark.parametrize("width", [360, 1024, 1440])
+def test_text_has_one_left_edge(page: Any, address: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{address}puzzle_04/raw.html")
+    selectors = ("article > p", "article > h2 a", "td", "h1 .eyebrow", ".language-mojo", ".language-text")
+    starts = page.evaluate(
+        """selectors => selectors.map(selector => {
+          const found = document.querySelector(`article :is(${selector})`);
+          const range = document.createRange();
+          const text = document.createTreeWalker(found, NodeFilter.SHOW_TEXT).nextNode();
+          range.setStart(text, 0);
+          range.setEnd(text, 1);
+          return range.getBoundingClientRect().left;
+        })""",
+        selectors,
+    )
+    inside = 0 if width >= 768 else 16  # boxes of a narrow page are as wide as its text
+    wanted = [starts[0]] * 3 + [starts[0] + inside] * 3
+    assert starts == pytest.approx(wanted, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("path", "heads"), [("puzzle_04/raw", "what|value"), ("ko/puzzle_04/raw", "항목|값")]
+)
+def test_heads_of_values_are_for_screen_readers(page: Any, address: str, path: str, heads: str) -> None:
+    page.goto(f"{address}{path}.html")
+    head = page.locator(".facts thead")
+    assert "|".join(head.locator("th").all_text_contents()) == heads
+    assert head.bounding_box()["height"] <= 1
+
+
 def test_tabs_by_mouse_and_memory(page: Any, address: str) -> None:
     page.goto(f"{address}puzzle_15/puzzle_15.html")
     page.locator(TAB, has_text="uv").click()

@@ -53,6 +53,15 @@ def test_a_missing_page_is_shown_in_the_other_language(built: Path) -> None:
     assert (built / "ko" / "puzzle_23" / "media" / "23-tiles-w.svg").is_file()
 
 
+def test_a_page_says_which_of_the_puzzles_it_belongs_to(built: Path) -> None:
+    for page, body in (
+        ("puzzle_12/raw.html", '<body style="--part: 3; --puzzle: 12; --puzzles: 35">'),
+        ("ko/puzzle_35/puzzle_35.html", '<body style="--part: 12; --puzzle: 35; --puzzles: 35">'),
+        ("glossary.html", "<body>"),
+    ):
+        assert body in (built / page).read_text(encoding="utf-8")
+
+
 def test_a_page_contains_the_texts_of_its_scripts_in_its_language(built: Path) -> None:
     for folder, word in (("", "solved"), ("ko", "풀었음")):
         page = (built / folder / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")

@@ -29,6 +29,9 @@ PHRASES = {
     "minutes": Text("{minutes} min read"),
     "puzzle": Text("Puzzle {number}"),
     "files": Text("Files"),
+    # The heads of a table of names and values, as chapters write them.
+    "fact": Text("what"),
+    "value": Text("value"),
     "command": Text("Command"),
     "simulated": Text("simulated GPU"),
     "compute": Text("compute {compute} or later"),

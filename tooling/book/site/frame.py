@@ -27,8 +27,9 @@ _STEP = re.compile(
     r'(rel="(?:prev|next)" href="(?:\.\./)*(?P<page>[^"]+)">(?:<span>[^<]*</span>))(?P<title>[^<]+)'
 )
 _TITLE = re.compile(r"(<h1[^>]*><a[^>]*>)(\w+ \d+):\s+([^<]+)", re.DOTALL)
-_PART = re.compile(r'<section class="puzzle-card"[^>]*(style="--part: (\d+)")')
+_PART = re.compile(r'<section class="puzzle-card"[^>]*style="--part: (\d+)"')
 _NAME = re.compile(r'<section class="puzzle-card"[^>]* data-name="([^"]+)"')
+_PUZZLE = re.compile(r'<section class="puzzle-card"[^>]* data-puzzle="p(\d+)"')
 _FONTS = {"ko": "fonts-ko.css"}
 """Style sheets with the fonts of a language's script, beside those of Latin letters."""
 _NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
@@ -104,11 +105,13 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
     tail = _STEP.sub(lambda step: _name_step(step, around), tail)
     title = re.search(r"<h1[^>]*>(.*?)</h1>", article, re.DOTALL)
     part = _PART.search(article)
-    mark = glyph(int(part[2])) if part else ""
+    mark = glyph(int(part[1])) if part else ""
     if part:
-        head = head.replace("<body", f"<body {part[1]}", 1)
+        head = head.replace("<body", f'<body style="--part: {part[1]}{_position(article, around)}"', 1)
     puzzle = _NAME.search(article)
     named = f" · {puzzle[1]}" if puzzle else ""
+    heads = (f"<th>{escape(say(each, around.edition.language))}</th>" for each in ("fact", "value"))
+    article = re.sub(rf"<table>(?=\s*<thead>\s*<tr>{''.join(heads)}</tr>)", '<table class="facts">', article)
     article = _TITLE.sub(
         rf'\1<span class="eyebrow">{mark}\2{named}<span class="visually-hidden">:</span></span> \3', article
     )
@@ -122,6 +125,13 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
             count=1,
         )
     return head + opening + draw_signs(article) + closing + tail
+
+
+def _position(article: str, around: SiteContext) -> str:
+    """The number of a page's puzzle and that of all puzzles, as CSS declarations; empty without a puzzle."""
+    number = _PUZZLE.search(article)
+    puzzles = sum(1 for entry in around.entries if _NUMBERED.match(entry.title))
+    return f"; --puzzle: {int(number[1])}; --puzzles: {puzzles}" if number else ""
 
 
 def _fonts(language: str, to_site: str) -> str:
