@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from _pytest.mark import ParameterSet
 from msgspec import Struct, convert
 
 from tests.cli.conftest import REPOSITORY
@@ -20,11 +21,17 @@ from tooling.targets.probing import SIMULATED
 from tooling.toolchain import find_toolchain, open_cache
 from tooling.trials import Trial, build_trial, run_trial
 
-_REGION = r"(def {function}\(.*?\n)    # FILL[^\n]*\n.*?    # END_FILL\n"
+_REGION = r"((?:def|comptime) {function}\b.*?\n)( *)# (FILL|FIX)\b[^\n]*\n.*?# END_\3\n"
 
 
 class Answer(Struct, frozen=True):
-    """What a learner may write instead of the solution's lines."""
+    """What a learner may write instead of the solution's lines.
+
+    Attributes:
+        function: the function, or the constant, that precedes the region
+        body: replaces the region's lines, indented as the region is
+        edits: replaces other text of the solution, such as the number of threads; each key occurs once in it
+    """
 
     name: str
     puzzle: str
@@ -32,22 +39,35 @@ class Answer(Struct, frozen=True):
     body: str
     flags: tuple[str, ...] = ()
     imports: str = ""
+    edits: dict[str, str] = {}
 
     def applied_to(self, solution: str) -> str:
-        body = textwrap.indent(self.body, "    ")
         region = re.compile(_REGION.format(function=self.function), re.DOTALL)
-        text, found = region.subn(lambda match: match.group(1) + body, solution, count=1)
+        text, found = region.subn(
+            lambda match: match.group(1) + textwrap.indent(self.body, match.group(2)), solution, count=1
+        )
         assert found == 1, f"{self.name}: no such region"
+        for old, new in self.edits.items():
+            assert text.count(old) == 1, f"{self.name}: not once in the program: {old}"
+            text = text.replace(old, new)
         return f"{self.imports}\n{text}"
 
 
 ANSWERS = convert(yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text("utf-8")), list[Answer])
 
 
-@pytest.mark.slow
+# These two run in the first tier as well.
+SAMPLE = ("last_element_first", "one_thread_adds_the_products")
+
+
+def _parameter(answer: Answer) -> ParameterSet:
+    marks = () if answer.name in SAMPLE else pytest.mark.slow
+    return pytest.param(answer, id=f"{answer.puzzle}-{answer.name}", marks=marks)
+
+
 @pytest.mark.mojo
 @needs_simulated_gpu
-@pytest.mark.parametrize("answer", [pytest.param(each, id=f"{each.puzzle}-{each.name}") for each in ANSWERS])
+@pytest.mark.parametrize("answer", [_parameter(each) for each in ANSWERS])
 def test_a_right_answer_passes(answer: Answer) -> None:
     project = Project(REPOSITORY)
     selection = select(project, answer.puzzle, answer.flags, ())
