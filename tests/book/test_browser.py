@@ -156,14 +156,14 @@ def test_a_chosen_tab_holds_for_all_groups_of_a_page(page: Any, address: str) ->
 
 
 def test_a_vendor_that_cannot_run_a_puzzle_has_no_tab(page: Any, address: str) -> None:
-    page.goto(f"{address}puzzle_34/puzzle_34.html")
+    page.goto(f"{address}puzzle_34/cluster_coordination_basics.html")
     assert page.locator(TAB).all_inner_texts() == ["pixi", "uv", "no GPU"]
 
 
 def test_a_tab_that_a_page_lacks_leaves_the_first_one_chosen(page: Any, address: str) -> None:
     page.goto(f"{address}puzzle_15/puzzle_15.html")
     page.locator(TAB, has_text="pixi Apple").click()
-    page.goto(f"{address}puzzle_34/puzzle_34.html")
+    page.goto(f"{address}puzzle_34/cluster_coordination_basics.html")
     assert page.locator(f"{TAB}[aria-selected=true]").inner_text() == "pixi"
 
 
@@ -203,7 +203,6 @@ def test_theme_is_kept_and_shown(page: Any, address: str) -> None:
     ("language", "query", "wanted"),
     [
         ("", "reduction", "puzzle_12/puzzle_12.html"),
-        ("", "block_idx", "puzzle_06/puzzle_06.html"),
         ("", "barier", "puzzle_15/puzzle_15.html"),
         ("", "shared memroy", "puzzle_08/puzzle_08.html"),
         ("", "matmul", "puzzle_16/puzzle_16.html"),
@@ -264,15 +263,15 @@ def test_contents_on_a_narrow_screen(page: Any, address: str) -> None:
 
 
 def test_a_wide_figure_is_scrolled_by_itself_and_with_the_keyboard(page: Any, address: str) -> None:
-    page.set_viewport_size({"width": 300, "height": 740})  # narrower than its narrow form
-    page.goto(f"{address}puzzle_12/puzzle_12.html", wait_until="load")
-    box = page.locator(".figure-scroll", has=page.locator("#p12-banks-narrow"))
+    page.set_viewport_size({"width": 300, "height": 740})  # narrower than the figure, which has one form
+    page.goto(f"{address}puzzle_11/raw.html", wait_until="load")
+    box = page.locator(".figure-scroll", has=page.locator("#p11-edge-wide"))
     assert box.get_attribute("tabindex") == "0"
     assert box.get_attribute("data-more") is not None
     box.focus()
     for _ in range(40):
         page.keyboard.press("ArrowRight")
-    page.wait_for_function("!document.querySelector('[data-more] #p12-banks-narrow')")
+    page.wait_for_function("!document.querySelector('[data-more] #p11-edge-wide')")
     assert page.evaluate("document.documentElement.scrollWidth") <= 300
 
 
@@ -347,7 +346,7 @@ def test_a_replay_opens_in_place_of_its_figure_and_is_loaded_only_then(
 
 
 def test_a_replay_in_place_is_enlarged_and_replaced_by_another(page: Any, address: str) -> None:
-    page.goto(f"{address}puzzle_12/layout_tensor.html")
+    page.goto(f"{address}puzzle_12/puzzle_12.html")
     solution, wrong = page.locator(".replays a.replay").all()
     assert solution.inner_text() == "Step through this run (shows the solution)"
     assert wrong.inner_text() == "Step through a wrong answer (shows most of the solution)"
@@ -374,7 +373,7 @@ def test_a_replay_in_place_is_enlarged_and_replaced_by_another(page: Any, addres
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_an_open_replay(page: Any, address: str, language: str, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
-    page.goto(f"{address}{'' if language == 'en' else 'ko/'}puzzle_12/layout_tensor.html")
+    page.goto(f"{address}{'' if language == 'en' else 'ko/'}puzzle_12/puzzle_12.html")
     for width in (360, 768, 1440):
         page.set_viewport_size({"width": width, "height": 800})
         page.locator(".replays a.replay").nth(1).click()

@@ -19,7 +19,7 @@
     const tick = `<span class="solved" role="img" aria-label="${words.solved}">${served.signs["✓"]}</span>`;
     for (const number of solved) {
       for (const selector of [
-        `.sidebar > ol > li > a[href*="puzzle_${number}/"]`,
+        `.sidebar > section > ol > li > a[href*="puzzle_${number}/"]`,
         `.puzzle-card[data-puzzle="p${number}"] .puzzle-facts`,
         `.map [data-puzzle="p${number}"] > a`,
       ]) document.querySelectorAll(selector).forEach((box) => box.insertAdjacentHTML("beforeend", tick));
@@ -27,7 +27,7 @@
     bar.textContent = fill(words["served-progress"], { solved: solved.length, total });
     bar.append(Object.assign(document.createElement("progress"), { max: total || 1, value: solved.length }));
   }
-  document.querySelector(".sidebar > ol")?.before(bar);
+  document.querySelector(".sidebar > section")?.before(bar);
   showProgress(served.reader);
 
   // ---- hints: the next one at the press of a button; what was shown is shown again after a reload ----
