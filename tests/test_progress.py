@@ -12,8 +12,14 @@ import pytest
 from tooling.catalog.catalogue import load_catalogue
 from tooling.progress import progress_path, read_progress, record_shown, record_solved
 from tooling.project import Project
+from tooling.text import Sentence, in_language
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def _english(note: Sentence | None) -> str:
+    assert note is not None
+    return note.render("en")
 
 
 @pytest.fixture(autouse=True)
@@ -34,13 +40,13 @@ def test_a_state_folder_that_is_not_absolute_does_not_count(
 
 def test_nothing_is_solved_at_first(tmp_path: Path) -> None:
     progress = read_progress(tmp_path)
-    assert (dict(progress.solved), progress.note) == ({}, "")
+    assert (dict(progress.solved), progress.note) == ({}, None)
 
 
 def test_the_first_success_counts_and_checkouts_are_apart(tmp_path: Path) -> None:
-    assert record_solved(tmp_path / "a", "p23", "tiled") == ""
+    assert record_solved(tmp_path / "a", "p23", "tiled") is None
     first = read_progress(tmp_path / "a").solved["p23"]["tiled"]
-    assert record_solved(tmp_path / "a", "p23", "tiled", device="another GPU") == ""
+    assert record_solved(tmp_path / "a", "p23", "tiled", device="another GPU") is None
     assert read_progress(tmp_path / "a").solved == {"p23": {"tiled": first}}
     assert read_progress(tmp_path / "b").solved == {}
 
@@ -71,12 +77,12 @@ def test_a_damaged_file_is_put_aside_and_told(tmp_path: Path, damage: bytes) -> 
     path = progress_path()
     path.parent.mkdir(parents=True)
     path.write_bytes(damage)
-    note = record_solved(tmp_path, "p01", "default")
+    note = _english(record_solved(tmp_path, "p01", "default"))
     assert "progress.json.damaged" in note
     assert path.with_name("progress.json.damaged").read_bytes() == damage
     assert "p01" in read_progress(tmp_path).solved
     path.write_bytes(damage)
-    assert "progress.json.damaged-2" in read_progress(tmp_path).note
+    assert "progress.json.damaged-2" in _english(read_progress(tmp_path).note)
 
 
 def test_a_file_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
@@ -86,8 +92,8 @@ def test_a_file_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
     path.write_bytes(newer)
     progress = read_progress(tmp_path)
     for note in (record_solved(tmp_path, "p01", "default"), progress.note):
-        assert "written by a newer version" in note
-        assert "git pull" in note
+        assert "written by a newer version" in _english(note)
+        assert "git pull" in _english(note)
     assert progress.solved == {}
     assert path.read_bytes() == newer
     assert not list(path.parent.glob("*.damaged*"))
@@ -105,14 +111,19 @@ def test_a_file_that_cannot_be_read_for_now_is_not_moved_nor_overwritten(
         patch.setattr(Path, "read_bytes", refuse)
         notes = [record_solved(tmp_path, "p02", "default"), read_progress(tmp_path).note]
     expected = f"{progress_path()}: the record of your progress cannot be read\n  why: Input/output error"
-    assert notes == [expected, expected]
+    assert [_english(note) for note in notes] == [expected, expected]
+    assert in_language(notes[0], "ko") == (
+        f"{progress_path()}: 진도 기록: 읽을 수 없습니다\n  이유: Input/output error"
+    )
     assert list(read_progress(tmp_path).solved) == ["p01"]
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("x")
     monkeypatch.setenv("PUZZLE_STATE_DIR", str(tmp_path / "file" / "state"))
-    assert "could not be kept" in record_solved(tmp_path, "p01", "default")
+    note = record_solved(tmp_path, "p01", "default")
+    assert "could not be kept" in _english(note)
+    assert in_language(note, "ko") == f"{progress_path()}에 진도를 기록하지 못했습니다: Not a directory"
 
 
 def test_runs_that_end_together_keep_both_entries(tmp_path: Path) -> None:
@@ -149,9 +160,9 @@ def test_progress_of_version_1_is_kept(tmp_path: Path) -> None:
         "/home/me/new": {"p01": {"default": "2026-03-01T00:00:00Z"}},
     }
     path.write_text(json.dumps({"version": 1, "checkouts": checkouts}))
-    assert record_shown(ROOT, "p02") == ""
+    assert record_shown(ROOT, "p02") is None
     progress = read_progress(ROOT)
-    assert progress.note == ""
+    assert progress.note is None
     assert progress.solved["p01"]["default"].at == "2026-01-01T00:00:00Z"
     assert progress.solved["p23"]["tiled"].at == "2026-02-01T00:00:00Z"
     assert progress.shown == {"p02"}

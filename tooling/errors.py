@@ -7,7 +7,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.exit_codes import ExitCode
-from tooling.text import ENGLISH, Sentence, in_language
+from tooling.text import ENGLISH, JoinedText, Sentence, Text, in_language, joined
+
+_WHY, _TRY = Text("why"), Text("try")
 
 
 class Location(Struct, frozen=True, array_like=True):
@@ -63,6 +65,15 @@ class ToolingError(Exception):
         self.why: str | None
         self.hint: str | None
         self.what, self.why, self.hint = rendered
+
+    def as_note(self) -> JoinedText:
+        """The error as a sentence, for where it is only noted: its fields as `str` writes them."""
+        what, why, hint = self._sentences
+        lines: list[str | Sentence] = [joined((f"{self.where}: ", what), "") if self.where else what]
+        lines += [
+            joined(("  ", label, ": ", text), "") for label, text in ((_WHY, why), (_TRY, hint)) if text
+        ]
+        return joined(lines, "\n")
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickled without `__init__`, whose arguments differ between classes."""

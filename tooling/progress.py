@@ -23,11 +23,13 @@ from msgspec import Struct, field
 from tooling.catalog.model import ModeKind, Puzzle
 from tooling.project import Project
 from tooling.state_file import StateDamaged, StateError, StateFile, decoded
-from tooling.text import Text
+from tooling.text import Sentence, Text, joined
 
 VERSION = 2
 _NAME = "progress.json"
 _PROJECT_OF_VERSION_1 = "gpu-puzzle-lab"
+_NEW_FILE = Text("a new file is begun")
+_NOT_KEPT = Text("your progress could not be kept in {path}: {why}")
 
 
 class Solved(Struct, frozen=True, omit_defaults=True):
@@ -49,12 +51,12 @@ class Progress(Struct, frozen=True):
 
     Attributes:
         solved: by puzzle and mode.
-        note: what was wrong with the file, for the reader; empty where nothing was.
+        note: what was wrong with the file, for the reader; None where nothing was.
         shown: the puzzles whose solution the reader has asked for.
     """
 
     solved: Mapping[str, Mapping[str, Solved]]
-    note: str = ""
+    note: Sentence | None = None
     shown: frozenset[str] = frozenset()
 
     def is_solved(self, puzzle: Puzzle) -> bool:
@@ -78,16 +80,18 @@ def read_progress(root: Path) -> Progress:
     try:
         saved = _file().load()
     except StateError as error:
-        return Progress({}, str(error))
+        return Progress({}, error.as_note())
     project = saved.projects.get(Project(root).identity) if saved else None
-    return Progress(project.solved, "", frozenset(project.shown)) if project else Progress({})
+    return Progress(project.solved, None, frozenset(project.shown)) if project else Progress({})
 
 
-def record_solved(root: Path, puzzle: str, mode: str, *, device: str = "", seconds: float = 0.0) -> str:
+def record_solved(
+    root: Path, puzzle: str, mode: str, *, device: str = "", seconds: float = 0.0
+) -> Sentence | None:
     """Keeps that a mode was solved; the first success counts.
 
     Returns:
-        A note for the reader where that did not work out; empty where it did.
+        A note for the reader where that did not work out; None where it did.
     """
     moment = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -98,7 +102,7 @@ def record_solved(root: Path, puzzle: str, mode: str, *, device: str = "", secon
     return _changed(root, change)
 
 
-def record_shown(root: Path, puzzle: str) -> str:
+def record_shown(root: Path, puzzle: str) -> Sentence | None:
     """Keeps that the reader has asked for a solution; returns a note as `record_solved` does."""
 
     def change(project: _Project) -> bool:
@@ -137,8 +141,9 @@ def _from_version_1(data: bytes) -> _Saved:
     return _Saved(projects={_PROJECT_OF_VERSION_1: merged})
 
 
-def _changed(root: Path, change: Callable[[_Project], bool]) -> str:
-    file, note = _file(), ""
+def _changed(root: Path, change: Callable[[_Project], bool]) -> Sentence | None:
+    file = _file()
+    note: Sentence | None = None
     try:
         file.path.parent.mkdir(parents=True, exist_ok=True)
         # Two runs may end at the same moment; neither must lose the other's entry.
@@ -147,14 +152,14 @@ def _changed(root: Path, change: Callable[[_Project], bool]) -> str:
             try:
                 saved = file.load()
             except StateDamaged as error:
-                saved, note = None, f"{error}\n  a new file is begun"
+                saved, note = None, joined((error.as_note(), _NEW_FILE), "\n  ")
             saved = saved or _Saved()
             if change(saved.projects.setdefault(Project(root).identity, _Project())):
                 file.save(saved)
     except StateError as error:
-        return str(error)
+        return error.as_note()
     except OSError as error:
-        return f"your progress could not be kept in {file.path}: {error.strerror or error}"
+        return _NOT_KEPT.of(path=file.path, why=error.strerror or str(error))
     return note
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tooling.exit_codes import ExitCode
+from tooling.text import in_language
 from tooling.toolchain import BuildCache, BuildRequest, Toolchain, build, open_cache
 from tooling.toolchain import cache as cache_module
 from tooling.toolchain.build import CompilerKilled, build_key
@@ -133,13 +134,17 @@ def test_a_folder_that_others_can_write_is_closed_or_not_used(
         root.chmod(0o775)
     other = open_cache(root)
     assert other.root == tmp_path / "mine"
-    assert f"{root} can be changed by other users" in str(other.note)
+    used = tmp_path / "mine"
+    assert (
+        in_language(other.note, "en")
+        == f"other users can change the build cache {root}; {used} is used instead"
+    )
 
 
 def test_waiting_for_another_build_is_reported(
     tmp_path: Path, toolchain: Toolchain, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cache = BuildCache(tmp_path / "cache")
+    cache = BuildCache(tmp_path / "cache", language="ko")
 
     def wait() -> None:
         with cache.locked("k"):
@@ -148,6 +153,6 @@ def test_waiting_for_another_build_is_reported(
     with cache.locked("k"):
         thread = threading.Thread(target=wait)
         thread.start()
-        while "waiting for another process" not in capsys.readouterr().err:
+        while "같은 프로그램을 빌드하는 다른 프로세스가 끝나기를" not in capsys.readouterr().err:
             pass
     thread.join()

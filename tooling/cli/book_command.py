@@ -38,11 +38,13 @@ def serve_command(options: BookServeOptions) -> int:
     from functools import partial
 
     from tooling.book.site.serve import serve
+    from tooling.cli.options import preset_language
     from tooling.learning.page_runs import PageRuns
     from tooling.project import find_project
 
     project = find_project()
-    serve(project, options.port, partial(print, flush=True), PageRuns(project, os.environ))
+    say = partial(print, flush=True)
+    serve(project, options.port, say, PageRuns(project, os.environ), preset_language())
     return ExitCode.PASSED
 
 

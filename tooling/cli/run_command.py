@@ -98,7 +98,7 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
     terminal.stream.flush()
     with StatusLine(terminal, options.lang) as status:
         status.say(_BUILDING.of(file=trial.source.name))
-        toolchain, cache = find_toolchain(), open_cache()
+        toolchain, cache = find_toolchain(), open_cache(language=options.lang)
         executable = build_trial(project, trial, toolchain, cache)
         if choice.target.simulated:
             from tooling.simulator.backends import backend_for
@@ -148,7 +148,7 @@ def _keep_progress(verdict: Verdict, project: Project, terminal: Terminal, langu
         seconds=verdict.seconds,
     )
     if note:
-        terminal.wrapped(f"note: {note}", "dim")
+        terminal.note(note, language)
         return
     from tooling.learning.journey import open_journey
     from tooling.learning.screens import show_after

@@ -39,7 +39,7 @@ def command(options: SimulateOptions) -> int:
     accepted = read_suppressions(options.suppressions) if options.suppressions else ()
     kinds = {"nvidia": TargetKind.SIM, "gfx942": TargetKind.SIM_AMD, "gfx1100": TargetKind.SIM_GFX1100}
     simulated = simulated_gpu(kinds[options.gpu])
-    subject = program_subject(program, simulated, options.define, options.include)
+    subject = program_subject(program, simulated, options.define, options.include, options.lang)
 
     from tooling.simulator.gpu.stop_texts import NOT_LAUNCHED
 

@@ -21,7 +21,7 @@ from tooling.targets.executables import require_code_for
 from tooling.targets.model import Absence, Target, TargetKind
 from tooling.targets.probing import probe
 from tooling.targets.selection import TargetAbsent
-from tooling.text import Text
+from tooling.text import ENGLISH, Text
 from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
 from tooling.trials import build_program, environment_of
 
@@ -73,6 +73,8 @@ class Choice(Protocol):
     def define(self) -> tuple[str, ...]: ...
     @property
     def include(self) -> tuple[Path, ...]: ...
+    @property
+    def lang(self) -> str: ...
 
 
 def chosen_subject(
@@ -90,7 +92,8 @@ def chosen_subject(
     """
     word = options.puzzle
     if word.endswith(".mojo") or os.sep in word:
-        return program_subject((word, *options.flags), target, options.define, options.include), None
+        words = (word, *options.flags)
+        return program_subject(words, target, options.define, options.include, options.lang), None
     if options.define or options.include:
         raise UsageError(
             Text("-D and -I are for a .mojo file"), hint=Text("a puzzle is built as `tooling run` builds it")
@@ -107,12 +110,14 @@ def chosen_subject(
         ),
         None,
     )
-    return puzzle_subject(selection, source, project, target), unfinished
+    return puzzle_subject(selection, source, project, target, options.lang), unfinished
 
 
-def puzzle_subject(selection: Selection, source: Path, project: Project, target: Target) -> Subject:
+def puzzle_subject(
+    selection: Selection, source: Path, project: Project, target: Target, language: str = ENGLISH
+) -> Subject:
     """The program of a puzzle, built. Raises: as `build_program`."""
-    toolchain, cache = find_toolchain(), open_cache()
+    toolchain, cache = find_toolchain(), open_cache(language=language)
     executable = build_program(selection.program, source, target.accelerator, project, toolchain, cache)
     return Subject(
         selection.command,
@@ -124,7 +129,11 @@ def puzzle_subject(selection: Selection, source: Path, project: Project, target:
 
 
 def program_subject(
-    words: Sequence[str], target: Target, defines: Sequence[str] = (), includes: Sequence[Path] = ()
+    words: Sequence[str],
+    target: Target,
+    defines: Sequence[str] = (),
+    includes: Sequence[Path] = (),
+    language: str = ENGLISH,
 ) -> Subject:
     """A Mojo file, built here, or another command; `words` are its name and its arguments.
 
@@ -157,7 +166,7 @@ def program_subject(
         includes=(*includes, *own),
         defines=tuple(defines),
     )
-    executable = build(request, find_toolchain(), open_cache())
+    executable = build(request, find_toolchain(), open_cache(language=language))
     return Subject(Path(first).name, (*executable.command, *arguments), again=again)
 
 

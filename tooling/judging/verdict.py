@@ -91,7 +91,7 @@ class Verdict(Struct, frozen=True):
     cases: tuple[CaseVerdict, ...]
     outcome: Outcome
     seconds: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Sentence, ...] = ()
 
     @property
     def names(self) -> frozenset[str]:

@@ -47,7 +47,7 @@ _SIMULATED = {gpu.device: gpu.named for gpu in SIMULATED_GPUS.values()}
 
 def show_start(journey: Journey, terminal: Terminal, language: str) -> None:
     """Writes where the reader is, the next puzzle, and the commands to type."""
-    _show_note(journey, terminal)
+    _show_note(journey, terminal, language)
     solved, total = journey.solved_puzzles, len(journey.puzzles)
     terminal.line(
         _bar(solved, total, terminal) + "  " + _SOLVED.of(solved=solved, total=total).render(language)
@@ -129,7 +129,7 @@ def show_after(journey: Journey, done: Selection, terminal: Terminal, language: 
 
 def show_progress(journey: Journey, terminal: Terminal, language: str) -> None:
     """Writes the bar, and for each part its puzzles with the GPU and the day of the last success."""
-    _show_note(journey, terminal)
+    _show_note(journey, terminal, language)
     solved, total = journey.solved_puzzles, len(journey.puzzles)
     terminal.line(
         _bar(solved, total, terminal) + "  " + _SOLVED.of(solved=solved, total=total).render(language)
@@ -225,6 +225,6 @@ def _bar(solved: int, total: int, terminal: Terminal) -> str:
     return terminal.paint("█" * full, "green") + terminal.paint("░" * (_WIDTH_OF_BAR - full), "dim")
 
 
-def _show_note(journey: Journey, terminal: Terminal) -> None:
+def _show_note(journey: Journey, terminal: Terminal, language: str) -> None:
     if journey.progress.note:
-        terminal.wrapped(f"note: {journey.progress.note}", "dim")
+        terminal.note(journey.progress.note, language)

@@ -69,7 +69,9 @@ def pull(project: Project) -> tuple[Carried, ...]:
     try:
         for path, (base, mine) in edited.items():
             _exchange(path, base, mine)
-        status = subprocess.run(["git", "-C", str(top), "pull", "--ff-only"], check=False).returncode
+        status = subprocess.run(
+            ["git", "-C", str(top), "pull", "--quiet", "--ff-only"], check=False
+        ).returncode
         if status != 0:
             raise UpdateFailed(
                 Text("`git pull --ff-only` failed, and your files are as they were"),

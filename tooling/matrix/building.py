@@ -15,6 +15,7 @@ from tooling.errors import ToolingError
 from tooling.matrix.accelerators import Accelerator, build_scope
 from tooling.matrix.refusals import load_refusal, save_refusal
 from tooling.project import Project
+from tooling.text import ENGLISH, in_language
 from tooling.toolchain import BuildCache, BuildFailed, BuildRequest, Toolchain, build
 from tooling.toolchain.build import build_key
 from tooling.toolchain.diagnostics import Diagnostic
@@ -93,7 +94,7 @@ def _build_cell(
         return Cell(program, accelerator, Result.REFUSED, error.diagnostics, note=note)
     except ToolingError as error:
         return Cell(program, accelerator, Result.UNCHECKED, reason=f"{error.what}: {error.why or error.hint}")
-    return Cell(program, accelerator, Result.BUILT, note=built.note or "")
+    return Cell(program, accelerator, Result.BUILT, note=in_language(built.note, ENGLISH) or "")
 
 
 def missing_tool(error: BuildFailed) -> str:

@@ -83,7 +83,7 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
     """Writes the verdict: one line if it is right; what, where, why and what to try if it is not."""
     command = verdict.selection.command
     for note in verdict.notes:
-        terminal.wrapped(f"note: {note}", "dim")
+        terminal.note(note, language)
     headline = _say(verdict.outcome.value, language, command=command)
     if verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED):
         sign = "✅ " if verdict.outcome is Outcome.PASSED else ""

@@ -72,7 +72,7 @@ def verdict_data(verdict: Verdict, language: str = ENGLISH) -> dict[str, Any]:
         "outcome": verdict.outcome.value,
         "exit_code": int(verdict.outcome.exit_code),
         "names": sorted(verdict.names),
-        "notes": list(verdict.notes),
+        "notes": [in_language(note, language) for note in verdict.notes],
         "cases": [_case_data(case, language) for case in verdict.cases],
     }
 

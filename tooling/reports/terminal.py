@@ -12,6 +12,7 @@ from typing import TextIO
 
 from msgspec import Struct
 
+from tooling.text import Sentence, Text
 from tooling.text.colours import style_codes, wants_colour
 from tooling.text.width import columns
 
@@ -26,6 +27,7 @@ _PLAIN_SIGNS = {
     "—": "-",
 }
 SUCCESS = "✅"
+_NOTE = Text("note")
 _SENTENCE = re.compile(r"\s*(\S+:\d+:\d+: )?(error|warning|note|try): |\.\.\. and ")
 _NARROWEST, _WIDEST = 30, 110  # columns that texts are wrapped at
 
@@ -67,6 +69,10 @@ class Terminal(Struct, frozen=True):
         painted = first.replace(f"{label}:", self.paint(f"{label}:", style), 1)
         for line in (painted, *others):
             self.line(line)
+
+    def note(self, text: Sentence, language: str) -> None:
+        """Writes `note: text` in a language, wrapped."""
+        self.wrapped(f"{_NOTE.render(language)}: {text.render(language)}", "dim")
 
     def headed(self, head: str, rest: str, style: str) -> None:
         """Writes a line that begins with a painted head, wrapped."""

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tooling.text.catalogues import ENGLISH, languages, translated
+from tooling.text.catalogues import ENGLISH, translated
 
 COUNT = "count"
 """The fact that selects singular or plural."""
@@ -67,20 +67,31 @@ class LocalText(Struct, frozen=True):
         return versions.get(language, versions[ENGLISH])
 
 
-Sentence: TypeAlias = Text | LocalText
+class JoinedText(Struct, frozen=True):
+    """Texts one after the other, as made by `joined`.
+
+    Attributes:
+        parts: sentences of the tool, and strings that are the same in every language.
+        separator: stands between two of them.
+    """
+
+    parts: tuple[str | Sentence, ...]
+    separator: str | Sentence
+
+    def render(self, language: str) -> str:
+        """The texts in a language; only its catalogue is loaded."""
+        separator: str = in_language(self.separator, language)
+        return separator.join(in_language(part, language) for part in self.parts)
 
 
-def joined(parts: Iterable[str | Sentence], separator: str | Sentence = "; ") -> LocalText:
+Sentence: TypeAlias = Text | LocalText | JoinedText
+
+
+def joined(parts: Iterable[str | Sentence], separator: str | Sentence = "; ") -> JoinedText:
     """Texts one after the other, in every language."""
-    parts = tuple(parts)
-    return LocalText(
-        tuple(
-            (language, in_language(separator, language).join(in_language(part, language) for part in parts))
-            for language in languages()
-        )
-    )
+    return JoinedText(tuple(parts), separator)
 
 
 def in_language(fact: Any, language: str) -> Any:
     """A fact for display: a sentence is rendered in the language, anything else is unchanged."""
-    return fact.render(language) if isinstance(fact, Text | LocalText) else fact
+    return fact.render(language) if isinstance(fact, Text | LocalText | JoinedText) else fact

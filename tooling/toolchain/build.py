@@ -18,7 +18,7 @@ from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.processes import run_captured
 from tooling.state_file import encoded, read_json
-from tooling.text import Text
+from tooling.text import Sentence, Text
 from tooling.toolchain.cache import BuildCache, CacheUnusable, fallback_cache
 from tooling.toolchain.dependencies import imported_files
 from tooling.toolchain.diagnostics import Diagnostic, parse_diagnostics, render_errors
@@ -26,6 +26,8 @@ from tooling.toolchain.linker import linker_path
 from tooling.toolchain.mojo import MojoNotFound, Toolchain
 from tooling.toolchain.packages import package_stem
 
+_NOT_WRITABLE = Text("the build cache {path} cannot be written; {used} is used instead")
+_NOT_WRITTEN = Text("the build cache {path} cannot be written ({why}); {used} is used instead")
 _FORMAT = "1"  # incremented when the layout of an entry or the meaning of a key changes
 _SUFFIX = {"exe": "", "shared-lib": ".so", "object": ".o", "asm": ".s", "package": ".mojoc"}
 _ATTEMPTS = 3
@@ -140,7 +142,7 @@ class Executable(Struct, frozen=True):
     key: str
     diagnostics: tuple[Diagnostic, ...] = ()  # warnings and their notes
     fresh: bool = False  # built now, not found in the cache
-    note: str | None = None  # a message for the user
+    note: Sentence | None = None  # a message for the user
     interpreter: str | None = None  # runs `path` if it is a Python program
     package_driver: Path | None = None  # the command that provides Mojo packages to its graphs
 
@@ -210,15 +212,16 @@ def build(request: BuildRequest, toolchain: Toolchain, cache: BuildCache) -> Exe
         if executable := _found(cache, request, key, note):
             return executable
         if not cache.writable:
-            note = f"the build cache {cache.root} cannot be written; using {fallback_cache().root}"
-            cache = fallback_cache()
+            fallback = fallback_cache(language=cache.language)
+            note = _NOT_WRITABLE.of(path=cache.root, used=fallback.root)
+            cache = fallback
         try:
             with cache.locked(key):
                 if executable := _found(cache, request, key, note):  # another process built it meanwhile
                     return executable
                 executable = _build_locked(request, toolchain, cache, key)
         except OSError as error:
-            fallback = fallback_cache()
+            fallback = fallback_cache(language=cache.language)
             if fallback.root == cache.root:
                 raise CacheUnusable(
                     Text("no folder for builds is writable"),
@@ -226,7 +229,8 @@ def build(request: BuildRequest, toolchain: Toolchain, cache: BuildCache) -> Exe
                     why=str(error),
                     hint=Text("free space there, or set PUZZLE_CACHE_DIR to a writable folder"),
                 ) from error
-            note = f"the build cache {cache.root} cannot be written ({error.strerror}); using {fallback.root}"
+            why = error.strerror or str(error)
+            note = _NOT_WRITTEN.of(path=cache.root, why=why, used=fallback.root)
             cache = fallback
             continue
         if executable:
@@ -311,7 +315,7 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _found(cache: BuildCache, request: BuildRequest, key: str, note: str | None) -> Executable | None:
+def _found(cache: BuildCache, request: BuildRequest, key: str, note: Sentence | None) -> Executable | None:
     """The finished build with this key; a damaged one is removed, as if it had never been."""
     entry = cache.find(key)
     if entry is None:

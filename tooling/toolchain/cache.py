@@ -25,13 +25,17 @@ from msgspec import Struct
 from tooling.atomic_write import write_atomically
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
-from tooling.text import Text
+from tooling.text import ENGLISH, Sentence, Text
 
 _ABANDONED_AFTER = 3600.0  # seconds; a build takes seconds, so an older partial folder is abandoned
 _MOST_ENTRIES = 4000
 _KEY = re.compile(r"[0-9a-f]{40}")  # see `build_key`
 _PARTIAL = "build-"
 _CONTENTS = ("builds", "graphs", "linker", "packages", "refused", "simulator", "sources")
+
+
+_WAITS = Text("note: waiting for another process that builds the same program ({path})")
+_OPEN_TO_OTHERS = Text("other users can change the build cache {path}; {used} is used instead")
 
 
 class CacheUnusable(ToolingError):
@@ -41,11 +45,17 @@ class CacheUnusable(ToolingError):
 
 
 class BuildCache(Struct, frozen=True):
-    """A folder of finished builds, addressed by the hash of their inputs."""
+    """A folder of finished builds, addressed by the hash of their inputs.
+
+    Attributes:
+        note: why it is not the folder that was asked for.
+        language: the language in which it says that it waits for another process.
+    """
 
     root: Path
     writable: bool = True
-    note: str | None = None  # why it is not the folder that was asked for
+    note: Sentence | None = None
+    language: str = ENGLISH
 
     def entry(self, key: str) -> Path:
         return self.root / "builds" / key
@@ -67,7 +77,7 @@ class BuildCache(Struct, frozen=True):
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                sys.stderr.write(f"note: waiting for another process that builds the same program ({path})\n")
+                sys.stderr.write(_WAITS.of(path=path).render(self.language) + "\n")
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
         finally:
@@ -182,7 +192,7 @@ def default_cache_root() -> Path:
     return home / "gpu-puzzle-lab"
 
 
-def open_cache(root: Path | None = None) -> BuildCache:
+def open_cache(root: Path | None = None, *, language: str = ENGLISH) -> BuildCache:
     """The cache at `root` (default: the user's). A read-only one still provides finished builds.
 
     A folder that another user can change is not used: what is found there would be executed.
@@ -191,9 +201,9 @@ def open_cache(root: Path | None = None) -> BuildCache:
     writable = _can_write(root)
     if not _is_safe(root):
         fallback = fallback_cache()
-        note = f"the build cache {root} can be changed by other users; using {fallback.root}"
-        return BuildCache(fallback.root, note=note)
-    return BuildCache(root, writable=writable)
+        note = _OPEN_TO_OTHERS.of(path=root, used=fallback.root)
+        return BuildCache(fallback.root, note=note, language=language)
+    return BuildCache(root, writable=writable, language=language)
 
 
 def _is_safe(root: Path) -> bool:
@@ -211,17 +221,17 @@ def _is_safe(root: Path) -> bool:
     return status.st_uid == 0 and not open_to_others
 
 
-def usable_cache() -> BuildCache:
+def usable_cache(*, language: str = ENGLISH) -> BuildCache:
     """The user's cache, or the temporary one if that is not writable.
 
     Raises:
         CacheUnusable: as `fallback_cache`.
     """
-    cache = open_cache()
-    return cache if cache.writable else fallback_cache()
+    cache = open_cache(language=language)
+    return cache if cache.writable else fallback_cache(language=language)
 
 
-def fallback_cache() -> BuildCache:
+def fallback_cache(*, language: str = ENGLISH) -> BuildCache:
     """A cache of this user in the temporary folder, if the default one is not writable.
 
     Raises:
@@ -244,7 +254,7 @@ def fallback_cache() -> BuildCache:
             where=Location(root),
             hint=Text("set PUZZLE_CACHE_DIR to a folder of your own"),
         )
-    return BuildCache(root)
+    return BuildCache(root, language=language)
 
 
 def _can_write(root: Path) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tooling.errors import Location
-from tooling.text import Text
+from tooling.text import Sentence, Text
 from tooling.toolchain.build import BuildFailed, BuildRequest, Executable, SourceNotFound, build
 from tooling.toolchain.cache import BuildCache
 from tooling.toolchain.diagnostics import Diagnostic
@@ -42,7 +42,7 @@ def prepare_script(
     source = source.absolute()
     _check_syntax(source)
     diagnostics: list[Diagnostic] = []
-    notes: list[str] = []
+    notes: list[Sentence] = []
     ready: list[Path] = []
     for package in packages:
         request = BuildRequest(package / "__init__.mojo", emit="package")

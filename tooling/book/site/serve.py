@@ -18,8 +18,15 @@ from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.progress import read_progress
 from tooling.project import Project
+from tooling.text import ENGLISH, Text, joined
 
 Say = Callable[[str], None]
+_OTHER_EDITION = {"en": Text("in Korean: {address}"), "ko": Text("in English: {address}")}
+_KEEP_KEY = Text("keep the key to yourself: whoever has it can run the puzzles here; stop with Ctrl+C")
+_BUILT_AGAIN = Text("built again in {seconds:.2f} s")
+_UNCHANGED = Text("the pages are unchanged")
+_NOT_BUILT = Text("the book cannot be built: {why}")
+_PORT = Text("port {port} cannot be used")
 POLL_SECONDS = 0.5
 _WATCHED = ("book", "i18n", "problems", "solutions", "tests/data/outputs")
 
@@ -30,15 +37,15 @@ class PortTaken(BookError):
     exit_code = ExitCode.NOT_POSSIBLE
 
 
-def reader_of(project: Project, say: Say) -> Reader:
+def reader_of(project: Project, say: Say, language: str = ENGLISH) -> Reader:
     """The puzzles that this reader has solved in this checkout; none while a manifest is wrong."""
     progress = read_progress(project.root)
     if progress.note:
-        say(progress.note)
+        say(progress.note.render(language))
     try:
         puzzles = _puzzles(project, tuple(path.stat().st_mtime_ns for path in manifest_paths(project)))
     except ToolingError as error:
-        say(str(error))
+        say(error.as_note().render(language))
         return Reader((), 0)
     solved = tuple(puzzle.id.removeprefix("p") for puzzle in puzzles if progress.is_solved(puzzle))
     return Reader(solved, len(puzzles))
@@ -49,11 +56,12 @@ def _puzzles(project: Project, changed: tuple[int, ...]) -> tuple[Puzzle, ...]:
     return load_catalogue(project)
 
 
-def serve(project: Project, port: int, say: Say, runs: Runs) -> None:
+def serve(project: Project, port: int, say: Say, runs: Runs, language: str = ENGLISH) -> None:
     """Builds, listens on the loopback interface, and watches until interrupted.
 
     Args:
         runs: what judges the puzzles of the pages.
+        language: of what it says, and of the edition whose address comes first.
 
     Raises:
         PortTaken: the port is in use.
@@ -68,7 +76,7 @@ def serve(project: Project, port: int, say: Say, runs: Runs) -> None:
         Handler,
         site=site,
         changes=changes,
-        reader=partial(reader_of, project, say),
+        reader=partial(reader_of, project, say, language),
         access=access,
         runs=runs,
     )
@@ -76,12 +84,14 @@ def serve(project: Project, port: int, say: Say, runs: Runs) -> None:
         server = ThreadingHTTPServer((LOOPBACK, port), handler)
     except OSError as error:
         raise PortTaken(
-            f"port {port} cannot be used", why=error.strerror, hint=f"tooling book serve --port {port + 1}"
+            _PORT.of(port=port), why=error.strerror, hint=f"tooling book serve --port {port + 1}"
         ) from error
     server.daemon_threads = True
-    say(f"{address}?key={access.key}")
-    say(f"Korean: {address}ko/?key={access.key}")
-    say("keep the key to yourself: whoever has it can run the puzzles here; stop with Ctrl+C")
+    editions = {"en": f"{address}?key={access.key}", "ko": f"{address}ko/?key={access.key}"}
+    say(editions.pop(language))
+    (other,) = editions.values()
+    say(_OTHER_EDITION[language].of(address=other).render(language))
+    say(_KEEP_KEY.render(language))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     pause = threading.Event()
     try:
@@ -90,23 +100,24 @@ def serve(project: Project, port: int, say: Say, runs: Runs) -> None:
             if now == before:
                 continue
             before = now
-            say(rebuild(project, site, address, changes))
+            say(rebuild(project, site, address, changes, language))
     finally:
         runs.stop()
         server.shutdown()
         server.server_close()
 
 
-def rebuild(project: Project, site: Path, address: str, changes: Changes) -> str:
+def rebuild(project: Project, site: Path, address: str, changes: Changes, language: str = ENGLISH) -> str:
     """Builds again and notifies the open pages; returns the message to print."""
     try:
         built = build(project, site, address)
     except ToolingError as error:
-        return f"{error}\nthe pages are unchanged"
+        return joined((error.as_note(), _UNCHANGED), "\n").render(language)
     except Exception as error:  # noqa: BLE001 - whatever a file contains for a while, the server goes on
-        return f"the book cannot be built: {type(error).__name__}: {error}\nthe pages are unchanged"
+        why = f"{type(error).__name__}: {error}"
+        return joined((_NOT_BUILT.of(why=why), _UNCHANGED), "\n").render(language)
     changes.announce()
-    return f"built again in {built.seconds:.2f} s"
+    return _BUILT_AGAIN.of(seconds=built.seconds).render(language)
 
 
 def stamps(project: Project) -> dict[str, int]:

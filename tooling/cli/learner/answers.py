@@ -131,7 +131,7 @@ def _may_show(project: Project, selection: Selection, options: SolutionOptions, 
             return False
     note = record_shown(project.root, puzzle.id)
     if note:
-        terminal.wrapped(f"note: {note}", "dim")
+        terminal.note(note, options.lang)
     return True
 
 
