@@ -26,7 +26,7 @@ _OF_WORKFLOW = {
 }
 for _name in ("UV", "POE_ACTIVE", "PIXI_ENVIRONMENT_NAME"):
     os.environ.pop(_name, None)  # commands in hints have the form `tooling …`, however the tests were started
-if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under nohup, and the commands under test would inherit it
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under nohup; commands under test would inherit it
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 for _name in ("PUZZLE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
     if os.environ.get(_name, "").startswith("ko"):  # tests expect English unless they say otherwise
