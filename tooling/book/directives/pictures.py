@@ -30,7 +30,7 @@ _FONT = re.compile(r'font-family="[^"]*"')  # the style sheet has the font of co
 _ID = re.compile(r'(\bid="|url\(#|href="#)')
 
 
-_BOX = re.compile(r'<rect (?P<corner>x="[^"]*" y="[^"]*") (?P<rest>[^>]*)/>')
+_BOX = re.compile(r'<rect (?P<corner>x="[^"]*" y="[^"]*") (?P<rest>[^>]*? fill="[^>]*)/>')
 _MANY = 8  # boxes of a kind, from which on a definition is shorter
 _LABEL = re.compile(r"<text\b[^>]*>")
 _OF_LABELS = tuple(re.compile(rf' {name}="[^"]*"') for name in ("font-size", "text-anchor"))
@@ -98,7 +98,10 @@ def _inline(picture: Picture, name: str) -> str:
 
 
 def _reused(body: str, name: str) -> str:
-    """The drawing with boxes of one kind defined once: hundreds of equal cells would be most of a page."""
+    """The drawing with boxes of one kind defined once: hundreds of equal cells would be most of a page.
+
+    Boxes without a colour of their own get it from a style sheet, which does not find them in a definition.
+    """
     counts = Counter(found["rest"] for found in _BOX.finditer(body))
     names = {
         rest: f"{name}-{number}" for number, (rest, count) in enumerate(counts.items()) if count >= _MANY
