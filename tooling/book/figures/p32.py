@@ -20,12 +20,13 @@ def draw_pairs(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     from tooling.book.figures.requests import draw_requests, request  # noqa: PLC0415 - brings NumPy
 
     trace = facts.trace(_UNSOLVED)
-    stores = [event for event in trace.events if (event.action, event.buffer) == ("store", SHARED)]
+    first = (event for event in trace.events if event.block == 0)
+    stores = [event for event in first if (event.action, event.buffer) == ("store", SHARED)]
     headings = (
         Text("The values: thread t stores to word 2t"),
         Text("The sums: thread t stores to word 2t + 1"),
     )
-    pictures = [(heading, request(trace, store)) for heading, store in zip(headings, stores, strict=False)]
+    pictures = [(heading, request(trace, store)) for heading, store in zip(headings, stores, strict=True)]
     return draw_requests(sheet, pictures, narrow=narrow)
 
 
