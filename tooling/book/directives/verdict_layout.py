@@ -1,17 +1,20 @@
-"""Sets what the judge says as a part of a page: the verdict, each finding with its labels, and the wrong values.
+"""Sets what the judge says as a part of a page: the verdict, its findings with labels, and wrong values.
 
-The judge writes lines for a terminal, whose indentation shows what belongs together. The words stay as they are.
+The judge writes lines for a terminal, whose indentation shows what belongs together. Its words are kept.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from html import escape
 from itertools import takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from tooling.book.phrases import say
 
 _LABEL = re.compile(r"([^\s:][^:]{0,14}): +(?=\S)")  # such as `why:`
 _KIND = re.compile(r"\[(\w+)\] ")  # of a finding, such as `[races]`
@@ -21,6 +24,10 @@ _COLUMN = re.compile(r"\s{2,}")
 _CODE = re.compile(r"`([^`]+)`|(?<![\w/])([\w.]+\.(?:mojo|py):\d+(?::\d+)?|\[[^\]]*[\d…]\](?=$))")
 """Code, a place in a file, or the values of an array."""
 _MARGIN = 2  # columns by which what belongs to a line is indented further
+
+
+_FINDING = '<div class="finding">'
+_MANY, _SHOWN = 3, 2  # findings from which on they are folded, and those that are shown then
 
 
 class Line(Struct, frozen=True):
@@ -37,15 +44,30 @@ class Line(Struct, frozen=True):
     texts: tuple[str, ...]
 
 
-def layout(lines: Sequence[str], command: str) -> str:
-    """The verdict on a command as HTML without empty lines, which would end an HTML block of Markdown."""
+def layout(lines: Sequence[str], command: str, language: str) -> str:
+    """The verdict on a command as HTML without empty lines, which would end an HTML block of Markdown.
+
+    Of many findings, all but the first are folded.
+    """
     title, *rest = lines
     title = title.replace(command, f"`{command}`", 1)
-    body = "\n".join(_sections(_parsed(rest)))
+    body = "\n".join(_folded(list(_sections(_parsed(rest))), language))
     return (
         f'<div class="judged">\n<p class="judged-title">{_words(title)}</p>\n'
         f'<div class="judged-body">\n{body}\n</div>\n</div>\n'
     )
+
+
+def _folded(sections: Sequence[str], language: str) -> list[str]:
+    """The sections, with the later ones of many findings in one that is closed."""
+    findings = [place for place, section in enumerate(sections) if section.startswith(_FINDING)]
+    if len(findings) <= _MANY:
+        return list(sections)
+    hidden = findings[_SHOWN:]
+    summary = escape(say("more-findings", language, count=len(hidden)))
+    fold = "\n".join((f"<summary>{summary}</summary>", *(sections[place] for place in hidden)))
+    rest = [section for place, section in enumerate(sections) if place > hidden[0] and place not in hidden]
+    return [*sections[: hidden[0]], f"<details>\n{fold}\n</details>", *rest]
 
 
 def _parsed(lines: Iterable[str]) -> list[Line]:
@@ -65,12 +87,12 @@ def _parsed(lines: Iterable[str]) -> list[Line]:
 
 
 def _sections(lines: Sequence[Line]) -> Iterator[str]:
-    """Statements, findings with their facts, and tables of values, in the order in which the judge says them."""
+    """Statements, findings with their facts, and tables of values, in the order of the judge."""
     start = 0
     while start < len(lines):
         line, following = lines[start], lines[start + 1 :]
         if _is_finding(line):
-            inside = tuple(takewhile(lambda each: each.indent > line.indent, following))
+            inside = tuple(takewhile(partial(_is_inside, line), following))
             yield _finding(line, inside)
         elif line.label:
             inside = tuple(takewhile(lambda each: each.label and not _is_finding(each), following))
@@ -85,6 +107,10 @@ def _sections(lines: Sequence[Line]) -> Iterator[str]:
         start += 1 + len(inside)
 
 
+def _is_inside(outer: Line, line: Line) -> bool:
+    return line.indent > outer.indent
+
+
 def _is_finding(line: Line) -> bool:
     return bool(line.label and _KIND.match(line.texts[0]))
 
@@ -95,8 +121,8 @@ def _is_row(line: Line) -> bool:
 
 def _finding(line: Line, facts: Sequence[Line]) -> str:
     kind, text = _KIND.match(line.texts[0])[1], _KIND.sub("", line.texts[0], count=1)  # type: ignore[index]
-    head = f'<p><b>{escape(line.label)}: <span>[{kind}]</span></b> {_words(text)}</p>'
-    return f'<div class="finding">\n{head}\n{_facts(facts)}\n</div>'
+    head = f"<p><b>{escape(line.label)}: <span>[{kind}]</span></b> {_words(text)}</p>"
+    return f"{_FINDING}\n{head}\n{_facts(facts)}\n</div>"
 
 
 def _facts(lines: Iterable[Line]) -> str:
@@ -116,7 +142,7 @@ def _table(head: Line, rows: Iterable[Line]) -> str:
         for row in rows
     )
     lines = "\n".join(f"<tr>{row}</tr>" for row in body)
-    return f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody>\n</table>"
+    return f'<table class="values">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody>\n</table>'
 
 
 def _words(text: str) -> str:

@@ -40,7 +40,7 @@ def verdict(page: PageContext, words: Words) -> str:
     if not path.is_file():
         parse_words(page, words)  # raises if there is no such answer
     recording = recordings.load(path)
-    return verdict_layout.layout(recording.lines, recording.command)
+    return verdict_layout.layout(recording.lines, recording.command, page.language)
 
 
 def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
