@@ -225,6 +225,23 @@ def test_search_finds(page: Any, address: str, language: str, query: str, wanted
     page.wait_for_url(lambda url: "introduction" not in url)
 
 
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("block_idx", "puzzle_06/"),
+        ("warp.shuffle_xor()", "puzzle_26/"),
+        ("block_dim_count", "puzzle_16/idiomatic"),
+    ],
+)
+def test_a_name_from_a_program_finds_the_page_that_explains_it_first(
+    page: Any, address: str, query: str, first: str
+) -> None:
+    page.goto(f"{address}introduction.html")
+    page.keyboard.press("/")
+    page.locator("#search-input").fill(query)
+    assert first in page.locator(".search-results a").first.get_attribute("href")
+
+
 def test_the_number_of_a_puzzle_finds_its_page_first(page: Any, address: str) -> None:
     page.goto(f"{address}introduction.html")
     page.keyboard.press("/")

@@ -19,7 +19,7 @@ _PATTERNS = (
     "####/#++#/#++#/####",  # a block
     "##++/##++/++##/++##",  # two buffers in turn
     "...#/.#.#/.###/####",  # measurements
-    "##.#/##.#/..../##.#",  # a matrix of matrices
+    "#+#+/+#+#/#+#+/+#+#",  # the fragments of a matrix
     "#+++/.#++/..#+/...#",  # an offset from line to line
 )
 """For each part the rows of its pattern: `#` strong, `+` pale, `.` empty."""

@@ -60,6 +60,7 @@ PHRASES = {
     "full-file": Text("View full file"),
     "manifest": Text("Description of this puzzle"),
     "solved": Text("solved"),
+    "more-findings": Text("{count} more findings"),
     "replay-solution": Text("Step through the solution"),
     "replay-run": Text("Step through this run"),
     "replay-wrong": Text("Step through a wrong answer"),

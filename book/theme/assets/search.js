@@ -74,8 +74,12 @@ function find(query) {
     if (section.page === `puzzle_${number}/puzzle_${number}.html`) return 0;
     return wanted.every((stem) => section.title.toLowerCase().includes(stem)) ? 1 : 2;
   };
+  // A name from a program: where it first appears in the book, it is explained.
+  const name = query.trim().match(/^([a-z]\w*[_.]\w+)(?:\(\))?$/i)?.[1].toLowerCase();
+  const named = (section) => Number(Boolean(name) && section.text.toLowerCase().includes(name));
+  const order = (one, other) => rank(one) - rank(other) || named(other) - named(one) || (name ? one.id - other.id : 0);
   const asked = number ? sections.filter((section) => !rank(section) && !fitting.includes(section)) : [];
-  return [...asked, ...fitting].sort((one, other) => rank(one) - rank(other));
+  return [...asked, ...fitting].sort(order);
 }
 
 // ---- the dialog ----

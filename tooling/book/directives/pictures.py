@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from tooling.book.directives import replays
 from tooling.book.errors import BookError
+from tooling.book.figures.canvas import DARK, LIGHT, Ink
 from tooling.book.figures.figure import picture_file
 from tooling.book.page import PageContext, Words
 
@@ -37,6 +38,17 @@ _OF_LABELS = tuple(re.compile(rf' {name}="[^"]*"') for name in ("font-size", "te
 """Attributes that only labels have, and that they inherit."""
 _FILL = re.compile(r' fill="[^"]*"')
 _SHAPE = re.compile(r"<(?:rect|path|circle|ellipse|polygon|polyline)\b[^>]*>")
+
+
+_OF_PAGE = {
+    pair: f"var(--{name})"
+    for pair, name in zip(
+        zip(LIGHT.marks[Ink.LIVE], DARK.marks[Ink.LIVE], strict=True),
+        ("figure-fill", "accent", "figure-ink"),
+        strict=True,
+    )
+}
+"""Colours of what threads hold, light and dark: a page of a part shows them in the part's hue."""
 
 
 class Picture(Struct, frozen=True):
@@ -72,6 +84,8 @@ def _inline(picture: Picture, name: str) -> str:
 
     def variable(found: re.Match[str]) -> str:
         pair = (found[0], next(dark))
+        if pair in _OF_PAGE:
+            return _OF_PAGE[pair]
         key = f"--c{crc32(repr(pair).encode()):08x}"[:8]  # a short name, the same in all figures
         pairs[key] = pair
         return f"var({key})"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import io
 import re
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tooling.book import recordings
+from tooling.book.directives import verdict_layout
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.recordings import Recording
@@ -30,9 +30,7 @@ _MACHINES_OWN = (
     ),  # a kernel of a graph: a hash of that, too
 )
 """Text of a verdict that depends on the machine, and its replacement in a page."""
-_LABEL = re.compile(r"^( +)([^\s:][^:]{0,14}:)(?= )")  # such as `why:`
 _TIME_LIMIT = 300.0  # seconds, however busy the machine is that records
-_HANG = 2  # the indentation in columns of the rest of a wrapped line
 
 
 def verdict(page: PageContext, words: Words) -> str:
@@ -42,15 +40,7 @@ def verdict(page: PageContext, words: Words) -> str:
     if not path.is_file():
         parse_words(page, words)  # raises if there is no such answer
     recording = recordings.load(path)
-    lines = "\n</span>".join(map(_line, recording.lines))
-    return f'<pre><code class="verdict language-text">{lines}</span></code></pre>\n'
-
-
-def _line(said: str) -> str:
-    """A line as the start of a block; the caller ends it."""
-    hang = len(said) - len(said.lstrip()) + _HANG
-    shown = _LABEL.sub(r"\1<b>\2</b>", escape(said), count=1)
-    return f'<span style="--hang: {hang}ch">{shown}'
+    return verdict_layout.layout(recording.lines, recording.command, page.language)
 
 
 def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:

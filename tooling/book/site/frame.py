@@ -16,6 +16,7 @@ from tooling.book.parts import glyph, part_number, part_style
 from tooling.book.phrases import say
 from tooling.book.site.icons import ICONS, draw_signs
 from tooling.book.site.print_page import PRINT
+from tooling.book.site.tables import align_numbers
 from tooling.book.summary import Entry
 
 NOT_FOUND = "404.html"
@@ -124,7 +125,7 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
             head,
             count=1,
         )
-    return head + opening + draw_signs(article) + closing + tail
+    return head + opening + draw_signs(align_numbers(article)) + closing + tail
 
 
 def _position(article: str, around: SiteContext) -> str:
@@ -150,25 +151,34 @@ def _name_step(step: re.Match[str], around: SiteContext) -> str:
 
 
 def sidebar(around: SiteContext, page: str, up: str) -> str:
-    """The contents of the edition as nested lists, one for each part; the current page is marked."""
+    """The contents of the edition as nested lists, one for each part; the current page is marked.
+
+    On the page of a part the other parts are closed.
+    """
     if page == "index.html" and around.entries:
         page = around.entries[0].page
     link = f'<a href="{up}{escape(page)}"'
-    return _contents(around.entries, frozenset(around.stubs), up, around.edition.language).replace(
-        link, f'{link} aria-current="page"', 1
-    )
+    blocks = _contents(around.entries, frozenset(around.stubs), up, around.edition.language)
+    if any(link in block and "<details" in block for block in blocks):
+        blocks = tuple(
+            block if link in block else block.replace("<details open>", "<details>") for block in blocks
+        )
+    return "\n".join(blocks).replace(link, f'{link} aria-current="page"', 1)
 
 
 @lru_cache(maxsize=64)  # the same for all pages of one depth
-def _contents(entries: tuple[Entry, ...], stubs: frozenset[str], up: str, language: str) -> str:
+def _contents(entries: tuple[Entry, ...], stubs: frozenset[str], up: str, language: str) -> tuple[str, ...]:
+    """A block for each part."""
     blocks = []
     for part, members in groupby(entries, key=lambda entry: entry.part):
         number = part_number(part)
         mark, style = (glyph(number), f" {part_style(number)}") if number else ("", "")
-        heading = f"<h2>{mark}{escape(part)}</h2>\n" if part else ""
-        items = _items(list(members), stubs, up, language)
-        blocks.append(f"<section{style}>{heading}<ol>\n{items}</ol></section>")
-    return "\n".join(blocks)
+        items = f"<ol>\n{_items(list(members), stubs, up, language)}</ol>"
+        if part:
+            heading = f"<summary><h2>{mark}{escape(part)}</h2></summary>"
+            items = f"<details open>{heading}\n{items}</details>"
+        blocks.append(f"<section{style}>{items}</section>")
+    return tuple(blocks)
 
 
 def _items(entries: Sequence[Entry], stubs: frozenset[str], up: str, language: str) -> str:

@@ -19,7 +19,7 @@ _UNSEEN = re.compile(
     r'|<section class="puzzle-card".*?</section>|<a class="filename".*?</a>',
     re.DOTALL,
 )
-_TAG = re.compile(r"</?(?:p|li|h\d|td|th|tr|div|pre|details|summary|figcaption|blockquote)[^>]*>")
+_TAG = re.compile(r"</?(?:p|br|li|d[dlt]|h\d|td|th|tr|div|pre|details|summary|figcaption|blockquote)[^>]*>")
 _INLINE_TAG = re.compile(r"<[^>]+>")
 
 

@@ -1,0 +1,42 @@
+"""Columns of numbers in a page's tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from tooling.book.site.tables import align_numbers
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("0.2 %", "86 %"),
+        ("75.9 µs", "471.8 µs"),
+        ("1,024", "–"),
+        ("−3", "<code>2</code>"),
+        ("4바이트", "16 bytes"),
+        ("147 MB", "2.1 TB/s"),
+    ],
+)
+def test_a_column_of_numbers_is_marked_with_its_head(cells: tuple[str, str]) -> None:
+    rows = "".join(f"<tr><td>name</td><td>{cell}</td><td>text</td></tr>" for cell in cells)
+    shown = align_numbers(f"<table><thead><tr><th>a</th><th>b</th><th>c</th></tr></thead>{rows}</table>")
+    assert '<th>a</th><th class="number">b</th><th>c</th>' in shown
+    assert [f'<td>name</td><td class="number">{cell}</td><td>text</td>' in shown for cell in cells] == [
+        True,
+        True,
+    ]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "<table><thead><tr><th>a</th><th>b</th></tr></thead><tr><td>1</td><td>one block</td></tr></table>",
+        "<table><thead><tr><th>a</th><th>b</th></tr></thead><tr><td>1</td><td></td></tr></table>",
+        '<table class="times"><tr><th>a</th><th>b</th></tr><tr><td>x</td><td>1</td></tr></table>',
+        '<table><tr><th>a</th><th>b</th></tr><tr><td colspan="2">1</td></tr></table>',
+        "<table><thead><tr><th>a</th><th>b</th></tr></thead></table>",
+    ],
+)
+def test_other_columns_stay_as_they_are(table: str) -> None:
+    assert align_numbers(table) == table

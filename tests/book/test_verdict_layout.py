@@ -1,0 +1,76 @@
+"""Verdicts in a page: the judge's own words, set as findings, labels and a table."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from tooling.book import recordings
+from tooling.book.directives.verdict_layout import layout
+
+OUTPUTS = Path(__file__).parents[1] / "data" / "outputs"
+RACE = (
+    "❌ p12 is not right yet",
+    "  the values are right this time, but by luck; the simulated GPU found:",
+    "    error: [races] race on shared memory: a <b>",
+    "      where: p12.mojo:40:26: thread (3, 0, 0) of block (0, 0, 0) reads",
+    "             found 5 times in dot_product",
+    "      try: Put `barrier()` between the two lines.",
+)
+VALUES = (
+    "❌ p01: 아직 정답이 아닙니다",
+    "  `out`의 값이 틀렸습니다 (책의 데이터)",
+    "    원소 4개 중 3개가 다릅니다:",
+    "      인덱스  결과  이전 값",
+    "        [0]  13.0      10.0",
+    "      ... 외 2개",
+    "  이유: 입력의 인덱스를 끝에서부터 세고 있습니다",
+)
+
+
+def test_a_finding_has_its_labels_and_its_places() -> None:
+    shown = layout(RACE, "p12", "en")
+    assert '<p class="judged-title">❌ <code>p12</code> is not right yet</p>' in shown
+    assert "<p><b>error: <span>[races]</span></b> race on shared memory: a &lt;b&gt;</p>" in shown
+    assert (
+        "<dt>where:</dt><dd><code>p12.mojo:40:26</code>: thread (3, 0, 0) of block (0, 0, 0) reads"
+        "<br>found 5 times in dot_product</dd>"
+    ) in shown
+    assert "<dt>try:</dt><dd>Put <code>barrier()</code> between the two lines.</dd>" in shown
+    assert "\n\n" not in shown  # it would end the block of HTML in a Markdown page
+
+
+def test_wrong_values_are_a_table() -> None:
+    shown = layout(VALUES, "p01", "ko")
+    assert "<th>인덱스</th><th>결과</th><th>이전 값</th>" in shown
+    assert "<tr><td>[0]</td><td>13.0</td><td>10.0</td></tr>" in shown
+    assert '<tr><td colspan="3">... 외 2개</td></tr>' in shown
+    assert "<dt>이유:</dt><dd>입력의 인덱스를 끝에서부터 세고 있습니다</dd>" in shown
+
+
+@pytest.mark.parametrize(("language", "more"), [("en", "2 more findings"), ("ko", "나머지 문제 2개")])
+def test_of_many_findings_the_first_two_are_shown(language: str, more: str) -> None:
+    lines = [*RACE[:2], *RACE[2:3] * 4, "  why: it races"]
+    shown = layout([*lines], "p12", language)
+    before, _, after = shown.partition(f"<details>\n<summary>{more}</summary>")
+    assert (before.count('class="finding"'), after.count('class="finding"')) == (2, 2)
+    assert after.partition("</details>")[2].lstrip().startswith("<dl>\n<dt>why:</dt>")
+    assert "<details>" not in layout([*lines[:5], lines[-1]], "p12", language)
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_every_verdict_of_the_book_keeps_its_words(language: str) -> None:
+    files = sorted(OUTPUTS.rglob(f"*.verdict-{language}.json"))
+    assert len(files) > 80
+    for file in files:
+        said = recordings.load(file)
+        folded = re.compile(r"<summary>.*?</summary>")
+        shown = unescape(re.sub(r"<[^>]+>", " ", folded.sub("", layout(said.lines, said.command, language))))
+        assert _letters(shown) == _letters(" ".join(said.lines)), file.name
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\s`]", "", text)

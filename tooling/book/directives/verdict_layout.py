@@ -1,0 +1,150 @@
+"""Sets what the judge says as a part of a page: the verdict, its findings with labels, and wrong values.
+
+The judge writes lines for a terminal, whose indentation shows what belongs together. Its words are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from html import escape
+from itertools import takewhile
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tooling.book.phrases import say
+
+_LABEL = re.compile(r"([^\s:][^:]{0,14}): +(?=\S)")  # such as `why:`
+_KIND = re.compile(r"\[(\w+)\] ")  # of a finding, such as `[races]`
+_ROW = re.compile(r"(\[[\d, ]+\])\s+(\S+)\s+(\S+)")  # an index, and two values
+_REST = re.compile(r"\.\.\. .+")  # the last row, such as `... and 11 more`
+_COLUMN = re.compile(r"\s{2,}")
+_CODE = re.compile(r"`([^`]+)`|(?<![\w/])([\w.]+\.(?:mojo|py):\d+(?::\d+)?|\[[^\]]*[\d…]\](?=$))")
+"""Code, a place in a file, or the values of an array."""
+_MARGIN = 2  # columns by which what belongs to a line is indented further
+
+
+_FINDING = '<div class="finding">'
+_MANY, _SHOWN = 3, 2  # findings from which on they are folded, and those that are shown then
+
+
+class Line(Struct, frozen=True):
+    """A line of a verdict.
+
+    Attributes:
+        indent: in columns.
+        label: without the colon; empty if the line has none.
+        texts: what follows the label, and the lines that go on with it.
+    """
+
+    indent: int
+    label: str
+    texts: tuple[str, ...]
+
+
+def layout(lines: Sequence[str], command: str, language: str) -> str:
+    """The verdict on a command as HTML without empty lines, which would end an HTML block of Markdown.
+
+    Of many findings, all but the first are folded.
+    """
+    title, *rest = lines
+    title = title.replace(command, f"`{command}`", 1)
+    body = "\n".join(_folded(list(_sections(_parsed(rest))), language))
+    return (
+        f'<div class="judged">\n<p class="judged-title">{_words(title)}</p>\n'
+        f'<div class="judged-body">\n{body}\n</div>\n</div>\n'
+    )
+
+
+def _folded(sections: Sequence[str], language: str) -> list[str]:
+    """The sections, with the later ones of many findings in one that is closed."""
+    findings = [place for place, section in enumerate(sections) if section.startswith(_FINDING)]
+    if len(findings) <= _MANY:
+        return list(sections)
+    hidden = findings[_SHOWN:]
+    summary = escape(say("more-findings", language, count=len(hidden)))
+    fold = "\n".join((f"<summary>{summary}</summary>", *(sections[place] for place in hidden)))
+    rest = [section for place, section in enumerate(sections) if place > hidden[0] and place not in hidden]
+    return [*sections[: hidden[0]], f"<details>\n{fold}\n</details>", *rest]
+
+
+def _parsed(lines: Iterable[str]) -> list[Line]:
+    """The lines, each with those that go on with it."""
+    found: list[Line] = []
+    for line in filter(str.strip, lines):
+        text, indent = line.strip(), len(line) - len(line.lstrip())
+        label = _LABEL.match(text)
+        last = found[-1] if found else None
+        if label:
+            found.append(Line(indent, label[1], (text[label.end() :],)))
+        elif last and last.label and indent > last.indent + _MARGIN:
+            found[-1] = replace(last, texts=(*last.texts, text))
+        else:
+            found.append(Line(indent, "", (text,)))
+    return found
+
+
+def _sections(lines: Sequence[Line]) -> Iterator[str]:
+    """Statements, findings with their facts, and tables of values, in the order of the judge."""
+    start = 0
+    while start < len(lines):
+        line, following = lines[start], lines[start + 1 :]
+        if _is_finding(line):
+            inside = tuple(takewhile(partial(_is_inside, line), following))
+            yield _finding(line, inside)
+        elif line.label:
+            inside = tuple(takewhile(lambda each: each.label and not _is_finding(each), following))
+            yield _facts((line, *inside))
+        elif following and _ROW.fullmatch(following[0].texts[0]):
+            inside = tuple(takewhile(_is_row, following))
+            yield _table(line, inside)
+        else:
+            inside = ()
+            kind = "judged-cause" if line.indent == _MARGIN else "judged-detail"
+            yield f'<p class="{kind}">{_words(line.texts[0])}</p>'
+        start += 1 + len(inside)
+
+
+def _is_inside(outer: Line, line: Line) -> bool:
+    return line.indent > outer.indent
+
+
+def _is_finding(line: Line) -> bool:
+    return bool(line.label and _KIND.match(line.texts[0]))
+
+
+def _is_row(line: Line) -> bool:
+    return bool(_ROW.fullmatch(line.texts[0]) or _REST.fullmatch(line.texts[0]))
+
+
+def _finding(line: Line, facts: Sequence[Line]) -> str:
+    kind, text = _KIND.match(line.texts[0])[1], _KIND.sub("", line.texts[0], count=1)  # type: ignore[index]
+    head = f"<p><b>{escape(line.label)}: <span>[{kind}]</span></b> {_words(text)}</p>"
+    return f"{_FINDING}\n{head}\n{_facts(facts)}\n</div>"
+
+
+def _facts(lines: Iterable[Line]) -> str:
+    rows = (
+        f"<dt>{escape(line.label)}:</dt><dd>{'<br>'.join(map(_words, line.texts))}</dd>" for line in lines
+    )
+    return "<dl>\n{}\n</dl>".format("\n".join(rows))
+
+
+def _table(head: Line, rows: Iterable[Line]) -> str:
+    """The elements that differ: index, what the program wrote, and what belongs there."""
+    heads = "".join(f"<th>{escape(name)}</th>" for name in _COLUMN.split(head.texts[0]))
+    body = (
+        "".join(f"<td>{escape(cell)}</td>" for cell in cells.groups())
+        if (cells := _ROW.fullmatch(row.texts[0]))
+        else f'<td colspan="3">{escape(row.texts[0])}</td>'
+        for row in rows
+    )
+    lines = "\n".join(f"<tr>{row}</tr>" for row in body)
+    return f'<table class="values">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody>\n</table>'
+
+
+def _words(text: str) -> str:
+    """The text as HTML, code and places in a file as code."""
+    return _CODE.sub(lambda found: f"<code>{found[1] or found[2]}</code>", escape(text, quote=False))
