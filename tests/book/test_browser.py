@@ -81,24 +81,25 @@ def test_heads_of_values_are_for_screen_readers(page: Any, address: str, path: s
 
 def test_tabs_by_mouse_and_memory(page: Any, address: str) -> None:
     page.goto(f"{address}puzzle_15/puzzle_15.html")
-    page.locator(TAB, has_text="uv").click()
+    assert page.locator(f"{TAB}[aria-selected=true]").inner_text() == "uv"
+    page.locator(TAB, has_text="no GPU").click()
     shown = page.locator("[role=tabpanel] code:visible", has_text="uv run tooling run p15")
-    assert shown.all_inner_texts() == ["uv run tooling run p15_tile_tensor\n"]
+    assert shown.all_inner_texts() == ["uv run tooling run p15_tile_tensor --target sim\n"]
     page.goto(f"{address}puzzle_23/tile.html")
-    assert page.locator(f"{TAB}[aria-selected=true]").inner_text() == "uv"
+    assert page.locator(f"{TAB}[aria-selected=true]").inner_text() == "no GPU"
     page.goto(f"{address}ko/puzzle_12/raw.html")
-    assert page.locator(f"{TAB}[aria-selected=true]").inner_text() == "uv"
+    assert page.locator(f"{TAB}[aria-selected=true]").inner_text() == "GPU 없음"
 
 
 def test_tabs_by_keyboard(page: Any, address: str) -> None:
     page.goto(f"{address}puzzle_15/puzzle_15.html")
     page.locator(TAB).first.focus()
     page.keyboard.press("ArrowRight")
-    assert page.evaluate("document.activeElement.textContent") == "pixi AMD"
-    page.keyboard.press("End")
     assert page.evaluate("document.activeElement.textContent") == "no GPU"
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.textContent") == "pixi Apple"
     page.keyboard.press("ArrowRight")
-    assert page.evaluate("document.activeElement.textContent") == "pixi"
+    assert page.evaluate("document.activeElement.textContent") == "uv"
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.getAttribute('role')") == "tabpanel"
 

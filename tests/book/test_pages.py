@@ -58,11 +58,11 @@ def test_run_tabs_of_a_graph_bring_its_extra(real: Project) -> None:
     text = at_work.render("puzzle_15/puzzle_15.md", "# x\n\n{{#run p17 solution}}\n")
     assert at_work.problems == []
     assert re.findall(r"```bash\n(.*)\n```", text) == [
+        "uv run --extra max tooling run p17 --solution",
+        "uv run --extra max tooling run p17 --solution --target sim",
         "pixi run -e max tooling run p17 --solution",
         "pixi run -e max tooling run p17 --solution --target amd",
         "pixi run -e max tooling run p17 --solution --target apple",
-        "uv run --extra max tooling run p17 --solution",
-        "uv run --extra max tooling run p17 --solution --target sim",
     ]
 
 

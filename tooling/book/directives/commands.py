@@ -54,15 +54,13 @@ def ways_to_run(selection: Selection, solution: bool = False) -> tuple[Way, ...]
     tool = f"tooling run {selection.command}" + (" --solution" if solution else "")
     program = selection.program
     extra = program.extra.value if program.language is ProgramLanguage.PYTHON else ""
-    ways = [
+    uv = f"uv run --extra {extra}" if extra else "uv run"
+    pixi = [
         Way(key, (with_extra if extra else pattern).format(tool=tool, extra=extra))
         for vendor, key, pattern, with_extra in _BY_VENDOR
         if not selection.mode.requirement(vendor).unsupported
     ]
-    uv = f"uv run --extra {extra}" if extra else "uv run"
-    ways.append(Way("uv", f"{uv} {tool}"))
-    ways.append(Way("no GPU", f"{uv} {tool} {SIMULATED}"))
-    return tuple(ways)
+    return (Way("uv", f"{uv} {tool}"), Way("no GPU", f"{uv} {tool} {SIMULATED}"), *pixi)
 
 
 def runs_of(page: PageContext) -> Iterator[tuple[Directive, Selection]]:
