@@ -24,6 +24,7 @@ _USES_LAYOUT_TENSOR = Text(
     plural="note: this program uses LayoutTensor ({count} times), which Mojo deprecates in favour of "
     "TileTensor; your code is not at fault",
 )
+_DECLARATION = "function declared here"
 _TRY = Text("try")
 _WARNINGS = Text("the compiler warns, which does not change the verdict:")
 _ALSO_AT = Text("also at {places}")
@@ -107,6 +108,8 @@ def _from_record(record: dict[str, object]) -> Diagnostic:
 def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8, language: str = ENGLISH) -> str:
     """The errors with their notes, and each hint once, after the first error that it is for.
 
+    Where there is a hint, the declaration of the function, mostly one of the library, is omitted.
+
     Args:
         language: of the hints; the compiler's messages are in English.
     """
@@ -114,8 +117,10 @@ def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8, language:
     hints: set[Text] = set()
     count = 0
     after_error = False
+    hint: Text | None = None  # for the last error
     for diagnostic in diagnostics:
-        if diagnostic.kind == "note" and after_error and count <= most:
+        declaration = diagnostic.message == _DECLARATION
+        if diagnostic.kind == "note" and after_error and count <= most and not (hint and declaration):
             shown.append(diagnostic.render())
         after_error = diagnostic.kind == "error" or (after_error and diagnostic.kind == "note")
         if diagnostic.kind != "error":
