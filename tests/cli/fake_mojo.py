@@ -1,10 +1,10 @@
 """A stand-in for the compiler: "builds" a Python script with the suffix .mojo by copying it.
 
 It understands what `tooling` passes: `--version`, and `build SOURCE … -o OUTPUT`. Lines of the source
-steer it: `# compile error` is reported as an error at its place, `# deprecated` as a warning, `# slow build`
-takes long, `# build of 2 seconds` as long as it says, `# disk full: MESSAGE` fails with this message,
-`# not for gfx` is refused for accelerators that begin so, in a library that the line calls, and
-`# needs xcrun` fails for want of a tool.
+steer it: `# compile error` is reported as an error at its place, `# deprecated` and `# old index` as
+warnings, `# slow build` takes long, `# build of 2 seconds` as long as it says, `# disk full: MESSAGE`
+fails with this message, `# not for gfx` is refused for accelerators that begin so, in a library that the
+line calls, and `# needs xcrun` fails for want of a tool.
 Every build is noted in the file that FAKE_MOJO_LOG names. Like the real one it leaves a file in the
 temporary folder.
 """
@@ -33,6 +33,11 @@ def main() -> int:
         for mark, kind, message in (
             ("# compile error", "error", "use of unknown declaration 'thing'"),
             ("# deprecated", "warning", "Use TileTensor instead"),
+            (
+                "# old index",
+                "warning",
+                "positional `__getitem__` is deprecated, use `unsafe_offset=` instead",
+            ),
         ):
             if mark in line:
                 failed = failed or kind == "error"

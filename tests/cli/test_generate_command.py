@@ -134,13 +134,33 @@ def test_help_lists_the_commands_without_loading_them(workbench: Workbench) -> N
 
 def test_list_shows_the_tensor_api_of_each_program(workbench: Workbench) -> None:
     workbench.add_p34()
-    header, *rows = workbench.run("list").stdout.splitlines()
-    assert header.split() == ["part", "puzzle", "command", "tensor", "API", "kind", "runs", "on"]
-    assert [" ".join(row.split()) for row in rows] == [
-        "I Map p01 raw puzzle nvidia, amd, apple",
-        "XI Clusters p34 --coordination layout_tensor puzzle nvidia ≥ 9.0",
-        "XI p34 --demo layout_tensor demo nvidia ≥ 9.0",
-    ]
+    assert workbench.run("list").stdout == (
+        "    command             tensor API     kind    runs on\n"
+        "\n"
+        "Part I: First kernels\n"
+        "  p01  Map\n"
+        "    p01                 raw            puzzle  nvidia, amd, apple\n"
+        "\n"
+        "Part XI: Tensor cores and clusters\n"
+        "  p34  Clusters\n"
+        "    p34 --coordination  layout_tensor  puzzle  nvidia ≥ 9.0\n"
+        "    p34 --demo          layout_tensor  demo    nvidia ≥ 9.0\n"
+    )
+
+
+def test_list_in_korean_in_a_narrow_terminal(workbench: Workbench) -> None:
+    workbench.add_p34()
+    manifest = workbench.root / "problems" / "p34" / "puzzle.yaml"
+    manifest.write_text(manifest.read_text().replace("--coordination", "--coordination-of-all-clusters"))
+    assert workbench.run("list", "--lang", "ko", "--part", "XI", COLUMNS="66").stdout == (
+        "    명령                              텐서 API       종류  실행되는 GPU\n"
+        "\n"
+        "11부: 텐서 코어와 클러스터\n"
+        "  p34  클러스터\n"
+        "    p34                               layout_tensor  퍼즐  nvidia ≥ 9.0\n"
+        "      --coordination-of-all-clusters\n"
+        "    p34 --demo                        layout_tensor  데모  nvidia ≥ 9.0\n"
+    )
 
 
 def test_list_as_json(workbench: Workbench) -> None:

@@ -355,6 +355,30 @@ def test_layout_tensor_warnings_fold_into_one_line(workbench: Workbench, languag
         assert "Use TileTensor instead" not in result.stdout
 
 
+OLD_INDEX = "first = 1 # old index\nsecond = 2 # old index\n"
+
+
+def test_warnings_are_below_the_verdict_each_once(workbench: Workbench) -> None:
+    """A beginner's `output[i]`, which the compiler deprecates, is right all the same."""
+    workbench.problem.write_text(OLD_INDEX + workbench.solution.read_text())
+    *_, passed, head, first, source, marker, advice, also = workbench.run("run", "p01").stdout.splitlines()
+    assert passed.startswith(("✅ p01 passed", "  next: ", "  all puzzles are solved"))
+    assert head == "the compiler warns, which does not change the verdict:"
+    deprecated = "positional `__getitem__` is deprecated, use `unsafe_offset=` instead"
+    assert first == f"  problems/p01/p01.mojo:1:5: warning: {deprecated}"
+    assert (source.strip(), marker.strip()) == ("first = 1 # old index", "^")
+    assert advice == "    try: index a pointer with `p[unsafe_offset=i]`"
+    assert also == "    also at 2:5"
+
+
+def test_korean_advice_on_a_warning_is_wrapped(workbench: Workbench) -> None:
+    workbench.problem.write_text(OLD_INDEX + workbench.solution.read_text())
+    lines = workbench.run("run", "p01", "--lang", "ko", COLUMNS="44").stdout.splitlines()
+    advice = lines.index("    해 볼 것: 포인터는")
+    assert lines[advice + 1] == "      `p[unsafe_offset=i]`로 인덱싱합니다"
+    assert lines[advice + 2] == "    같은 경고: 2:5"
+
+
 def test_a_program_is_built_once_until_it_changes(workbench: Workbench) -> None:
     for _ in range(2):
         assert workbench.run("run", "p01").status == ExitCode.PASSED
@@ -508,9 +532,12 @@ def test_a_run_with_fewer_checks_keeps_no_progress(
     options: tuple[str, ...],
     keeps: bool,
 ) -> None:
-    def passed(_arguments: object, _project: object, selection: Selection, _terminal: object) -> Verdict:
+    def passed(
+        _arguments: object, _project: object, selection: Selection, _terminal: object
+    ) -> tuple[Verdict, str]:
         choice = Choice(SIMULATED, "the test's")
-        return Verdict(selection, choice, solution=False, cases=(), outcome=Outcome.PASSED, seconds=0.1)
+        verdict = Verdict(selection, choice, solution=False, cases=(), outcome=Outcome.PASSED, seconds=0.1)
+        return verdict, ""
 
     monkeypatch.setattr(run_command, "_judged", passed)
     monkeypatch.setenv("PUZZLE_ROOT", str(workbench.root))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tooling.toolchain import BuildFailed
 from tooling.toolchain.dependencies import imported_files
 from tooling.toolchain.diagnostics import parse_diagnostics, render_errors, render_warnings
@@ -87,8 +89,51 @@ def test_a_missing_colon_has_a_hint() -> None:
             parse_diagnostics(record("error", "expected ':' after 'if' condition", text=text))
         )
 
-    assert told("    if i < Int(size)").endswith("try: end this line with a colon: `if i < size:`")
+    assert told("    if i < Int(size)").endswith("try: end this line with a colon: `if i < Int(size):`")
     assert "colon" not in told("    var table = {1}")
+
+
+@pytest.mark.parametrize(
+    ("message", "line", "advice"),
+    [
+        ("expected ':' after 'if' condition", "    if i = 0:", "compare with `==`; `=` assigns a value"),
+        (
+            "expected '(' after 'comptime'",  # the line before ended with `+`
+            "comptime GUARD_SIZE = SIZE",
+            "the code above this line is not complete: look for an operator or an open parenthesis at its "
+            "end",
+        ),
+        (
+            "expression must be mutable in assignment",
+            "    a[unsafe_offset=i] = 10",
+            "a kernel cannot change its inputs: assign to its output",
+        ),
+        (
+            "use of unknown declaration 'out'",
+            "    out[unsafe_offset=i] = 10",
+            "in the kernel the buffer has the name of the parameter, such as `output`",
+        ),
+        ("use of unknown declaration 'int'", "    int x = 10;", "declare it with `var`: `var x = 10`"),
+        ("use of unknown declaration 'int'", "    x = int(y)", "write `Int(x)`"),
+    ],
+)
+def test_mistakes_of_beginners_have_hints(message: str, line: str, advice: str) -> None:
+    assert render_errors(parse_diagnostics(record("error", message, text=line))).endswith(f"try: {advice}")
+
+
+def test_a_comparison_as_a_statement_has_a_hint() -> None:
+    found = parse_diagnostics(
+        record("warning", "'Bool' value is unused; assign to '_' to discard the result", text="    a[0] == 1")
+    )
+    assert render_warnings(found).endswith("try: assign with `=`; `==` compares two values")
+
+
+def test_a_declaration_in_the_library_is_shown_only_without_a_hint() -> None:
+    note = record("note", "function declared here", text="def __lt__(self, rhs: Self) -> Bool")
+    refused = "value passed to 'rhs' cannot be converted from '{}' to 'Int'"
+    for kind, shown in (("Int32", False), ("StringLiteral", True)):
+        text = render_errors(parse_diagnostics(record("error", refused.format(kind)) + "\n" + note))
+        assert ("function declared here" in text) is shown
 
 
 def test_unused_names_of_unfinished_work_are_not_mentioned() -> None:

@@ -42,18 +42,21 @@ def command(options: PuzzleRunOptions) -> int:
     from tooling.reports.records import error_record, verdict_record
 
     try:
-        verdict = _judged(options, project, selection, terminal)
+        verdict, warnings = _judged(options, project, selection, terminal)
     except ToolingError as error:
         error.speak(options.lang)
         _write(options, [error_record(selection.puzzle.id, selection.command, error)])
         raise
     from tooling.reports.annotations import annotation_lines, in_workflow, verdict_annotations
     from tooling.reports.console import show_verdict
+    from tooling.reports.invocation import from_here
     from tooling.reports.step_summary import add_to_summary, records_markdown
 
     show_verdict(verdict, terminal, options.lang)
     if options.checks is None:  # with fewer checks than all, a race may have gone unseen
         _keep_progress(verdict, project, terminal, options.lang)
+    for line in from_here(warnings, os.environ).splitlines():
+        terminal.message(line, "dim")
     record = verdict_record(verdict, options.lang)
     if in_workflow():
         source = selection.program.solution if options.solution else selection.program.problem
@@ -64,13 +67,15 @@ def command(options: PuzzleRunOptions) -> int:
     return verdict.outcome.exit_code
 
 
-def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, terminal: Terminal) -> Verdict:
+def _judged(
+    options: PuzzleRunOptions, project: Project, selection: Selection, terminal: Terminal
+) -> tuple[Verdict, str]:
+    """The verdict, and the compiler's warnings as they are shown."""
     from tooling.catalog.model import ModeKind
     from tooling.cli.parser import UsageError
     from tooling.generate.skeletons import FILL_MARK
     from tooling.judging.verdict import Outcome
     from tooling.reports.console import headline
-    from tooling.reports.invocation import from_here
     from tooling.reports.status_line import StatusLine
     from tooling.reports.terminal import ProgramOutput
     from tooling.targets.selection import choose
@@ -112,8 +117,6 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
         for source in selection.program.sources
     )
     warnings = render_warnings(executable.diagnostics, unfinished=unfinished, language=options.lang)
-    for line in from_here(warnings, os.environ).splitlines():
-        terminal.message(line, "dim")
     with StatusLine(terminal, options.lang) as status:
         status.say(_RUNNING.of(command=selection.command, limit=trial.limit))
         judged = selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
@@ -124,7 +127,7 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
             passed = verdict.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
         finally:
             output.end(passed=passed)
-        return verdict
+        return verdict, warnings
 
 
 def _keep_progress(verdict: Verdict, project: Project, terminal: Terminal, language: str) -> None:

@@ -36,8 +36,13 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("write only where the index is less than the size, in every dimension"),
     ),
     "partly-written": Explanation(
-        Text("{count} elements of `{output}` were never written"),
-        Text("they still hold what they held before the launch"),
+        Text(
+            "one element of `{output}` was never written", "{count} elements of `{output}` were never written"
+        ),
+        Text(
+            "it still holds what it held before the launch",
+            "they still hold what they held before the launch",
+        ),
         Text("compare guard and index with the grid: which threads should have written these elements?"),
     ),
     "first-block-only": Explanation(

@@ -19,7 +19,7 @@ from tooling.project import Project, content_root
 from tooling.reports.invocation import tool_prefix, typed_path
 from tooling.reports.terminal import Terminal
 from tooling.targets.probing import SIMULATED_GPUS
-from tooling.text import ENGLISH, Text, in_language
+from tooling.text import ENGLISH, Sentence, Text, in_language
 from tooling.text.width import columns
 
 _SOLVED = Text("{solved} of {total} puzzles solved")
@@ -142,8 +142,7 @@ def show_progress(journey: Journey, terminal: Terminal, language: str) -> None:
         puzzles = journey.part(part)
         done = sum(journey.progress.is_solved(puzzle) for puzzle in puzzles)
         terminal.line()
-        heading = PART_TITLES.get(part) or _PART.of(part=PartNumber(part))
-        terminal.line(terminal.paint(heading.render(language), "bold") + f"  {done}/{len(puzzles)}")
+        terminal.line(terminal.paint(heading_of(part).render(language), "bold") + f"  {done}/{len(puzzles)}")
         for puzzle in puzzles:
             steps = list(steps_of(puzzle))
             found = [
@@ -158,6 +157,11 @@ def show_progress(journey: Journey, terminal: Terminal, language: str) -> None:
                 count = f"{len(found)}/{len(steps)}  " if len(steps) > 1 else "     "
                 row += f"  {count}{_circumstances(found, language)}"
             terminal.line(row.rstrip())
+
+
+def heading_of(part: str) -> Sentence:
+    """The number of a part, and its title if the book has one."""
+    return PART_TITLES.get(part) or _PART.of(part=PartNumber(part))
 
 
 def progress_record(journey: Journey) -> dict[str, Any]:

@@ -28,7 +28,7 @@ _PLAIN_SIGNS = {
 }
 SUCCESS = "✅"
 _NOTE = Text("note")
-_SENTENCE = re.compile(r"\s*(\S+:\d+:\d+: )?(error|warning|note|try): |\.\.\. and ")
+_SOURCE_INDENT = " " * 6  # of source lines and markers among the compiler's messages
 _NARROWEST, _WIDEST = 30, 110  # columns that texts are wrapped at
 
 
@@ -58,10 +58,10 @@ class Terminal(Struct, frozen=True):
 
     def message(self, line: str, style: str | None = None) -> None:
         """Writes a line of the compiler: its sentences are wrapped, lines of source and markers are not."""
-        if _SENTENCE.match(line):
-            self.wrapped(line, style)
-        else:
+        if line.startswith(_SOURCE_INDENT):
             self.line(self.paint(line, style) if style else line)
+        else:
+            self.wrapped(line, style)
 
     def labelled(self, label: str, text: str, style: str = "dim", indent: str = "  ") -> None:
         """Writes `  label: text`, wrapped."""

@@ -24,7 +24,10 @@ _USES_LAYOUT_TENSOR = Text(
     plural="note: this program uses LayoutTensor ({count} times), which Mojo deprecates in favour of "
     "TileTensor; your code is not at fault",
 )
+_DECLARATION = "function declared here"
 _TRY = Text("try")
+_WARNINGS = Text("the compiler warns, which does not change the verdict:")
+_ALSO_AT = Text("also at {places}")
 _MORE_ERRORS = Text("... and {count} more error", "... and {count} more errors")
 _MORE_WARNINGS = Text("... and {count} more warning", "... and {count} more warnings")
 _TAB_WIDTH = 4
@@ -105,6 +108,8 @@ def _from_record(record: dict[str, object]) -> Diagnostic:
 def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8, language: str = ENGLISH) -> str:
     """The errors with their notes, and each hint once, after the first error that it is for.
 
+    Where there is a hint, the declaration of the function, mostly one of the library, is omitted.
+
     Args:
         language: of the hints; the compiler's messages are in English.
     """
@@ -112,8 +117,10 @@ def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8, language:
     hints: set[Text] = set()
     count = 0
     after_error = False
+    hint: Text | None = None  # for the last error
     for diagnostic in diagnostics:
-        if diagnostic.kind == "note" and after_error and count <= most:
+        declaration = diagnostic.message == _DECLARATION
+        if diagnostic.kind == "note" and after_error and count <= most and not (hint and declaration):
             shown.append(diagnostic.render())
         after_error = diagnostic.kind == "error" or (after_error and diagnostic.kind == "note")
         if diagnostic.kind != "error":
@@ -136,34 +143,43 @@ def _hint(hint: Text, language: str) -> str:
 
 
 def render_warnings(
-    diagnostics: Sequence[Diagnostic], *, unfinished: bool = False, most: int = 5, language: str = "en"
+    diagnostics: Sequence[Diagnostic], *, unfinished: bool = False, most: int = 5, language: str = ENGLISH
 ) -> str:
-    """The warnings; those about LayoutTensor, one for each use of the type, are combined into one line.
+    """The warnings under a heading, each once with the other places where the compiler repeats it.
+
+    Those about LayoutTensor, one for each use of the type, are combined into one line.
 
     Args:
         unfinished: the learner has not yet written the code that uses the names of the problem file, so
             warnings about unused names are omitted.
-        language: of that line and the hints; the compiler's messages are in English.
+        language: of all but the compiler's messages, which are in English.
     """
-    shown: list[str] = []
-    folded = 0
-    others = 0
-    for diagnostic in diagnostics:
-        if diagnostic.kind != "warning":
-            continue
-        if diagnostic.message == _LAYOUT_TENSOR_WARNING:
-            folded += 1
-            continue
-        if unfinished and "was never used" in diagnostic.message:
-            continue
-        others += 1
-        if others <= most:
-            shown.append(diagnostic.render())
-            hint = hint_for(diagnostic.message, diagnostic.text)
-            if hint:
-                shown.append(_hint(hint, language))
-    if others > most:
-        shown.append(_MORE_WARNINGS.of(count=others - most).render(language))
-    if folded:
-        shown.append(_USES_LAYOUT_TENSOR.of(count=folded).render(language))
+    warnings = [
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.kind == "warning" and not (unfinished and "was never used" in diagnostic.message)
+    ]
+    same: dict[tuple[str, Path | None], list[Diagnostic]] = {}
+    for warning in warnings:
+        if warning.message != _LAYOUT_TENSOR_WARNING:
+            file = warning.location.path if warning.location else None
+            same.setdefault((warning.message, file), []).append(warning)
+    shown = [_WARNINGS.render(language)] if same else []
+    for first, *others in list(same.values())[:most]:
+        shown += ["  " + line for line in first.render().splitlines()]
+        hint = hint_for(first.message, first.text)
+        if hint:
+            shown.append("  " + _hint(hint, language))
+        places = ", ".join(_line_and_column(each.location) for each in others if each.location)
+        if places:
+            shown.append("    " + _ALSO_AT.of(places=places).render(language))
+    if len(same) > most:
+        shown.append("  " + _MORE_WARNINGS.of(count=len(same) - most).render(language))
+    uses = sum(warning.message == _LAYOUT_TENSOR_WARNING for warning in warnings)
+    if uses:
+        shown.append(_USES_LAYOUT_TENSOR.of(count=uses).render(language))
     return "\n".join(shown)
+
+
+def _line_and_column(location: Location) -> str:
+    return f"{location.line}:{location.column}"

@@ -30,8 +30,31 @@ _TABLE: tuple[Renamed, ...] = (
     ),
     Renamed(
         r"expected ':'",
+        r"^\s*(if|elif|while)\b[^=]*[^=<>!]=[^=]",
+        Text("compare with `==`; `=` assigns a value"),
+    ),
+    Renamed(
+        r"expected ':'",
         r"^\s*(if|elif|else|for|while|def|with|struct|try|except)\b",
-        Text("end this line with a colon: `if i < size:`"),
+        Text("end this line with a colon: `if i < Int(size):`"),
+    ),
+    Renamed("'Bool' value is unused", "==", Text("assign with `=`; `==` compares two values")),
+    Renamed(
+        r"expected '\('",
+        r"^\s*(comptime|def)\b",
+        Text(
+            "the code above this line is not complete: look for an operator or an open parenthesis at its end"
+        ),
+    ),
+    Renamed(
+        "expression must be mutable in assignment",
+        r"^\s*\w+\[",
+        Text("a kernel cannot change its inputs: assign to its output"),
+    ),
+    Renamed(
+        "unknown declaration 'out'",
+        "",
+        Text("in the kernel the buffer has the name of the parameter, such as `output`"),
     ),
     Renamed("unexpected token", r"&&|\|\|", Text("write `and` and `or` instead of `&&` and `||`")),
     Renamed(
@@ -177,6 +200,11 @@ _TABLE: tuple[Renamed, ...] = (
         "'@?register_passable|register_passable.*is removed", "", Text("conform to `TrivialRegisterPassable`")
     ),
     Renamed("unknown declaration 'str'", "", Text("write `String(x)`")),
+    Renamed(
+        "unknown declaration '(int|float|double|auto)'",
+        r"^\s*\w+\s+\w+\s*=",
+        Text("declare it with `var`: `var x = 10`"),
+    ),
     Renamed("unknown declaration 'int'", "", Text("write `Int(x)`")),
     Renamed(
         "", r"\bconstrained\b", Text("write `comptime assert condition, message` instead of `constrained`")

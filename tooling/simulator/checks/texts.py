@@ -35,9 +35,8 @@ FINDINGS: Mapping[str, FindingText] = {
             "stops the kernel."
         ),
         Text(
-            "Guard the access, for example `if i < size:`, and check that the launch and the buffer have the "
-            "sizes you "
-            "meant; more threads than elements is the usual cause."
+            "Guard the access, for example `if i < Int(size):`, and check that the launch and the buffer "
+            "have the sizes you meant; more threads than elements is the usual cause."
         ),
     ),
     "before-the-start": FindingText(
@@ -356,8 +355,8 @@ FINDINGS: Mapping[str, FindingText] = {
         ),
         Text(
             "Let every thread reach `barrier()`: do not return before it, keep it out of an `if` and of a "
-            "loop whose length differs from thread to thread, and put a guard (`if i < size:`) around the "
-            "work alone."
+            "loop whose length differs from thread to thread, and put a guard (`if i < Int(size):`) around "
+            "the work alone."
         ),
     ),
     "divergent-barrier": FindingText(
