@@ -16,7 +16,7 @@ from tooling.book.directives.verdicts import answer, record, verdict_path, witho
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure, find_figure
-from tooling.book.figures.canvas import SHADES, Canvas
+from tooling.book.figures.canvas import SHADES, Canvas, Ink, Shade
 from tooling.book.figures.drawing import outdated, pictures
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
@@ -60,6 +60,7 @@ def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure
         assert korean == bool(re.search("[가-힣]", text))
         described = figure.description.render("ko" if korean else "en")
         assert picture.findtext(f"{svg}desc") == described  # where it is opened by itself, too
+        assert set(re.findall(r'font-size="([^"]*)"', text)) <= {"11", "12", "14"}
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=[figure.name for figure in FIGURES])
@@ -370,11 +371,33 @@ def test_neighbouring_cells_have_the_same_gap() -> None:
     canvas.cell(170, 0, 30, 20)
     found = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"', canvas.svg("x", "y"))
     assert found[:3] == [("1.5", "1.5", "27"), ("1.5", "21.5", "27"), ("31.5", "1.5", "27")]
-    assert found[6:] == [("120.5", "0", "4"), ("125.5", "0", "4"), ("170", "0", "30")]
+    assert found[6:] == [("120.5", "0.5", "4"), ("125.5", "0.5", "4"), ("170.5", "0.5", "30")]
+
+
+def _contrast(one: str, other: str) -> float:
+    """The contrast ratio of two colours, as WCAG 2 defines it."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("shade", SHADES, ids=["light", "dark"])
+def test_labels_and_arrows_are_readable_in_both_shades(shade: Shade) -> None:
+    for fill, _, text in shade.marks.values():
+        assert _contrast(text, shade.paper if fill == "none" else fill) >= 4.5
+    assert min(_contrast(shade.text, shade.paper), _contrast(shade.quiet, shade.paper)) >= 4.5
+    lines = (shade.arrow, shade.marks[Ink.LIVE][1], shade.marks[Ink.MARK][1])
+    assert min(_contrast(line, shade.paper) for line in lines) >= 3
 
 
 def test_a_long_number_is_drawn_smaller() -> None:
     canvas = Canvas(100, 40, SHADES[0], "en")
-    canvas.cell(0, 0, 40, 40, "108", size=12)
-    canvas.cell(50, 0, 40, 40, "16524", size=12)
-    assert re.findall(r'font-size="([\d.]+)"', canvas.svg("x", "y")) == ["12", "11.7"]
+    canvas.cell(0, 0, 40, 40, "108")
+    canvas.cell(50, 0, 40, 40, "16524")
+    canvas.cell(50, 0, 40, 40, "1652")
+    assert re.findall(r'font-size="([\d.]+)"', canvas.svg("x", "y")) == ["14", "11", "14"]

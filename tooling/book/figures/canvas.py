@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from enum import Enum
+from enum import Enum, IntEnum
 from html import escape
 from itertools import pairwise
 
@@ -20,8 +21,17 @@ FONT = (
 MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 GAP = 3  # between neighbouring cells
-_LEAST_SIZE = 11  # of a letter, in pixels
+_THIN = 1  # the outline of a cell, in pixels
+_HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
+
+
+class Size(IntEnum):
+    """The size of letters, in pixels."""
+
+    SMALL = 11  # where little room is
+    LABEL = 12  # of what is beside the cells
+    VALUE = 14  # of values, of the names of rows, and of headings
 
 
 class Ink(Enum):
@@ -36,7 +46,10 @@ class Ink(Enum):
 
 
 class Shade(Struct, frozen=True):
-    """One palette. `marks` gives fill, line and text colour for each ink; `paper` is the page's colour."""
+    """One palette. `marks` gives fill, line and text colour for each ink; `paper` is the page's colour.
+
+    `arrow` is quieter than text and at least 3 : 1 against the page, `text` of each ink at least 4.5 : 1.
+    """
 
     name: str
     paper: str
@@ -51,7 +64,7 @@ LIGHT = Shade(
     "#fcfcfa",
     "#1c232b",
     "#515b66",
-    "#515b66",
+    "#7b8791",
     {
         Ink.PLAIN: ("#ffffff", "#9aa4ad", "#1c232b"),
         Ink.LIVE: ("#dcefeb", "#0b6b62", "#0b4a44"),
@@ -66,12 +79,12 @@ DARK = Shade(
     "#12171d",
     "#dde4ea",
     "#a2aeba",
-    "#a2aeba",
+    "#74818e",
     {
-        Ink.PLAIN: ("#1a2129", "#5b6876", "#dde4ea"),
+        Ink.PLAIN: ("#222b35", "#74828f", "#dde4ea"),
         Ink.LIVE: ("#17393a", "#63cdbb", "#c8f0e8"),
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
-        Ink.SPARE: ("#161c23", "#3b4754", "#93a0ad"),
+        Ink.SPARE: ("#1b222a", "#4a5766", "#93a0ad"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
         Ink.MARK: ("#453713", "#edc275", "#f8e3b4"),
     },
@@ -119,9 +132,9 @@ class Canvas(Struct):
         text: Text | str = "",
         *,
         ink: Ink = Ink.PLAIN,
-        size: float = 14,
+        size: Size = Size.VALUE,
     ) -> None:
-        """Draws a box with a value in its middle; code that is too wide for the box is made smaller.
+        """Draws a box with a value or words in its middle; a value that is too wide gets a smaller size.
 
         Cells that touch are drawn with `GAP` between them.
         """
@@ -129,9 +142,10 @@ class Canvas(Struct):
         self._boxes.append(Box((x, y), (width, height), ink, len(self._parts)))
         self._parts.append("")
         if text:
+            code = isinstance(text, str)
             if isinstance(text, str):
-                size = min(size, max(_LEAST_SIZE, round((width - GAP - 2) / _ADVANCE / len(text), 1)))
-            self.label(x + width / 2, y + height / 2, text, "middle", colour=colour, mono=True, size=size)
+                size = fitting(len(text), width, size)
+            self.label(x + width / 2, y + height / 2, text, "middle", colour=colour, mono=code, size=size)
 
     def band(self, x: float, y: float, width: float, height: float) -> None:
         """Draws a pale ground behind elements that belong together."""
@@ -156,7 +170,7 @@ class Canvas(Struct):
         text: Sentence | str,
         anchor: str = "start",
         *,
-        size: float = 14,
+        size: Size = Size.VALUE,
         colour: str | None = None,
         mono: bool = False,
         quiet: bool = False,
@@ -178,26 +192,43 @@ class Canvas(Struct):
             f'<rect x="{x - width / 2:g}" y="{y - 10:g}" width="{width:g}" height="20" '
             f'fill="{self.shade.paper}"/>'
         )
-        self.label(x, y, text, "middle", size=12, mono=True)
+        self.label(x, y, text, "middle", size=Size.LABEL, mono=True)
 
     def arrow(
         self, x1: float, y1: float, x2: float, y2: float, *, head: bool = True, dashed: bool = False
     ) -> None:
         """A straight arrow."""
-        mark = ' marker-end="url(#head)"' if head else ""
+        self._line(f"M{x1:g} {y1:g}L{x2:g} {y2:g}", head=head, dashed=dashed)
+
+    def curve(
+        self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False, dashed: bool = False
+    ) -> None:
+        """An arrow that begins and ends vertically.
+
+        Args:
+            x1, y1: where it begins.
+            x2, y2: its head.
+            marked: it is what the text points out.
+            dashed: as of other arrows.
+        """
+        middle = (y1 + y2) / 2
+        way = f"C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" if x1 != x2 else f"V{y2:g}"
+        self._line(f"M{x1:g} {y1:g}{way}", marked=marked, dashed=dashed)
+
+    def side_curve(self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False) -> None:
+        """An arrow that begins and ends horizontally; otherwise as `curve`."""
+        middle = (x1 + x2) / 2
+        way = f"C{middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}" if y1 != y2 else f"H{x2:g}"
+        self._line(f"M{x1:g} {y1:g}{way}", marked=marked)
+
+    def _line(self, way: str, *, head: bool = True, marked: bool = False, dashed: bool = False) -> None:
+        """Draws a path; a marked one, which is wider, over what was drawn before it."""
+        colour = self.shade.marks[Ink.MARK][1] if marked else self.shade.arrow
+        width = 1.8 if marked else 1.2
+        end = f' marker-end="url(#{"marked" if marked else "head"})"' if head else ""
         dash = ' stroke-dasharray="4 4"' if dashed else ""
         self._parts.append(
-            f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{self.shade.arrow}" '
-            f'stroke-width="1.4"'
-            f"{mark}{dash}/>"
-        )
-
-    def curve(self, x1: float, y1: float, x2: float, y2: float) -> None:
-        """An arrow that begins and ends vertically."""
-        middle = (y1 + y2) / 2
-        self._parts.append(
-            f'<path d="M{x1:g} {y1:g}C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" fill="none" '
-            f'stroke="{self.shade.arrow}" stroke-width="1.4" marker-end="url(#head)"/>'
+            f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{width}"{end}{dash}/>'
         )
 
     def embed(self, drawn: str) -> None:
@@ -215,25 +246,46 @@ class Canvas(Struct):
             (x, y), (width, height) = box.corner, box.size
             fill, line, _ = self.shade.marks[box.ink]
             radius = min(4, width / 4)
+            left, right = _sharp(x + inset_x), _sharp(x + width - inset_x)
+            top, bottom = _sharp(y + inset_y), _sharp(y + height - inset_y)
             self._parts[box.part] = (
-                f'<rect x="{x + inset_x:g}" y="{y + inset_y:g}" width="{width - 2 * inset_x:g}" '
-                f'height="{height - 2 * inset_y:g}" rx="{radius:g}" fill="{fill}" '
+                f'<rect x="{left:g}" y="{top:g}" width="{right - left:g}" '
+                f'height="{bottom - top:g}" rx="{radius:g}" fill="{fill}" '
                 f'stroke="{line}"/>'
             )
+        drawn = "\n".join(self._parts)
+        heads = "".join(
+            f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
+            f'markerUnits="userSpaceOnUse" orient="auto">'
+            f'<path d="M0.5 1 7 4 0.5 7z" fill="{colour}"/></marker>'
+            for name, colour in (("head", self.shade.arrow), ("marked", self.shade.marks[Ink.MARK][1]))
+            if f"url(#{name})" in drawn
+        )
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
-            f'viewBox="0 0 {self.width} {self.height}" role="img" font-family="{FONT}" stroke-width="1.2">\n'
+            f'viewBox="0 0 {self.width} {self.height}" role="img" font-family="{FONT}" '
+            f'stroke-width="{_THIN}">\n'
             f"<title>{escape(title)}</title>\n"
             f"<desc>{escape(description)}</desc>\n"
-            f'<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
-            f'orient="auto"><path d="M0 0.8 7 4 0 7.2z" fill="{self.shade.arrow}"/></marker></defs>\n'
         )
+        defined = f"<defs>{heads}</defs>\n" if heads else ""
         # Labels inherit a stroke width but no stroke, so letters stay thin.
-        return head + "\n".join(self._parts) + "\n</svg>\n"
+        return f"{head}{defined}{drawn}\n</svg>\n"
 
 
 Sheet = Callable[[int, int], Canvas]
 """Creates the canvas of a width and height."""
+
+
+def fitting(letters: int, width: float, size: Size = Size.VALUE) -> Size:
+    """The largest size up to `size` with which a line of code fits a box; the smallest if none does."""
+    fits = (each for each in Size if each <= size and letters * each * _ADVANCE <= width - GAP - 2)
+    return max(fits, default=Size.SMALL)
+
+
+def _sharp(edge: float) -> float:
+    """The position next to an edge where a thin line covers one row of pixels."""
+    return math.floor(edge) + _HALF
 
 
 def insets(boxes: Sequence[Box]) -> list[tuple[float, float]]:

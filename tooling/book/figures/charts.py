@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.text import Text
 
 
@@ -68,8 +68,8 @@ def draw_chart(
     values = sorted(series[0].points)
     first, last = math.log2(values[0]), math.log2(values[-1])
     canvas = sheet(left + wide + (16 if narrow else 34), top + high + 54 + 20 * len(series))
-    small = 11 if narrow else 12
-    canvas.label(2, 12, axis.title, bold=True, size=12)
+    small = Size.SMALL if narrow else Size.LABEL
+    canvas.label(2, 12, axis.title, bold=True, size=Size.LABEL)
     faint = canvas.shade.marks[Ink.SPARE][1]
     for tick in axis.ticks:
         y = top + high * (1 - axis.share(tick))
@@ -82,7 +82,7 @@ def draw_chart(
     for index, value in enumerate(values):
         if not narrow or index % every == 0:
             canvas.label(x_of(value), top + high + 14, _short(value), "middle", size=small, quiet=True)
-    canvas.label(left + wide / 2, top + high + 36, title, "middle", size=12, bold=True)
+    canvas.label(left + wide / 2, top + high + 36, title, "middle", size=Size.LABEL, bold=True)
     for index, each in enumerate(series):
         fill, line, _ = canvas.shade.marks[each.ink]
         line = canvas.shade.text if each.ink is Ink.SPARE else line
@@ -92,7 +92,7 @@ def draw_chart(
         _line(canvas, [(left, key), (left + 24, key)], line, 2)
         for x, y in [*points, (left + 12, key)]:
             canvas.embed(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{fill}" stroke="{line}"/>')
-        canvas.label(left + 34, key, each.name, size=12, mono=isinstance(each.name, str))
+        canvas.label(left + 34, key, each.name, size=Size.LABEL, mono=isinstance(each.name, str))
     return canvas
 
 
@@ -126,16 +126,18 @@ def draw_bars(
     for nth, (ink, text) in enumerate(key):
         x, y = left + nth * (130 if narrow else 210), 12 + len(rows) * step + 10
         canvas.cell(x, y - 8, 16, 16, ink=ink)
-        canvas.label(x + 22, y, text, size=12)
+        canvas.label(x + 22, y, text, size=Size.LABEL)
     longest = max(bar.value for bars in rows.values() for bar in bars)
     for line, (name, bars) in enumerate(rows.items()):
         y = 12 + line * step
         middle = y + each * (high + 4) / 2 - 2
-        canvas.label(left - 10, middle, name, "end", bold=True, mono=True, size=12 if narrow else 13)
+        canvas.label(
+            left - 10, middle, name, "end", bold=True, mono=True, size=Size.LABEL if narrow else Size.VALUE
+        )
         for index, bar in enumerate(bars):
             length, above = bar.value / longest * wide, y + index * (high + 4)
             canvas.cell(left, above, length, high, ink=bar.ink)
-            canvas.label(left + length + 6, above + high / 2, bar.text, size=12)
+            canvas.label(left + length + 6, above + high / 2, bar.text, size=Size.LABEL)
     return canvas
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED, Trace
@@ -74,7 +74,7 @@ def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         top += gap + side
     canvas.arrow(1 + side / 2, top + 1, 1 + side / 2, top + 2 * side - 2)
     total = next(trace.accesses("store", 0)).value
-    canvas.cell(1, top + 2 * side, width, height, f"{total:g}", ink=Ink.RESULT, size=14 if narrow else 18)
+    canvas.cell(1, top + 2 * side, width, height, f"{total:g}", ink=Ink.RESULT, size=Size.VALUE)
     return canvas
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.lanes import WARP, Step, draw_steps
@@ -59,7 +59,7 @@ def _multiprocessor(canvas: Canvas, x: float, width: float, name: str) -> None:
     for column in range(2):
         left = x + _GAP + column * (block + _GAP)
         canvas.frame(left, 34, block, 108, dashed=True)
-        canvas.label(left + block / 2, 48, Text("block"), "middle", size=12, quiet=True)
+        canvas.label(left + block / 2, 48, Text("block"), "middle", size=Size.LABEL, quiet=True)
         lanes = 8 if block > 90 else 4  # drawn for a warp of 32
         lane = (block - 16) / lanes
         for warp in range(3):
@@ -68,7 +68,7 @@ def _multiprocessor(canvas: Canvas, x: float, width: float, name: str) -> None:
     for row, text in enumerate((Text("registers"), Text("shared memory, L1"))):
         y = 154 + row * 42
         canvas.cell(x + _GAP, y, width - 2 * _GAP, 34, ink=Ink.LIVE)
-        canvas.label(x + width / 2, y + 17, text, "middle", size=13 if width > 200 else 12)
+        canvas.label(x + width / 2, y + 17, text, "middle", size=Size.VALUE if width > 200 else Size.LABEL)
 
 
 def draw_divergence(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

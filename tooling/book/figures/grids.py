@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.text import Sentence
 
-_SMALL = 12  # the size of labels
+_SMALL = Size.LABEL  # the size of labels
 _LINE = 16  # from a line of labels to the next
 
 
@@ -99,7 +99,7 @@ def _draw_grid(canvas: Canvas, grid: Grid, x: float, y: float, cell: tuple[int, 
             middle = x + (column + 0.5) * side
             for line, text in enumerate(reversed(square.above)):
                 canvas.label(middle, y - 9 - line * _LINE, text, "middle", size=_SMALL, mono=True)
-            size = 14 if side >= 44 and len(square.text) < 7 else 11
+            size = Size.VALUE if side >= 44 and len(square.text) < 7 else Size.SMALL
             canvas.cell(x + column * side + 1, y, side - 2, high, square.text, ink=square.ink, size=size)
             if square.below:
                 canvas.label(middle, y + high + 10, square.below, "middle", size=_SMALL, quiet=True)

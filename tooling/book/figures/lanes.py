@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.text import Text
 
 Cells = Mapping[int, tuple[str, Ink]]
@@ -93,18 +93,22 @@ def draw_rows(
             y += high + _gap(row) + (16 if narrow else 0)
         tops.append(y)
     canvas = sheet(round(x) + 6, round(y) + high + 8)
-    canvas.label(left if narrow else left - 14, 9, title, "start" if narrow else "end", size=12, quiet=True)
+    canvas.label(
+        left if narrow else left - 14, 9, title, "start" if narrow else "end", size=Size.LABEL, quiet=True
+    )
     for column, begin in at.items():
-        canvas.label(begin + side / 2, 25 if narrow else 9, str(column), "middle", size=12, quiet=True)
+        canvas.label(
+            begin + side / 2, 25 if narrow else 9, str(column), "middle", size=Size.LABEL, quiet=True
+        )
     for row, top in zip(rows, tops, strict=True):
         mono = isinstance(row.label, str)
         if narrow:
-            canvas.label(left, top - 10, row.label, size=12, mono=mono)
+            canvas.label(left, top - 10, row.label, size=Size.LABEL, mono=mono)
         else:
-            canvas.label(left - 14, top + high / 2, row.label, "end", size=13, mono=mono)
+            canvas.label(left - 14, top + high / 2, row.label, "end", size=Size.VALUE, mono=mono)
         for column, (text, ink) in row.cells.items():
             if column in at:
-                size = 11 if narrow or len(text) > side / 9 else 13
+                size = Size.SMALL if narrow or len(text) > side / 9 else Size.VALUE
                 canvas.cell(at[column] + 1, top, side - 2, high, text, ink=ink, size=size)
         for dot in dots:
             if any(at[column] > dot for column in row.cells if column in at):
@@ -116,7 +120,7 @@ def draw_rows(
                 canvas.arrow(at[source] + side / 2, above, at[target] + side / 2, below)
         if row.call:
             box = above + 11
-            canvas.cell(left + 1, box, x - left - 2, 22, row.call, ink=Ink.PLAIN, size=12)
+            canvas.cell(left + 1, box, x - left - 2, 22, row.call, ink=Ink.PLAIN, size=Size.LABEL)
             for begin in at.values():
                 middle = begin + side / 2
                 canvas.arrow(middle, above - 1, middle, box - 1, head=False)
@@ -156,19 +160,19 @@ def draw_steps(
     canvas = sheet(end + right, top + len(steps) * pitch + 4)
     for lane in (0, 8, 16, 24, 31):
         first = lane * each if lane < WARP - 1 else threads - 1
-        canvas.label(left + (lane + 0.5) * side, 11, str(first), "middle", size=11, quiet=True)
+        canvas.label(left + (lane + 0.5) * side, 11, str(first), "middle", size=Size.SMALL, quiet=True)
     if not narrow:
         title = Text("lane") if each == 1 else Text("thread")
-        canvas.label(left - 14, 11, title, "end", size=12, quiet=True)
+        canvas.label(left - 14, 11, title, "end", size=Size.LABEL, quiet=True)
     for index, step in enumerate(steps):
         y = top + index * pitch
         mono = isinstance(step.label, str)
         if narrow:
-            canvas.label(left, y - 9, step.label, size=12, mono=mono)
-            canvas.label(end, y - 9, step.remark, "end", size=12, quiet=True)
+            canvas.label(left, y - 9, step.label, size=Size.LABEL, mono=mono)
+            canvas.label(end, y - 9, step.remark, "end", size=Size.LABEL, quiet=True)
         else:
-            canvas.label(left - 14, y + high / 2, step.label, "end", size=13, mono=mono)
-            canvas.label(end + 10, y + high / 2, step.remark, size=12, quiet=True)
+            canvas.label(left - 14, y + high / 2, step.label, "end", size=Size.VALUE, mono=mono)
+            canvas.label(end + 10, y + high / 2, step.remark, size=Size.LABEL, quiet=True)
         for lane in range(WARP):
             ink = Ink.LIVE if lane * each in step.active else Ink.SPARE
             canvas.cell(left + lane * side + 0.5, y, side - 1, high, ink=ink)

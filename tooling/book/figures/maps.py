@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import number
 from tooling.book.figures.traces import Trace
 from tooling.text import Text
@@ -65,7 +65,7 @@ def draw_map(
 
     def cell(position: int, top: float, text: str, ink: Ink, inset: int = 2) -> None:
         x, width = left + position * side + inset, side - 2 * inset
-        canvas.cell(x, top, width, HIGH, text, ink=ink, size=13 if narrow else 14)
+        canvas.cell(x, top, width, HIGH, text, ink=ink, size=Size.VALUE)
 
     def name(text: Text | str, top: float, cells: int, *, mono: bool = True) -> None:
         if not narrow:
@@ -76,7 +76,7 @@ def draw_map(
             canvas.label(left + count * side - 2, top - 13, text, "end", mono=mono)
 
     for position in range(len(next(iter(inputs.values())))):
-        canvas.label(middle(position), 12, str(position), "middle", size=12, quiet=True)
+        canvas.label(middle(position), 12, str(position), "middle", size=Size.LABEL, quiet=True)
         if framed:
             canvas.frame(left + position * side + 1, tops[0] - 6, side - 2, end - tops[0] + 6)
     for (_, title), top, values in zip(inputs, tops, inputs.values(), strict=True):

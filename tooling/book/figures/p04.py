@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
@@ -39,16 +39,16 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas.label(block + across * wide / 2, 14, Text("threads"), "middle", bold=True)
     for col in range(across):
         canvas.label(
-            block + col * wide + wide / 2, 42, f"x = {col}", "middle", size=12, quiet=True, mono=True
+            block + col * wide + wide / 2, 42, f"x = {col}", "middle", size=Size.LABEL, quiet=True, mono=True
         )
     live = _live(trace)
     for row, top in enumerate(tops):
-        canvas.label(block - 8, top + _SIDE / 2, f"y = {row}", "end", size=12, quiet=True, mono=True)
+        canvas.label(block - 8, top + _SIDE / 2, f"y = {row}", "end", size=Size.LABEL, quiet=True, mono=True)
         for col in range(across):
             ink = Ink.LIVE if (row, col) in live else Ink.SPARE
             x = block + col * wide + 2
             place = f"({col},{'' if narrow else ' '}{row})"
-            canvas.cell(x, top, wide - 4, _SIDE, place, ink=ink, size=12)
+            canvas.cell(x, top, wide - 4, _SIDE, place, ink=ink, size=Size.LABEL)
         if row < size:
             if not narrow:
                 canvas.arrow(34 + size * _SIDE + 6, top + _SIDE / 2, block - 54, top + _SIDE / 2)
@@ -61,8 +61,10 @@ def _matrix(canvas: Canvas, left: float, name: str, elements: dict[Place, float]
     size = 1 + max(row for row, _ in elements)
     canvas.label(left + size * _SIDE / 2, 14, name, "middle", bold=True, mono=True)
     for index in range(size):
-        canvas.label(left + index * _SIDE + _SIDE / 2, 42, str(index), "middle", size=12, quiet=True)
-        canvas.label(left - 12, _TOP + index * _STEP + _SIDE / 2, str(index), "middle", size=12, quiet=True)
+        canvas.label(left + index * _SIDE + _SIDE / 2, 42, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.label(
+            left - 12, _TOP + index * _STEP + _SIDE / 2, str(index), "middle", size=Size.LABEL, quiet=True
+        )
     for (row, col), value in elements.items():
         canvas.cell(left + col * _SIDE + 1, _TOP + row * _STEP, _SIDE - 2, _SIDE, number(value), ink=ink)
 
@@ -88,12 +90,12 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for col in range(across):
             over[row * size + col].append((row, col))
     if narrow:
-        canvas.label(left, 12, Text("threads: (x, y)"), size=12, quiet=True)
+        canvas.label(left, 12, Text("threads: (x, y)"), size=Size.LABEL, quiet=True)
     else:
         canvas.label(left - 12, 66, Text("threads"), "end")
-        canvas.label(left - 12, 86, "(x, y)", "end", size=12, quiet=True, mono=True)
+        canvas.label(left - 12, 86, "(x, y)", "end", size=Size.LABEL, quiet=True, mono=True)
         canvas.label(left - 12, cells + _SIDE / 2, "output", "end", mono=True)
-        canvas.label(left - 12, cells + _SIDE + 18, Text("offset"), "end", size=12, quiet=True)
+        canvas.label(left - 12, cells + _SIDE + 18, Text("offset"), "end", size=Size.LABEL, quiet=True)
     for index, threads in over.items():
         x = left + index * wide
         threads.sort(key=lambda one: one not in live)
@@ -107,14 +109,14 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 high,
                 f"({thread[1]},{'' if narrow else ' '}{thread[0]})",
                 ink=ink,
-                size=12 if not narrow else 11,
+                size=Size.LABEL if not narrow else Size.SMALL,
             )
         if threads:
             canvas.arrow(x + wide / 2, cells - 29, x + wide / 2, cells - 4, dashed=threads[0] not in live)
         inside = index < len(values)
         text, ink = (number(values[index]), Ink.RESULT) if inside else ("", Ink.SPARE)
         canvas.cell(x + 2, cells, wide - 4, _SIDE, text, ink=ink)
-        canvas.label(x + wide / 2, cells + _SIDE + 18, str(index), "middle", size=12, quiet=True)
+        canvas.label(x + wide / 2, cells + _SIDE + 18, str(index), "middle", size=Size.LABEL, quiet=True)
     for row in range(size):
         _span(canvas, left + row * size * wide, size * wide, cells, Text("row {row}").of(row=row))
     beyond = Text("after the matrix")
@@ -126,7 +128,7 @@ def _span(canvas: Canvas, x: float, width: float, cells: float, name: Text) -> N
     """What some neighbouring cells are together, below them."""
     line = cells + _SIDE + 30
     canvas.arrow(x + 5, line, x + width - 5, line, head=False)
-    canvas.label(x + width / 2, line + 13, name, "middle", size=12)
+    canvas.label(x + width / 2, line + 13, name, "middle", size=Size.LABEL)
 
 
 def draw_layouts(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -156,25 +158,27 @@ def _view(
     inks = (Ink.MARK, Ink.PLAIN)
     for col in range(width):
         x = left + col * side + side / 2
-        canvas.label(x, top + 38, str(col), "middle", size=12, quiet=True)
+        canvas.label(x, top + 38, str(col), "middle", size=Size.LABEL, quiet=True)
     cells = top + (156 if narrow else 72)
     above = top + 50
     for row in range(height):
-        canvas.label(left - 12, above + row * side + side / 2, str(row), "middle", size=12, quiet=True)
+        canvas.label(
+            left - 12, above + row * side + side / 2, str(row), "middle", size=Size.LABEL, quiet=True
+        )
         for col in range(width):
             index = int(offsets[row][col])
             ink = inks[row]
             canvas.cell(left + col * side, above + row * side, side, side, str(index), ink=ink)
             x = line + index * wide
-            canvas.cell(x + 1, cells, wide - 2, side, f"[{row}, {col}]", ink=ink, size=12)
-            canvas.label(x + wide / 2, cells + side + 14, str(index), "middle", size=12, quiet=True)
+            canvas.cell(x + 1, cells, wide - 2, side, f"[{row}, {col}]", ink=ink, size=Size.LABEL)
+            canvas.label(x + wide / 2, cells + side + 14, str(index), "middle", size=Size.LABEL, quiet=True)
     if narrow:
         middle = line + height * width * wide / 2
         canvas.arrow(middle, above + height * side + 4, middle, cells - 4)
     else:
         y = cells + side / 2
         canvas.arrow(left + width * side + 10, y, line - 10, y)
-        canvas.label(line, cells - 16, Text("in memory"), size=12, quiet=True)
+        canvas.label(line, cells - 16, Text("in memory"), size=Size.LABEL, quiet=True)
 
 
 def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
@@ -40,7 +40,7 @@ def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
     for column in range(columns):
         name = Text("column {column}").of(column=column)
-        canvas.label(x(column) + wide / 2, bottom + 30, name, "middle", size=12, quiet=True)
+        canvas.label(x(column) + wide / 2, bottom + 30, name, "middle", size=Size.LABEL, quiet=True)
     canvas.label(x(0) - 20, above + _HIGH / 2, "a", "end", mono=True)
     canvas.label(start + beside / 2, y(0) - 20, "b", "middle", mono=True)
     # Bands, since arrows from thread to thread would suggest that one passes the element to the next.
@@ -65,7 +65,7 @@ def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             canvas.cell(x(column), y(row), wide, _HIGH, ink=Ink.SPARE)
             continue
         terms = f"{number(a[column])} + {number(b[row])}"
-        canvas.cell(x(column), y(row), wide, _HIGH, terms, ink=Ink.LIVE, size=13 if narrow else 14)
+        canvas.cell(x(column), y(row), wide, _HIGH, terms, ink=Ink.LIVE, size=Size.VALUE)
         down, along = divmod(stored[thread].element, len(a))
         corner = out_left + along * side, out_top + down * step
         canvas.cell(
@@ -74,7 +74,7 @@ def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for row in range(rows):
         name = Text("row {row}").of(row=row)
         if not narrow:
-            canvas.label(right + 28, y(row) + _HIGH / 2, name, size=12, quiet=True)
+            canvas.label(right + 28, y(row) + _HIGH / 2, name, size=Size.LABEL, quiet=True)
     return canvas
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -19,7 +19,7 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace = facts.trace("p06")
     a = facts.inputs("default")["a"].tolist()
     blocks, threads = trace.grid[0], trace.block[0]
-    left, wide, cut, line, size = (6, 25, 8, 22, 12) if narrow else (116, 50, 12, 0, 14)
+    left, wide, cut, line, size = (6, 25, 8, 22, Size.LABEL) if narrow else (116, 50, 12, 0, Size.VALUE)
     inset, edge = (2, 3) if narrow else (3, 4)
     top = 24  # of the vector; narrow pictures have a line with its name above each row
     frame = top + _HIGH + _GAP
@@ -39,18 +39,18 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(int(x(blocks * threads)) - cut + 2 * edge, below + _HIGH + 6)
     for y, text in ((top, "a"), (first, "thread_idx.x"), (second, "i"), (below, "output")):
         if narrow:
-            canvas.label(left + inset, y - 12, text, size=12, mono=True)
+            canvas.label(left + inset, y - 12, text, size=Size.LABEL, mono=True)
         else:
-            canvas.label(left - 14, y + _HIGH / 2, text, "end", size=13, mono=True)
+            canvas.label(left - 14, y + _HIGH / 2, text, "end", size=Size.VALUE, mono=True)
     for index, value in enumerate(a):
         cell(index, top, number(value), Ink.PLAIN)
         if not narrow:
-            canvas.label(middle(index), 12, str(index), "middle", size=12, quiet=True)
+            canvas.label(middle(index), 12, str(index), "middle", size=Size.LABEL, quiet=True)
     for block in range(blocks):
         start = block * threads
         canvas.frame(x(start) - edge, frame, threads * wide + 2 * edge, end - frame)
         name = Text("block {block}").of(block=block)
-        canvas.label(x(start) + threads * wide / 2, frame + 14, name, "middle", bold=True, size=13)
+        canvas.label(x(start) + threads * wide / 2, frame + 14, name, "middle", bold=True, size=Size.VALUE)
         loads, stores = (list(trace.accesses(*which, block)) for which in (("load", _A), ("store", _OUTPUT)))
         for load in loads:
             canvas.arrow(middle(load.element), top + _HIGH + 3, middle(start + load.thread), frame - 3)

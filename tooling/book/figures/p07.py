@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
@@ -38,18 +38,18 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for block in range(columns):
         for thread in range(wide):
             middle = start(block, thread, 0) + cell / 2
-            canvas.label(middle, 12, f"col {block * wide + thread}", "middle", size=12)
-            canvas.label(middle, 30, f"x = {thread}", "middle", size=12, quiet=True)
+            canvas.label(middle, 12, f"col {block * wide + thread}", "middle", size=Size.LABEL)
+            canvas.label(middle, 30, f"x = {thread}", "middle", size=Size.LABEL, quiet=True)
     for block in range(rows):
         for thread in range(high):
             middle = start(block, thread, 1) + cell / 2
-            canvas.label(_LEFT - 10, middle - 8, f"row {block * high + thread}", "end", size=12)
-            canvas.label(_LEFT - 10, middle + 9, f"y = {thread}", "end", size=12, quiet=True)
+            canvas.label(_LEFT - 10, middle - 8, f"row {block * high + thread}", "end", size=Size.LABEL)
+            canvas.label(_LEFT - 10, middle + 9, f"y = {thread}", "end", size=Size.LABEL, quiet=True)
     for y in range(rows):
         for x in range(columns):
             left, top = start(x, 0, 0) - _PAD, start(y, 0, 1) - _PAD
             name = Text("block ({x}, {y})").of(x=x, y=y)
-            canvas.label(left + 4, top - 11, name, size=13, bold=True)
+            canvas.label(left + 4, top - 11, name, size=Size.VALUE, bold=True)
             canvas.frame(left, top, wide * cell + 2 * _PAD, high * cell + 2 * _PAD)
             for thread in range(wide * high):
                 across, down = thread % wide, thread // wide
@@ -80,8 +80,10 @@ def _draw_example(canvas: Canvas, x: float, y: float, wide: int, high: int) -> N
     name = Text("block {block}, thread {thread}").of(block=block, thread=thread)
     canvas.label(x + 30, y + 10, name, bold=True)
     row, column = high * block_y + thread_y, wide * block_x + thread_x
-    canvas.label(x + 30, y + 38, f"row = {high} · {block_y} + {thread_y} = {row}", mono=True, size=13)
-    canvas.label(x + 30, y + 60, f"col = {wide} · {block_x} + {thread_x} = {column}", mono=True, size=13)
+    canvas.label(x + 30, y + 38, f"row = {high} · {block_y} + {thread_y} = {row}", mono=True, size=Size.VALUE)
+    canvas.label(
+        x + 30, y + 60, f"col = {wide} · {block_x} + {thread_x} = {column}", mono=True, size=Size.VALUE
+    )
 
 
 def _draw_legend(canvas: Canvas, x: float, y: float, busy: int, spare: int) -> None:
@@ -122,7 +124,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     upper_name, lower_name = (
         Text("threads with row = {row}, and their col").of(row=row) for row in (upper, lower)
     )
-    canvas.label(left + 2, 14, upper_name, size=13, bold=True)
+    canvas.label(left + 2, 14, upper_name, size=Size.VALUE, bold=True)
     draw_threads(upper, tops[0], tops[1] - 4)
     for element in range(first, last + 1):
         shared = element % size == 0 and element > first
@@ -131,9 +133,9 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for row in (upper, lower):
         middle = (start(row * size) + start(row * size + size - 1) + cell) / 2
         side = tops[1] + high + 14 if row == upper else tops[1] - 14  # where no arrows are
-        canvas.label(middle, side, Text("row {row}").of(row=row), "middle", size=12, quiet=True)
+        canvas.label(middle, side, Text("row {row}").of(row=row), "middle", size=Size.LABEL, quiet=True)
     draw_threads(lower, tops[2], tops[1] + high + 4)
-    canvas.label(right - 2, tops[2] + high + 18, lower_name, "end", size=13, bold=True)
+    canvas.label(right - 2, tops[2] + high + 18, lower_name, "end", size=Size.VALUE, bold=True)
     return canvas
 
 

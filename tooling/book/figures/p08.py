@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import BARRIER, SHARED, Access, Trace
@@ -59,29 +59,29 @@ def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
     _names(canvas, left - 16, 130 + high / 2, "shared", Text("one for each block"))
     _names(canvas, left - 16, 224 + high / 2, "output", _GLOBAL)
     for top, name in ((13, "global_i"), (119, "local_i"), (272, "global_i")):
-        canvas.label(left - 16, top, name, "end", size=12, quiet=True, mono=True)
+        canvas.label(left - 16, top, name, "end", size=Size.LABEL, quiet=True, mono=True)
     for index, value in enumerate(a):
-        canvas.label(left + (index + 0.5) * pitch, 13, str(index), "middle", size=12, quiet=True)
+        canvas.label(left + (index + 0.5) * pitch, 13, str(index), "middle", size=Size.LABEL, quiet=True)
         canvas.cell(left + index * pitch, 26, pitch, high, number(value))
     waits = any(event.action == BARRIER for event in trace.events)
     if waits:
-        canvas.label(left - 16, 185, "barrier()", "end", size=12, mono=True)
+        canvas.label(left - 16, 185, "barrier()", "end", size=Size.LABEL, mono=True)
     for block in range(trace.grid[0]):
         x = left + block * threads * pitch
         canvas.frame(x + 3, 78, threads * pitch - 6, 124)
         middle = x + threads * pitch / 2
-        canvas.label(middle, 91, Text("block {block}").of(block=block), "middle", size=12, bold=True)
+        canvas.label(middle, 91, Text("block {block}").of(block=block), "middle", size=Size.LABEL, bold=True)
         if waits:
             canvas.arrow(x + 11, 185, x + threads * pitch - 11, 185, head=False, dashed=True)
     for path in number_paths(trace):
         middle = left + (path.block * threads + path.cell + 0.5) * pitch
         canvas.arrow(left + (path.source + 0.5) * pitch, 26 + high + 3, middle, 109)
-        canvas.label(middle, 119, f"T{path.cell}", "middle", size=12, quiet=True)
+        canvas.label(middle, 119, f"T{path.cell}", "middle", size=Size.LABEL, quiet=True)
         canvas.cell(middle - small / 2, 130, small, high, number(path.kept), ink=Ink.LIVE)
         to = left + (path.target + 0.5) * pitch
         canvas.arrow(middle, 130 + high + 3, to, 220)
         canvas.cell(to - pitch / 2 + 1, 224, pitch - 2, high, number(path.result), ink=Ink.RESULT)
-        canvas.label(to, 272, str(path.target), "middle", size=12, quiet=True)
+        canvas.label(to, 272, str(path.target), "middle", size=Size.LABEL, quiet=True)
     return canvas
 
 
@@ -99,30 +99,32 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         (cell + 20, "shared", Text("of the block")),
         (target + wide / 2, "output", Text("global")),
     ):
-        canvas.label(x, 12, text, "middle", size=13, mono=True)
-        canvas.label(x, 29, below, "middle", size=12, quiet=True)
+        canvas.label(x, 12, text, "middle", size=Size.VALUE, mono=True)
+        canvas.label(x, 29, below, "middle", size=Size.LABEL, quiet=True)
     for index, value in enumerate(a):
-        canvas.label(9, top + (index + 0.5) * pitch, str(index), "middle", size=12, quiet=True)
+        canvas.label(9, top + (index + 0.5) * pitch, str(index), "middle", size=Size.LABEL, quiet=True)
         canvas.cell(source, top + index * pitch, wide, pitch, number(value))
     waits = any(event.action == BARRIER for event in trace.events)
     if waits:
-        canvas.label(barrier, bottom + 13, "barrier()", "middle", size=12, mono=True)
+        canvas.label(barrier, bottom + 13, "barrier()", "middle", size=Size.LABEL, mono=True)
     for block in range(trace.grid[0]):
         y = top + block * threads * pitch
         canvas.frame(frame, y + 2, 140, threads * pitch - 4)
         middle = y + threads * pitch / 2
-        canvas.label(name, middle, Text("block {block}").of(block=block), "middle", size=12, bold=True)
+        canvas.label(
+            name, middle, Text("block {block}").of(block=block), "middle", size=Size.LABEL, bold=True
+        )
         if waits:
             canvas.arrow(barrier, y + 8, barrier, y + threads * pitch - 8, head=False, dashed=True)
     for path in number_paths(trace):
         middle = top + (path.block * threads + path.cell + 0.5) * pitch
         canvas.arrow(source + wide + 3, top + (path.source + 0.5) * pitch, frame + 4, middle)
-        canvas.label(cell - 10, middle, f"T{path.cell}", "middle", size=12, quiet=True)
+        canvas.label(cell - 10, middle, f"T{path.cell}", "middle", size=Size.LABEL, quiet=True)
         canvas.cell(cell, middle - 14, 40, 28, number(path.kept), ink=Ink.LIVE)
         to = top + (path.target + 0.5) * pitch
         canvas.arrow(cell + 43, middle, target - 3, to)
         canvas.cell(target, to - pitch / 2 + 1, wide, pitch - 2, number(path.result), ink=Ink.RESULT)
-        canvas.label(target + wide + 10, to, str(path.target), "middle", size=12, quiet=True)
+        canvas.label(target + wide + 10, to, str(path.target), "middle", size=Size.LABEL, quiet=True)
     return canvas
 
 
@@ -132,7 +134,7 @@ def _by_thread(trace: Trace, action: str, buffer: int, block: int) -> dict[int, 
 
 def _names(canvas: Canvas, x: float, y: float, name: str, memory: Text) -> None:
     canvas.label(x, y - 9, name, "end", mono=True)
-    canvas.label(x, y + 10, memory, "end", size=12, quiet=True)
+    canvas.label(x, y + 10, memory, "end", size=Size.LABEL, quiet=True)
 
 
 FIGURES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
@@ -22,13 +22,13 @@ def draw_launch(_: Facts, sheet: Sheet) -> Canvas:
     canvas = sheet(620, 172)
     canvas.label(70, 40, _HOST, "end", bold=True)
     canvas.label(70, 124, "GPU", "end", bold=True)
-    canvas.cell(86, 20, 160, 40, "enqueue_function", size=13)
-    canvas.cell(252, 20, 232, 40, "synchronize()", ink=Ink.SPARE, size=13)
+    canvas.cell(86, 20, 160, 40, "enqueue_function", size=Size.VALUE)
+    canvas.cell(252, 20, 232, 40, "synchronize()", ink=Ink.SPARE, size=Size.VALUE)
     canvas.cell(490, 20, 116, 40, _ERROR, ink=Ink.MARK)
     canvas.arrow(200, 63, 258, 100)
     canvas.cell(262, 104, 204, 40, "add_10", ink=Ink.LIVE)
     canvas.arrow(468, 112, 520, 64)
-    canvas.label(466, 160, _BAD_READ, "end", size=12, quiet=True)
+    canvas.label(466, 160, _BAD_READ, "end", size=Size.LABEL, quiet=True)
     return canvas
 
 
@@ -37,12 +37,12 @@ def draw_launch_narrow(_: Facts, sheet: Sheet) -> Canvas:
     canvas = sheet(322, 250)
     canvas.label(78, 14, _HOST, "middle", bold=True)
     canvas.label(254, 14, "GPU", "middle", bold=True)
-    canvas.cell(6, 30, 146, 40, "enqueue_function", size=12)
-    canvas.cell(6, 76, 146, 112, "synchronize()", ink=Ink.SPARE, size=12)
+    canvas.cell(6, 30, 146, 40, "enqueue_function", size=Size.LABEL)
+    canvas.cell(6, 76, 146, 112, "synchronize()", ink=Ink.SPARE, size=Size.LABEL)
     canvas.cell(6, 194, 146, 40, _ERROR, ink=Ink.MARK)
     canvas.arrow(155, 54, 196, 92)
     canvas.cell(198, 84, 112, 92, "add_10", ink=Ink.LIVE)
-    canvas.label(310, 190, _BAD_READ, "end", size=12, quiet=True)
+    canvas.label(310, 190, _BAD_READ, "end", size=Size.LABEL, quiet=True)
     canvas.arrow(206, 180, 156, 208)
     return canvas
 
@@ -53,14 +53,16 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     expected = facts.expected("second-case")["result"].tolist()
     steps = facts.constant("ITER")
     count = len(values)
-    side, step, size = (38, 46, 13) if narrow else (48, 58, 14)
+    side, step, size = (38, 46, Size.VALUE) if narrow else (48, 58, Size.VALUE)
     left = 30 if narrow else 110
     got_at = left + count * side + (26 if narrow else 48)
     right_at = got_at + side + (28 if narrow else 48)
     canvas = sheet(right_at + side + (10 if narrow else 24), 34 + count * step)
-    canvas.label(left + count * side / 2, 14, "input", "middle", mono=True, size=12)
-    canvas.label(got_at + side / 2, 14, "result", "middle", mono=True, size=12)
-    canvas.label(right_at + side / 2, 14, Text("expected", context="figure"), "middle", size=12, quiet=True)
+    canvas.label(left + count * side / 2, 14, "input", "middle", mono=True, size=Size.LABEL)
+    canvas.label(got_at + side / 2, 14, "result", "middle", mono=True, size=Size.LABEL)
+    canvas.label(
+        right_at + side / 2, 14, Text("expected", context="figure"), "middle", size=Size.LABEL, quiet=True
+    )
     for thread in range(count):
         top = 30 + thread * step
         title = f"T{thread}" if narrow else Text("thread {thread}").of(thread=thread)
@@ -85,7 +87,7 @@ def draw_barrier(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Every thread up to the barrier; the last one returns before it."""
     threads = facts.constant("SIZE")
     left, wide, line = (34, 132, 212) if narrow else (110, 200, 380)
-    high, step, size = 38, 52, 12 if narrow else 13
+    high, step, size = 38, 52, Size.LABEL if narrow else Size.VALUE
     bottom = 40 + threads * step
     canvas = sheet(line + (56 if narrow else 180), bottom + 4)
     canvas.arrow(line, 30, line, bottom - 8, head=False, dashed=True)
@@ -93,12 +95,12 @@ def draw_barrier(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for thread in range(threads):
         top = 40 + thread * step
         title = f"T{thread}" if narrow else Text("thread {thread}").of(thread=thread)
-        canvas.label(left - (8 if narrow else 14), top + high / 2, title, "end", size=14)
+        canvas.label(left - (8 if narrow else 14), top + high / 2, title, "end", size=Size.VALUE)
         if thread < threads - 1:
             canvas.cell(left, top, wide, high, f"shared[{thread}] = …", ink=Ink.LIVE, size=size)
             canvas.arrow(left + wide + 4, top + high / 2, line - 3, top + high / 2)
             waits = Text("waits")
-            canvas.label(line + 8, top + high / 2, waits, size=12, quiet=True)
+            canvas.label(line + 8, top + high / 2, waits, size=Size.LABEL, quiet=True)
         else:
             canvas.cell(left, top, wide, high, Text("returns", context="figure"), ink=Ink.SPARE, size=size)
     return canvas

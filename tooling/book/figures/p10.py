@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Square, draw_grids, tally
@@ -35,7 +35,7 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         canvas.label(left - 14, top + 22, "a", "end", mono=True)
     for element in sorted(readers):
         x = left + element * side
-        canvas.label(x + side / 2, top - 12, str(element), "middle", size=12, quiet=True)
+        canvas.label(x + side / 2, top - 12, str(element), "middle", size=Size.LABEL, quiet=True)
         if element < len(values):
             canvas.cell(x + 1, top, side - 2, 44, number(values[element]))
         else:
@@ -43,12 +43,14 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         canvas.arrow(x + side / 2, top + 66, x + side / 2, top + 48)
         for index, thread in enumerate(readers[element]):
             y = top + 78 + index * step
-            canvas.label(x + side / 2, y, thread, "middle", size=12 if narrow else 13, mono=True)
+            canvas.label(
+                x + side / 2, y, thread, "middle", size=Size.LABEL if narrow else Size.VALUE, mono=True
+            )
     title = Text("threads (x, y)")
     if narrow:
-        canvas.label(left + len(readers) * side, 14, title, "end", size=12, quiet=True)
+        canvas.label(left + len(readers) * side, 14, title, "end", size=Size.LABEL, quiet=True)
     else:
-        canvas.label(left - 14, top + 78, title, "end", size=13, quiet=True)
+        canvas.label(left - 14, top + 78, title, "end", size=Size.VALUE, quiet=True)
     return canvas
 
 
@@ -61,15 +63,15 @@ def draw_additions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     canvas = sheet(left + len(values) * column + 8, 40 + 4 * step)
     rows = (Text("read"), Text("add"), Text("write"))
     for index, row in enumerate(rows):
-        canvas.label(left - 14, 48 + index * step, row, "end", size=13)
+        canvas.label(left - 14, 48 + index * step, row, "end", size=Size.VALUE)
     for thread, value in enumerate(values):
         x = left + thread * column
         middle = x + wide / 2
         title = f"T{thread}" if narrow else Text("thread {thread}").of(thread=thread)
-        canvas.label(middle, 14, title, "middle", size=13)
+        canvas.label(middle, 14, title, "middle", size=Size.VALUE)
         texts = (number(0), f"0 + {number(value)}", number(value))
         for index, (text, ink) in enumerate(zip(texts, (Ink.PLAIN, Ink.LIVE, Ink.RESULT), strict=True)):
-            canvas.cell(x, 30 + index * step, wide, 36, text, ink=ink, size=13)
+            canvas.cell(x, 30 + index * step, wide, 36, text, ink=ink, size=Size.VALUE)
             if index:
                 canvas.arrow(middle, 66 - step + index * step + 3, middle, 30 + index * step - 3)
     y = 52 + 3 * step
@@ -77,8 +79,8 @@ def draw_additions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     last = Text("remains: one of {join}").of(join=", ".join(map(number, values)))
     meant = Text("meant: {total}").of(total=number(total))
     if narrow:
-        canvas.label(6, y - 4, last, size=13)
-        canvas.label(6, y + 18, meant, size=13)
+        canvas.label(6, y - 4, last, size=Size.VALUE)
+        canvas.label(6, y + 18, meant, size=Size.VALUE)
     else:
         canvas.label(left, y + 4, last)
         canvas.label(left + len(values) * column - 22, y + 4, meant, "end")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
@@ -21,7 +21,7 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace = facts.trace("p11")
     a = facts.inputs("default")["a"].reshape(-1)
     threads, window = facts.constant("TPB"), facts.constant("WINDOW")
-    side, step, size = (25, 32, 12) if narrow else (38, 44, 14)
+    side, step, size = (25, 32, Size.LABEL) if narrow else (38, 44, Size.VALUE)
     missing = (window - 1) * side  # where the cells would be that do not exist
     left = (23 if narrow else 146) + missing
     right = left + threads * side
@@ -33,10 +33,10 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         """What a row is called in the program, and what it is."""
         canvas.label(left - 12, y - (0 if narrow else 9), text, "end", mono=True, size=size)
         if not narrow:
-            canvas.label(left - 12, y + 10, more, "end", size=12, quiet=True)
+            canvas.label(left - 12, y + 10, more, "end", size=Size.LABEL, quiet=True)
 
     for index in range(len(a)):
-        canvas.label(left + index * side + side / 2, 14, str(index), "middle", size=12, quiet=True)
+        canvas.label(left + index * side + side / 2, 14, str(index), "middle", size=Size.LABEL, quiet=True)
         canvas.cell(left + index * side, 30, side, side, number(a[index]), size=size)
     name(30 + side / 2, "a", Text("global memory"))
     shared = 30 + side + _GAP

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Sheet
+from tooling.book.figures.canvas import Canvas, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, draw_reduction
@@ -20,7 +20,7 @@ def draw_dot_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Can
     rows = 34 + 2 * (side + 10)
     canvas = sheet(left + size * side + (4 if narrow else 24), rows + gap + 3 * ROW + side + 8)
     for index in range(size):
-        canvas.label(left + index * side + side / 2, 16, f"T{index}", "middle", size=12, quiet=True)
+        canvas.label(left + index * side + side / 2, 16, f"T{index}", "middle", size=Size.LABEL, quiet=True)
     for row, name in enumerate(("a", "b")):
         top = 34 + row * (side + 10)
         canvas.label(left - 16, top + side / 2, name, "end", mono=True)
@@ -28,7 +28,7 @@ def draw_dot_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Can
             canvas.cell(left + index * side, top, side, side, number(data[name].reshape(-1)[index]))
     for index in range(size):
         middle = left + index * side + side / 2
-        canvas.label(middle, 34 + side + 5, "×", "middle", size=13, quiet=True)
+        canvas.label(middle, 34 + side + 5, "×", "middle", size=Size.VALUE, quiet=True)
         canvas.arrow(middle, rows - 8, middle, rows + 22)
     first = Text("products, shared")
     draw_reduction(canvas, left, rows + gap, facts.trace("p12"), first=first, narrow=narrow)

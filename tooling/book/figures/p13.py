@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED, Access, Trace
@@ -92,21 +92,21 @@ def draw_products(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     a, b = data["a"].tolist(), data["b"].tolist()
     sums = facts.expected("simple")["out"].tolist()
     columns = len(a) + len(b) - 1
-    side, high, pitch, size = (30, 24, 32, 11) if narrow else (44, 30, 40, 14)
+    side, high, pitch, size = (30, 24, 32, Size.SMALL) if narrow else (44, 30, 40, Size.VALUE)
     left = 22 if narrow else 150
     result = left + columns * side + (14 if narrow else 40)
     first = 28 + high + 28
     canvas = sheet(result + side + (4 if narrow else 16), first + len(sums) * pitch)
     for column in range(columns):
         middle = left + (column + 0.5) * side
-        canvas.label(middle, 12, str(column), "middle", size=11 if narrow else 12, quiet=True)
+        canvas.label(middle, 12, str(column), "middle", size=Size.SMALL if narrow else Size.LABEL, quiet=True)
         inside = column < len(a)
         ink = Ink.PLAIN if inside else Ink.SPARE
         canvas.cell(
             left + column * side, 24, side, high, number(a[column]) if inside else "0", ink=ink, size=size
         )
     canvas.label(left - 10, 24 + high / 2, "a", "end", mono=True, size=size)
-    canvas.label(result + side, first - 14, "output", "end", mono=True, size=12)
+    canvas.label(result + side, first - 14, "output", "end", mono=True, size=Size.LABEL)
     for i, total in enumerate(sums):
         top = first + i * pitch
         name = str(i) if narrow else f"i = {i}"
@@ -127,7 +127,7 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace = facts.trace(_SIMPLE)
     data = {name: values.tolist() for name, values in facts.inputs("simple").items()}
     threads, taps = facts.constant("TPB"), facts.constant("CONV")
-    side, size = (24, 12) if narrow else (38, 14)
+    side, size = (24, Size.LABEL) if narrow else (38, Size.VALUE)
     left = 12 if narrow else 146
     right = left + threads * side + (22 if narrow else 44)  # of the filter
     end = right + taps * side
@@ -137,8 +137,8 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for x, buffer, name in ((left, _A, "a"), (right, _B, "b")):
         own = cells_of(trace, 0, buffer)
         base = min(cell.index for cell in own)
-        canvas.label(x, 12, name, mono=True, size=13)
-        canvas.label(x, shared + side + 12, f"shared_{name}", mono=True, size=12, quiet=True)
+        canvas.label(x, 12, name, mono=True, size=Size.VALUE)
+        canvas.label(x, shared + side + 12, f"shared_{name}", mono=True, size=Size.LABEL, quiet=True)
         for index, value in enumerate(data[name]):
             canvas.cell(x + index * side, 24, side, side, number(value), size=size)
         for cell in own:
@@ -147,16 +147,18 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 start = x + (cell.source + 0.5) * side
                 canvas.arrow(start, 24 + side + 3, at + side / 2, shared - 3)
             else:
-                canvas.label(at + side / 2, shared - 12, f"T{cell.thread}", "middle", size=11, quiet=True)
+                canvas.label(
+                    at + side / 2, shared - 12, f"T{cell.thread}", "middle", size=Size.SMALL, quiet=True
+                )
             ink = Ink.LIVE if cell.source is not None else Ink.SPARE
             canvas.cell(at, shared, side, side, number(cell.value), ink=ink, size=size)
     canvas.frame(left - 8, shared - 26, end - left + 16, side + 46)
     if not narrow:
-        canvas.label(left - 18, 24 + side / 2, Text("global memory"), "end", size=12, quiet=True)
-        canvas.label(left - 18, shared + side / 2, Text("block 0"), "end", size=13)
+        canvas.label(left - 18, 24 + side / 2, Text("global memory"), "end", size=Size.LABEL, quiet=True)
+        canvas.label(left - 18, shared + side / 2, Text("block 0"), "end", size=Size.VALUE)
     canvas.arrow(4, barrier, end + 8, barrier, head=False, dashed=True)
     canvas.plate((left + end) / 2, barrier, 84, "barrier()")
-    canvas.label(end, windows - 12, "output", "end", mono=True, size=12)
+    canvas.label(end, windows - 12, "output", "end", mono=True, size=Size.LABEL)
     held = {cell.index: cell for cell in cells_of(trace, 0, _A)}
     stores = list(trace.accesses("store", _OUTPUT, 0))
     for row, store in enumerate((stores[0], stores[-1])):
@@ -164,14 +166,14 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         window = _window(trace, store, held.values())
         label = Text("window of thread {thread}").of(thread=store.thread)
         if not narrow:
-            canvas.label(left - 18, top + side / 2, label, "end", size=13)
+            canvas.label(left - 18, top + side / 2, label, "end", size=Size.VALUE)
         for index in window:
             ink = Ink.LIVE if held[index].source is not None else Ink.SPARE
             canvas.cell(left + index * side, top, side, side, number(held[index].value), ink=ink, size=size)
         if narrow:
             before = window[0] * side
             label_x, anchor = (left + before - 6, "end") if before else (left + taps * side + 6, "start")
-            canvas.label(label_x, top + side / 2, f"T{store.thread}", anchor, size=12)
+            canvas.label(label_x, top + side / 2, f"T{store.thread}", anchor, size=Size.LABEL)
         result = end - side
         begin = left + (window[-1] + 1) * side
         canvas.arrow(
@@ -196,8 +198,8 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
     _names(canvas, left - 20, shared + side / 2, "shared_a", Text("one per block"))
     _names(canvas, left - 20, output + side / 2, "output", memory)
     for index, value in enumerate(a):
-        canvas.label(start + (index + 0.5) * side, 12, str(index), "middle", size=13, quiet=True)
-        canvas.cell(start + index * side, top, side, side, number(value), size=13)
+        canvas.label(start + (index + 0.5) * side, 12, str(index), "middle", size=Size.VALUE, quiet=True)
+        canvas.cell(start + index * side, top, side, side, number(value), size=Size.VALUE)
     for block in blocks:
         x = left + block.index * (wide + gap)
         for cell in block.cells:
@@ -218,17 +220,17 @@ def draw_halo_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     for block in blocks:
         y = block.index * high
         shared = y + 100
-        canvas.label(left, y + 10, "a", mono=True, size=13)
+        canvas.label(left, y + 10, "a", mono=True, size=Size.VALUE)
         for cell in block.cells:
             if cell.source is not None:
                 middle = left + (cell.index + 0.5) * side
-                canvas.label(middle, y + 29, str(cell.source), "middle", size=13, quiet=True)
-                canvas.cell(middle - side / 2, y + 38, side, side, number(cell.value), size=13)
+                canvas.label(middle, y + 29, str(cell.source), "middle", size=Size.VALUE, quiet=True)
+                canvas.cell(middle - side / 2, y + 38, side, side, number(cell.value), size=Size.VALUE)
                 canvas.arrow(middle, y + 67, middle, shared - 3, dashed=cell.index >= block.threads)
         _draw_block(canvas, block, left, shared, side)
         _draw_outputs(canvas, block, left, y + 228, side)
         right = left + block.threads * side + 8
-        canvas.label(right, y + 228 + side / 2, "output", mono=True, size=13)
+        canvas.label(right, y + 228 + side / 2, "output", mono=True, size=Size.VALUE)
     return canvas
 
 
@@ -238,14 +240,14 @@ def _draw_block(canvas: Canvas, block: Block, x: float, y: float, side: float) -
     for cell in block.cells:
         ink = Ink.LIVE if cell.source is not None else Ink.SPARE
         middle = x + (cell.index + 0.5) * side
-        canvas.cell(middle - side / 2, y, side, side, number(cell.value), ink=ink, size=13)
-        canvas.label(middle, y + side + 11, str(cell.index), "middle", size=13, quiet=True)
+        canvas.cell(middle - side / 2, y, side, side, number(cell.value), ink=ink, size=Size.VALUE)
+        canvas.label(middle, y + side + 11, str(cell.index), "middle", size=Size.VALUE, quiet=True)
         if cell.index >= block.threads:
             halo.append(cell.index)
     canvas.frame(x - 8, y - 12, len(block.cells) * side + 16, side + 76)
-    canvas.label(x, y + side + 30, Text("block {index}").of(index=block.index), size=13, bold=True)
+    canvas.label(x, y + side + 30, Text("block {index}").of(index=block.index), size=Size.VALUE, bold=True)
     middle = x + (halo[0] + len(halo) / 2) * side
-    canvas.label(middle, y + side + 30, Text("halo"), "middle", size=13)
+    canvas.label(middle, y + side + 30, Text("halo"), "middle", size=Size.VALUE)
     barrier = y + side + 50
     canvas.arrow(x, barrier, x + len(block.cells) * side, barrier, head=False, dashed=True)
     canvas.plate(x + len(block.cells) * side / 2, barrier, 78, "barrier()")
@@ -255,8 +257,8 @@ def _draw_outputs(canvas: Canvas, block: Block, x: float, y: float, side: float)
     """The elements that a block stores, and the window of the last of them."""
     for store in block.stores:
         at = x + store.thread * side
-        canvas.cell(at, y, side, side, number(store.value), ink=Ink.RESULT, size=13)
-        canvas.label(at + side / 2, y + side + 11, str(store.element), "middle", size=13, quiet=True)
+        canvas.cell(at, y, side, side, number(store.value), ink=Ink.RESULT, size=Size.VALUE)
+        canvas.label(at + side / 2, y + side + 11, str(store.element), "middle", size=Size.VALUE, quiet=True)
     last = block.stores[-1]
     window = _window(block.trace, last, block.cells)
     begin, end, bracket = x + window[0] * side + 2, x + (window[-1] + 1) * side - 2, y - 26
@@ -266,7 +268,7 @@ def _draw_outputs(canvas: Canvas, block: Block, x: float, y: float, side: float)
     target = x + (last.thread + 0.5) * side
     canvas.arrow(target, bracket, target, y - 4)
     label = Text("window of T{thread}").of(thread=last.thread)
-    canvas.label(target + 12, y - 13, label, size=13)
+    canvas.label(target + 12, y - 13, label, size=Size.VALUE)
 
 
 def _window(trace: Trace, store: Access, cells: Iterable[Cell]) -> list[int]:
@@ -277,8 +279,8 @@ def _window(trace: Trace, store: Access, cells: Iterable[Cell]) -> list[int]:
 
 
 def _names(canvas: Canvas, x: float, y: float, name: str, memory: Text) -> None:
-    canvas.label(x, y - 9, name, "end", mono=True, size=13)
-    canvas.label(x, y + 9, memory, "end", size=12, quiet=True)
+    canvas.label(x, y - 9, name, "end", mono=True, size=Size.VALUE)
+    canvas.label(x, y + 9, memory, "end", size=Size.LABEL, quiet=True)
 
 
 FIGURES = (

@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import Access, Move, shared_moves
@@ -29,7 +29,7 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     side, row, left, top = (30, 74, 62, 30) if narrow else (44, 80, 150, 34)
     canvas = sheet(left + threads * side + (6 if narrow else 24), top + (len(moves) - 1) * row + side + 8)
     for thread in range(threads):
-        canvas.label(left + (thread + 0.5) * side, 13, f"T{thread}", "middle", size=12, quiet=True)
+        canvas.label(left + (thread + 0.5) * side, 13, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
     for index, move in enumerate(moves):
         y = top + index * row
         label = (
@@ -37,7 +37,7 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             if index
             else Text("loaded")
         )
-        gap, size = (8, 11) if narrow else (16, 14)
+        gap, size = (8, Size.SMALL) if narrow else (16, Size.VALUE)
         canvas.label(left - gap, y + side / 2, label, "end", size=size, quiet=True)
         for slot, value in enumerate(move.cells):
             ink = Ink.LIVE if slot in move.written else Ink.SPARE
@@ -91,7 +91,7 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.label(x, y + 14, title, bold=True)
         for index in range(len(held)):
             middle = x + names + (index + 0.5) * side
-            canvas.label(middle, y + 38, str(first + index), "middle", size=12, quiet=True)
+            canvas.label(middle, y + 38, str(first + index), "middle", size=Size.LABEL, quiet=True)
         left, own, last = held
         seen = left + own if order[0] is write else own
         states = {read: None, write: 1}
@@ -104,7 +104,7 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         rows.append((finish, Slots((left, left + own, last + seen), 2)))
         for index, (label, slots) in enumerate(rows):
             top = y + 50 + index * row
-            canvas.label(x, top + side / 2, label, size=13, quiet=not index)
+            canvas.label(x, top + side / 2, label, size=Size.VALUE, quiet=not index)
             slots.draw(canvas, x + names, top, side)
         got = last + seen
         verdict = (
@@ -114,7 +114,7 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 reader=reader, got=number(got), right=number(right)
             )
         )
-        canvas.label(x + panel, y + 50 + 3 * row + side + 16, verdict, "end", size=13, bold=True)
+        canvas.label(x + panel, y + 50 + 3 * row + side + 16, verdict, "end", size=Size.VALUE, bold=True)
     return canvas
 
 
@@ -134,9 +134,9 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
     _names(canvas, left - 18, rows[1] + side / 2, "output", Text("after kernel 1"))
     _names(canvas, left - 18, rows[2] + side / 2, "output", Text("after kernel 2"))
     for element, value in enumerate(a):
-        canvas.label(at(element) + side / 2, 13, str(element), "middle", size=12, quiet=True)
+        canvas.label(at(element) + side / 2, 13, str(element), "middle", size=Size.LABEL, quiet=True)
         canvas.cell(at(element), rows[0], side, side, number(value))
-    canvas.label(slots - 4, rows[1] - 16, Text("block sums"), size=12, quiet=True)
+    canvas.label(slots - 4, rows[1] - 16, Text("block sums"), size=Size.LABEL, quiet=True)
     for block in range(blocks):
         first, last = block * threads, min((block + 1) * threads, size)
         x, width = at(first), (last - first) * side
@@ -144,9 +144,11 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
         canvas.arrow(middle, rows[0] + side + 4, middle, rows[1] - 34)
         name = Text("block {block}: scan").of(block=block)
         canvas.frame(x + 2, rows[1] - 32, width - 4, side + 38)
-        canvas.label(middle, rows[1] - 17, name, "middle", size=12, bold=True)
+        canvas.label(middle, rows[1] - 17, name, "middle", size=Size.LABEL, bold=True)
         for store in (each for each in stores if each.block == block):
-            canvas.cell(at(store.element), rows[1], side, side, number(store.value), ink=Ink.RESULT, size=13)
+            canvas.cell(
+                at(store.element), rows[1], side, side, number(store.value), ink=Ink.RESULT, size=Size.VALUE
+            )
         added = sum(store.value for store in stores if store.element >= size and store.block < block)
         canvas.arrow(middle, rows[1] + side + 10, middle, rows[2] - 6)
         plate = (rows[1] + side + rows[2]) / 2 + 2
@@ -154,8 +156,10 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
         for before in range(block):
             canvas.arrow(at(size + before) + side / 2, rows[1] + side + 4, middle + 30, plate)
     for element, value in enumerate(result):
-        canvas.cell(at(element), rows[2], side, side, number(value), ink=Ink.RESULT, size=13)
-        canvas.label(at(element) + side / 2, rows[2] + side + 13, str(element), "middle", size=12, quiet=True)
+        canvas.cell(at(element), rows[2], side, side, number(value), ink=Ink.RESULT, size=Size.VALUE)
+        canvas.label(
+            at(element) + side / 2, rows[2] + side + 13, str(element), "middle", size=Size.LABEL, quiet=True
+        )
     return canvas
 
 
@@ -175,7 +179,7 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     canvas = sheet(left + threads * side + 8, sum(high) + 2 * 16 + 6)
     y = 0.0
     for stage, (title, held) in enumerate(zip(titles, after, strict=True)):
-        canvas.label(left, y + 12, title, bold=True, size=13)
+        canvas.label(left, y + 12, title, bold=True, size=Size.VALUE)
         top = y + 24
         for block in range(blocks):
             first, last = block * threads, min((block + 1) * threads, size)
@@ -186,18 +190,22 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
                     if stage == 1
                     else Text("block {block}: + {added}").of(block=block, added=number(added))
                 )
-                canvas.label(left, top + 12, text, size=12, quiet=True)
+                canvas.label(left, top + 12, text, size=Size.LABEL, quiet=True)
                 top += 24
             for element in range(first, last):
                 value = a[element] if held is None else held[element]
                 ink = Ink.PLAIN if held is None else Ink.RESULT
-                canvas.cell(left + (element - first) * side, top, side, side, number(value), ink=ink, size=13)
+                canvas.cell(
+                    left + (element - first) * side, top, side, side, number(value), ink=ink, size=Size.VALUE
+                )
             top += side + (4 if stage else 0)
         if stage == 1 and held is not None:
-            canvas.label(left, top + 12, Text("block sums"), size=12, quiet=True)
+            canvas.label(left, top + 12, Text("block sums"), size=Size.LABEL, quiet=True)
             for block in range(blocks):
                 value = held[size + block]
-                canvas.cell(left + block * side, top + 24, side, side, number(value), ink=Ink.RESULT, size=13)
+                canvas.cell(
+                    left + block * side, top + 24, side, side, number(value), ink=Ink.RESULT, size=Size.VALUE
+                )
         y += high[stage] + 16
     return canvas
 
@@ -210,8 +218,8 @@ def _complete(facts: Facts) -> tuple[list[Access], list[float], list[float], int
 
 
 def _names(canvas: Canvas, x: float, y: float, name: str, memory: Text) -> None:
-    canvas.label(x, y - 9, name, "end", mono=True, size=13)
-    canvas.label(x, y + 9, memory, "end", size=12, quiet=True)
+    canvas.label(x, y - 9, name, "end", mono=True, size=Size.VALUE)
+    canvas.label(x, y + 9, memory, "end", size=Size.LABEL, quiet=True)
 
 
 FIGURES = (

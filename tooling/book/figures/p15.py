@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, draw_reduction
@@ -31,14 +31,20 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
     )
     canvas.label(output + 28, 18, "output", "middle", bold=True)
     for thread in range(threads):
-        canvas.label(shared + thread * _SIDE + _SIDE / 2, 44, f"T{thread}", "middle", size=12, quiet=True)
+        canvas.label(
+            shared + thread * _SIDE + _SIDE / 2, 44, f"T{thread}", "middle", size=Size.LABEL, quiet=True
+        )
     for column in range(size):
-        canvas.label(matrix + column * _SIDE + _SIDE / 2, 44, str(column), "middle", size=12, quiet=True)
+        canvas.label(
+            matrix + column * _SIDE + _SIDE / 2, 44, str(column), "middle", size=Size.LABEL, quiet=True
+        )
     for row in range(batch):
         top = 64 + row * 62
         middle = top + _SIDE / 2
         canvas.label(matrix - 14, middle - 9, Text("block (0, {row})").of(row=row), "end")
-        canvas.label(matrix - 14, middle + 10, f"batch = {row}", "end", size=12, quiet=True, mono=True)
+        canvas.label(
+            matrix - 14, middle + 10, f"batch = {row}", "end", size=Size.LABEL, quiet=True, mono=True
+        )
         canvas.frame(shared - 8, top - 8, threads * _SIDE + 16, _SIDE + 16)
         for column in range(size):
             canvas.cell(matrix + column * _SIDE, top, _SIDE, _SIDE, number(a[row, column]))
@@ -63,20 +69,20 @@ def draw_rows_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     first = 82  # the top of the first row
     canvas = sheet(output + 54, first + batch * 76 - 24)
     shared = Text("shared memory of the block")
-    canvas.label(left, 14, shared, bold=True, size=13)
-    canvas.label(output + 25, 14, "output", "middle", bold=True, size=13)
+    canvas.label(left, 14, shared, bold=True, size=Size.VALUE)
+    canvas.label(output + 25, 14, "output", "middle", bold=True, size=Size.VALUE)
     for thread in range(threads):
-        canvas.label(left + (thread + 0.5) * side, 36, f"T{thread}", "middle", size=12, quiet=True)
+        canvas.label(left + (thread + 0.5) * side, 36, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
     for row in range(batch):
         top = first + row * 76
         name = Text("block (0, {row}), batch = {row}").of(row=row)
-        canvas.label(left, top - 18, name, size=12, quiet=True)
+        canvas.label(left, top - 18, name, size=Size.LABEL, quiet=True)
         canvas.frame(left - 4, top - 6, threads * side + 8, side + 12)
         for thread in range(threads):
             loaded = thread < size
             value = number(a[row, thread]) if loaded else "0"
             ink = Ink.LIVE if loaded else Ink.SPARE
-            canvas.cell(left + thread * side, top, side, side, value, ink=ink, size=13)
+            canvas.cell(left + thread * side, top, side, side, value, ink=ink, size=Size.VALUE)
         canvas.arrow(left + threads * side + 8, top + side / 2, output - 3, top + side / 2)
         canvas.cell(output, top, 50, side, number(sums[row]), ink=Ink.RESULT)
     return canvas
@@ -88,7 +94,7 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     left, top, side = (2, 50, NARROW_CELL) if narrow else (150, 34, CELL)
     canvas = sheet(left + threads * side + (4 if narrow else 24), top + 3 * ROW + side + 8)
     for thread in range(threads):
-        canvas.label(left + thread * side + side / 2, 16, f"T{thread}", "middle", size=12, quiet=True)
+        canvas.label(left + thread * side + side / 2, 16, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
     loaded = Text("loaded")
     draw_reduction(canvas, left, top, facts.trace("p15"), first=loaded, narrow=narrow)
     return canvas

@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct
 
 from tooling.book.errors import malformed
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
@@ -39,7 +39,9 @@ def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for r in range(size):
             for c in range(size):
                 text, ink = values(r, c)
-                canvas.cell(x + c * cell, y + r * cell, cell, cell, "" if narrow else text, ink=ink, size=12)
+                canvas.cell(
+                    x + c * cell, y + r * cell, cell, cell, "" if narrow else text, ink=ink, size=Size.LABEL
+                )
 
     matrix(left, below, lambda r, c: (number(a[r, c]), Ink.PLAIN) if r == row else ("", Ink.SPARE))
     matrix(right, top, lambda r, c: (number(b[r, c]), Ink.PLAIN) if c == col else ("", Ink.SPARE))
@@ -48,18 +50,20 @@ def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas.label(left + wide / 2, below + wide + 16, "a", "middle", mono=True, bold=True)
     canvas.label(right + wide / 2, below + wide + 16, "output", "middle", mono=True, bold=True)
     canvas.label(right, top - 12, "b", mono=True, bold=True)
-    canvas.label(middle_col, top - 12, f"col {col}", "middle", size=12, mono=True)
+    canvas.label(middle_col, top - 12, f"col {col}", "middle", size=Size.LABEL, mono=True)
     if not narrow:
-        canvas.label(left - 10, middle_row, f"row {row}", "end", size=12, mono=True)
+        canvas.label(left - 10, middle_row, f"row {row}", "end", size=Size.LABEL, mono=True)
     canvas.arrow(left + wide + 3, middle_row, middle_col - cell / 2 - 3, middle_row)
     canvas.arrow(middle_col, top + wide + 3, middle_col, middle_row - cell / 2 - 3)
     step = 15 if narrow else 22
-    canvas.label(left, top - 12, f"output[{row}, {col}]", size=13, mono=True, bold=True)
+    canvas.label(left, top - 12, f"output[{row}, {col}]", size=Size.VALUE, mono=True, bold=True)
     for k in range(size):
         sign = "= " if k == 0 else "+ "
         term = f"{sign}{number(a[row, k])} · {number(b[k, col])}"
-        canvas.label(left, top + 8 + k * step, term, size=12, mono=True)
-    canvas.label(left, top + 8 + size * step, f"= {number(product[row, col])}", size=12, mono=True, bold=True)
+        canvas.label(left, top + 8 + k * step, term, size=Size.LABEL, mono=True)
+    canvas.label(
+        left, top + 8 + size * step, f"= {number(product[row, col])}", size=Size.LABEL, mono=True, bold=True
+    )
     return canvas
 
 
@@ -83,12 +87,14 @@ def draw_naive(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for k in range(size):
         for index in range(size):
             middle = below + (index + 0.5) * high
-            canvas.cell(left + k * cell, middle - cell / 2, cell, cell, number(a[index * size + k]), size=13)
+            canvas.cell(
+                left + k * cell, middle - cell / 2, cell, cell, number(a[index * size + k]), size=Size.VALUE
+            )
             x = right + (index + 0.5) * wide - cell / 2
-            canvas.cell(x, top + k * cell, cell, cell, number(b[k * size + index]), size=13)
+            canvas.cell(x, top + k * cell, cell, cell, number(b[k * size + index]), size=Size.VALUE)
     canvas.frame(right - 6, below - 30, across * wide + 12, down * high + 36)
     name = Text("block (0, 0): {across} × {down} threads").of(across=across, down=down)
-    canvas.label(right + 2, below - 16, name, size=13, bold=True)
+    canvas.label(right + 2, below - 16, name, size=Size.VALUE, bold=True)
     for thread in range(across * down):
         x, y = thread % across, thread // across
         busy = stored.get(thread)
@@ -97,19 +103,27 @@ def draw_naive(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.cell(corner_x + 2, corner_y + 2, wide - 4, high - 4, ink=ink)
         colour = canvas.shade.marks[ink][2]
         middle_x = corner_x + wide / 2
-        canvas.label(middle_x, corner_y + 16, f"({x}, {y})", "middle", size=12, mono=True, colour=colour)
+        canvas.label(
+            middle_x, corner_y + 16, f"({x}, {y})", "middle", size=Size.LABEL, mono=True, colour=colour
+        )
         if busy is None:
-            canvas.label(middle_x, corner_y + 38, Text("idle"), "middle", size=12, colour=colour)
+            canvas.label(middle_x, corner_y + 38, Text("idle"), "middle", size=Size.LABEL, colour=colour)
             continue
         pairs = zip(read_a[thread], read_b[thread], strict=True)
         terms = " + ".join(f"{number(a[left_])}·{number(b[right_])}" for left_, right_ in pairs)
         total = f"= {number(busy.value)}"
         if narrow:
-            canvas.label(middle_x, corner_y + 32, terms, "middle", size=12, mono=True, colour=colour)
-            canvas.label(middle_x, corner_y + 48, total, "middle", size=12, mono=True, colour=colour)
+            canvas.label(middle_x, corner_y + 32, terms, "middle", size=Size.LABEL, mono=True, colour=colour)
+            canvas.label(middle_x, corner_y + 48, total, "middle", size=Size.LABEL, mono=True, colour=colour)
         else:
             canvas.label(
-                middle_x, corner_y + 38, f"{terms} {total}", "middle", size=13, mono=True, colour=colour
+                middle_x,
+                corner_y + 38,
+                f"{terms} {total}",
+                "middle",
+                size=Size.VALUE,
+                mono=True,
+                colour=colour,
             )
     _legend(canvas, left, below + down * high + 26, _INPUT, _RESULT, _IDLE, narrow=narrow)
     return canvas
@@ -123,7 +137,7 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     across, down = trace.block[:2]
     tiles = _tiles(list(trace.accesses("store", SHARED, block=0)), across * down)
     stored = {store.element: store.value for store in trace.accesses("store", _OUTPUT, block=0)}
-    cell, left, gap, size_text = (31, 4, 26, 13) if narrow else (44, 24, 74, 14)
+    cell, left, gap, size_text = (31, 4, 26, Size.VALUE) if narrow else (44, 24, 74, Size.VALUE)
     frame = left + size * cell + gap
     shared = frame + 14
     after = shared + across * cell + 14
@@ -146,10 +160,10 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             )
 
     def title(x: float, wide: int, y: float, text: str) -> None:
-        canvas.label(x + wide * cell / 2, y - 13, text, "middle", size=12, mono=True, bold=True)
+        canvas.label(x + wide * cell / 2, y - 13, text, "middle", size=Size.LABEL, mono=True, bold=True)
 
     canvas.frame(frame, 12, after - frame, bottom - 12)
-    canvas.label(frame + 12, 30, Text("block (0, 0)"), size=13, bold=True)
+    canvas.label(frame + 12, 30, Text("block (0, 0)"), size=Size.VALUE, bold=True)
     for name, y, tile in zip(("a", "b"), tops, tiles, strict=True):
         title(left, size, y, name)
         square(left, y, size, dict(enumerate(data[name].reshape(-1))), Ink.PLAIN)
@@ -188,15 +202,15 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     widths = (steps * cell, steps * cell, tile * cell, tile * cell, tile * cell)
     for x, heading, wide in zip(columns, headings, widths, strict=True):
         if heading != "total" or not narrow:
-            canvas.label(x + wide / 2, 44, heading, "middle", size=12, mono=True, bold=True)
+            canvas.label(x + wide / 2, 44, heading, "middle", size=Size.LABEL, mono=True, bold=True)
     name = f"({_BLOCK % grid}, {_BLOCK // grid})"
-    canvas.label(columns[0], 14, Text("block {name}").of(name=name), size=13, bold=True)
+    canvas.label(columns[0], 14, Text("block {name}").of(name=name), size=Size.VALUE, bold=True)
     totals = [0.0] * cells
     for step in range(steps):
         y = top + step * pitch
         label = Text("tile = {step}").of(step=step)
         if not narrow:
-            canvas.label(columns[0] - 14, y + steps * cell / 2, label, "end", size=12, mono=True)
+            canvas.label(columns[0] - 14, y + steps * cell / 2, label, "end", size=Size.LABEL, mono=True)
         for x, matrix in zip(columns, ("a", "b"), strict=False):
             first = min(load.element for load in loads[matrix][step * cells : (step + 1) * cells])
             here = (first // size // tile, first % size // tile)
@@ -214,7 +228,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                     cell,
                     number(held[index]),
                     ink=Ink.LIVE,
-                    size=11 if narrow else 12,
+                    size=Size.SMALL if narrow else Size.LABEL,
                 )
         a_shared, b_shared = tiles
         for index in range(cells):
@@ -228,22 +242,24 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                     cell,
                     number(totals[index]),
                     ink=Ink.RESULT,
-                    size=12,
+                    size=Size.LABEL,
                 )
         if narrow:
             thread = Text("total of thread (0, 0)")
             line = f"tile = {step}: {canvas.say(thread)} = {number(totals[0])}"
-            canvas.label(columns[0], y + tile * cell + 16, line, size=12)
+            canvas.label(columns[0], y + tile * cell + 16, line, size=Size.LABEL)
     written = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, _BLOCK)}
     if [written[thread] for thread in range(cells)] != totals:
         raise ValueError("the kernel wrote other totals than the tiles give")
     if narrow:
         wide, high = 46, 28
         x = right - tile * wide
-        canvas.label(x + tile * wide / 2, bottom + 6, "output", "middle", size=12, mono=True, bold=True)
+        canvas.label(
+            x + tile * wide / 2, bottom + 6, "output", "middle", size=Size.LABEL, mono=True, bold=True
+        )
         for index, total in enumerate(totals):
             place = (x + index % tile * wide, bottom + 22 + index // tile * high)
-            canvas.cell(*place, wide, high, number(total), ink=Ink.RESULT, size=12)
+            canvas.cell(*place, wide, high, number(total), ink=Ink.RESULT, size=Size.LABEL)
     return canvas
 
 
@@ -260,7 +276,7 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         return top + high - high * math.log2(speed / low_y) / math.log2(high_y / low_y)
 
     canvas = sheet(left + wide + 14, top + high + 48)
-    small = 11 if narrow else 12
+    small = Size.SMALL if narrow else Size.LABEL
     _, faint, _ = canvas.shade.marks[Ink.SPARE]
     for power in range(-4, 7):
         value, x = 2.0**power, x_of(2.0**power)
@@ -274,9 +290,9 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         if power % 2 == 1:
             text = number(value) if value >= 1 else f"1/{number(1 / value)}"
             canvas.label(left - 6, y, text, "end", size=small, quiet=True)
-    canvas.label(left - 6 if narrow else left - 30, 12, "TFLOP/s", size=12, bold=True)
+    canvas.label(left - 6 if narrow else left - 30, 12, "TFLOP/s", size=Size.LABEL, bold=True)
     axis = Text("arithmetic intensity, FLOP per byte")
-    canvas.label(left + wide / 2, top + high + 36, axis, "middle", size=12, bold=True)
+    canvas.label(left + wide / 2, top + high + 36, axis, "middle", size=Size.LABEL, bold=True)
     _, _, ink = canvas.shade.marks[Ink.PLAIN]
     ridge = roof.peak / roof.bandwidth
     start = max(low_x, low_y / roof.bandwidth)
@@ -393,7 +409,7 @@ def _legend(canvas: Canvas, x: float, y: float, *entries: tuple[Ink, Text], narr
     for index, (ink, text) in enumerate(entries):
         at = (x + index % 2 * 150, y + index // 2 * 22) if narrow else (x + index * 142, y)
         canvas.cell(at[0], at[1] - 8, 16, 16, ink=ink)
-        canvas.label(at[0] + 22, at[1], text, size=12)
+        canvas.label(at[0] + 22, at[1], text, size=Size.LABEL)
 
 
 def _read(trace: Trace, buffer: int) -> dict[int, list[int]]:

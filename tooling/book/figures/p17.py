@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -20,14 +20,14 @@ def draw_graph(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Both inputs with their values, the operation with its two halves, the output with its values."""
     data = facts.inputs("default")
     result = facts.expected("default")["out"].tolist()
-    side, high, size = (22, 24, 11) if narrow else (38, 30, 14)
+    side, high, size = (22, 24, Size.SMALL) if narrow else (38, 30, Size.VALUE)
     left = 8 if narrow else 84
     right = left + len(result) * side
     canvas = sheet(right + (8 if narrow else 14), 374 if narrow else 362)
 
     def row(name: str, y: float, values: Sequence[float], ink: Ink = Ink.PLAIN) -> None:
         if narrow:
-            canvas.label(left, y - 11, name, mono=True, size=12)
+            canvas.label(left, y - 11, name, mono=True, size=Size.LABEL)
         else:
             canvas.label(left - 12, y + high / 2, name, "end", mono=True)
         for index, value in enumerate(values):
@@ -38,7 +38,7 @@ def draw_graph(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     row("kernel", second, data["kernel"].tolist())
     top, bottom = second + high + 26, (374 if narrow else 362) - high - 56
     canvas.frame(left, top, right - left, bottom - top, dashed=True)
-    canvas.label(left + 12, top + 16, Text("graph"), size=12, quiet=True)
+    canvas.label(left + 12, top + 16, Text("graph"), size=Size.LABEL, quiet=True)
     inset = 10 if narrow else 60
     canvas.frame(left + inset, top + 30, right - left - 2 * inset, bottom - top - 42)
     canvas.label((left + right) / 2, top + 47, "conv1d", "middle", mono=True, bold=True)
@@ -47,9 +47,11 @@ def draw_graph(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         x, y = left + inset + 10 + index * (half + 10), top + 62
         canvas.frame(x, y, half, bottom - y - 22)
         middle, step = x + half / 2, (bottom - y - 22) / 4
-        canvas.label(middle, y + step, device, "middle", size=12, quiet=True)
-        canvas.label(middle, y + 2 * step, condition, "middle", mono=True, size=11 if narrow else 13)
-        canvas.label(middle, y + 3 * step, code, "middle", mono=isinstance(code, str), size=12)
+        canvas.label(middle, y + step, device, "middle", size=Size.LABEL, quiet=True)
+        canvas.label(
+            middle, y + 2 * step, condition, "middle", mono=True, size=Size.SMALL if narrow else Size.VALUE
+        )
+        canvas.label(middle, y + 3 * step, code, "middle", mono=isinstance(code, str), size=Size.LABEL)
     for x, y in ((right - 2.5 * side, first + high), (left + 3 * side, second + high)):
         canvas.arrow(x, y + 3, x, top + 27)
     middle = (left + right) / 2

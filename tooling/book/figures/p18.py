@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -24,7 +24,7 @@ def draw_bars(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
     def row(base: float, scale: float, values: Sequence[float], name: str, top: float, *, ink: Ink) -> None:
         if narrow:
-            canvas.label(left, top, name, mono=True, size=12)
+            canvas.label(left, top, name, mono=True, size=Size.LABEL)
         else:
             canvas.label(left - 12, base if min(values) < 0 else base - 50, name, "end", mono=True)
         for index, value in enumerate(values):
@@ -42,8 +42,10 @@ def draw_bars(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         anchor = "start" if index < len(numbers) / 2 else "end"
         shift = 8 if anchor == "start" else -8
         edge = zero - numbers[index] * unit
-        canvas.label(middle + shift, edge, f"x[{index}] = {numbers[index]:.2f}", anchor, mono=True, size=12)
-        canvas.label(middle, base + 14, f"{shares[index]:.4f}", anchor, mono=True, size=12)
+        canvas.label(
+            middle + shift, edge, f"x[{index}] = {numbers[index]:.2f}", anchor, mono=True, size=Size.LABEL
+        )
+        canvas.label(middle, base + 14, f"{shares[index]:.4f}", anchor, mono=True, size=Size.LABEL)
     return canvas
 
 

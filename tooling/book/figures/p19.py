@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -29,9 +29,9 @@ def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     canvas = sheet(right + wide + (10 if narrow else 60), round(legend + 24 * len(_KERNELS)))
 
     def name(x: float, y: float, text: str, rows: int, columns: int) -> None:
-        canvas.label(x, y - 11, text, mono=True, size=12)
+        canvas.label(x, y - 11, text, mono=True, size=Size.LABEL)
         if rows > 1 or not narrow:
-            canvas.label(x + 6 + 7.2 * len(text), y - 11, f"{rows} × {columns}", size=11, quiet=True)
+            canvas.label(x + 6 + 7.2 * len(text), y - 11, f"{rows} × {columns}", size=Size.SMALL, quiet=True)
 
     def vector(
         x: float, y: float, text: str, cells: int, marked: int | None = None, *, other: Ink = Ink.PLAIN
@@ -68,7 +68,7 @@ def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     for number, kernel in enumerate(_KERNELS, 1):
         y = legend + 24 * (number - 1)
         _number(canvas, left + 8, y, number)
-        canvas.label(left + 26, y, kernel, mono=True, size=12)
+        canvas.label(left + 26, y, kernel, mono=True, size=Size.LABEL)
     return canvas
 
 
@@ -91,7 +91,7 @@ def _launch(canvas: Canvas, number: int, start: tuple[float, float], end: tuple[
 def _number(canvas: Canvas, x: float, y: float, number: int) -> None:
     fill, line, colour = canvas.shade.marks[Ink.LIVE]
     canvas.embed(f'<circle cx="{x:g}" cy="{y:g}" r="8" fill="{fill}" stroke="{line}"/>')
-    canvas.label(x, y, str(number), "middle", size=11, colour=colour)
+    canvas.label(x, y, str(number), "middle", size=Size.SMALL, colour=colour)
 
 
 FIGURES = (

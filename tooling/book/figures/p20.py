@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -53,7 +53,7 @@ def _call(  # noqa: PLR0917 - the parts of a call
     canvas.label(middle, box + 18, "conv1d", "middle", mono=True, bold=True)
     canvas.arrow(middle, box + 39, middle, box + 61)
     _row(canvas, (values, box + 65), *result, Ink.RESULT)
-    canvas.label(middle, box + 65 + _HIGH + 15, whose, "middle", size=12, quiet=True)
+    canvas.label(middle, box + 65 + _HIGH + 15, whose, "middle", size=Size.LABEL, quiet=True)
 
 
 def _row(canvas: Canvas, corner: tuple[float, float], name: str, numbers: Sequence[float], ink: Ink) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
@@ -29,7 +29,7 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     side, high, cell, values = (44, 26, 46, 1) if narrow else (64, 32, 52, 3)
     first, second, third = (2, 70, 258) if narrow else (4, 116, 482)
     offset = 50 if narrow else 76
-    top, size = 40, 11 if narrow else 13
+    top, size = 40, Size.SMALL if narrow else Size.VALUE
     canvas = sheet(third + values * cell + 28, top + len(rows) * (high + 2) + 8)
 
     def numbers(x: float, y: float, row: int, ink: Ink) -> None:
@@ -118,11 +118,11 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             columns=len({column for _, column in request.lanes}),
             sectors=request.all_sectors(),
         )
-        canvas.label(2, y, heading, bold=True, size=13 if narrow else 14)
+        canvas.label(2, y, heading, bold=True, size=Size.VALUE)
         y += 20
         for row, part in each:
             if part == 0:
-                canvas.label(left - 8, y + high / 2, Text("row {row}").of(row=row), "end", size=12)
+                canvas.label(left - 8, y + high / 2, Text("row {row}").of(row=row), "end", size=Size.LABEL)
             moved = request.sectors(row)
             lane_of = {column: lane for lane, (at, column) in enumerate(request.lanes) if at == row}
             for column in range(part * line, (part + 1) * line):
@@ -132,17 +132,19 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 if lane is None:
                     canvas.cell(x, y, word, high, ink=ink)
                 else:
-                    canvas.cell(x, y, word, high, str(lane), ink=Ink.LIVE, size=11 if narrow else 12)
+                    canvas.cell(
+                        x, y, word, high, str(lane), ink=Ink.LIVE, size=Size.SMALL if narrow else Size.LABEL
+                    )
             y += high + 5
         if len(request.rows) > shown:
             rest = len(request.rows) - shown
-            canvas.label(left, y + 6, Text("… {rest} more rows").of(rest=rest), size=12, quiet=True)
+            canvas.label(left, y + 6, Text("… {rest} more rows").of(rest=rest), size=Size.LABEL, quiet=True)
         y += 18
     canvas.cell(left, y + 6, 16, 16, ink=Ink.LIVE)
-    canvas.label(left + 22, y + 14, Text("read by thread"), size=12)
+    canvas.label(left + 22, y + 14, Text("read by thread"), size=Size.LABEL)
     other = left + (120 if narrow else 140)
     canvas.cell(other, y + 6, 16, 16, ink=Ink.MARK)
-    canvas.label(other + 22, y + 14, Text("moved, unused"), size=12)
+    canvas.label(other + 22, y + 14, Text("moved, unused"), size=Size.LABEL)
     return canvas
 
 

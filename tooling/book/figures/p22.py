@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
@@ -27,7 +27,7 @@ def draw_fusion(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         "turned": f"turned {hidden}×{columns}",
         "output": f"output {rows}×{columns}",
     }
-    wide, half, size = (332, 162, 11) if narrow else (400, 192, 13)
+    wide, half, size = (332, 162, Size.SMALL) if narrow else (400, 192, Size.VALUE)
     single = wide if narrow else 260
     high = 44 + 6 * _STEP + _HIGH
     canvas = sheet(wide + 6, high + 320) if narrow else sheet(wide + 40 + single, high + 6)
@@ -88,17 +88,17 @@ def draw_row(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     row = facts.inputs("fused")["input"][0].astype(float)
     mean, variance = row.mean(), row.var()
     normal = (row - mean) / (variance + _EPS) ** 0.5
-    left, cell, size = (2, 41, 11) if narrow else (150, 64, 14)
+    left, cell, size = (2, 41, Size.SMALL) if narrow else (150, 64, Size.VALUE)
     names: tuple[Text | str, ...] = ("input", Text("minus the mean"), Text("normalised"))
     lines = tuple(zip(names, (row, row - mean, normal), (Ink.PLAIN, Ink.LIVE, Ink.RESULT), strict=True))
     step = 66 if narrow else 54
     canvas = sheet(left + len(row) * cell + 6, 44 + len(lines) * step)
     told = Text("mean {mean:.2f}, variance {variance:.2f}").of(mean=mean, variance=variance)
-    canvas.label(left, 16, told, bold=True, size=13)
+    canvas.label(left, 16, told, bold=True, size=Size.VALUE)
     for place, (name, values, ink) in enumerate(lines):
         y = 40 + place * step + (16 if narrow else 0)
         if narrow:
-            canvas.label(left, y - 12, name, size=12)
+            canvas.label(left, y - 12, name, size=Size.LABEL)
         else:
             canvas.label(left - 12, y + 18, name, "end")
         for index, value in enumerate(values):
@@ -119,15 +119,15 @@ def draw_gradients(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         f"grad_linear_weight {columns}×{hidden}",
         f"grad_linear_bias {columns}",
     )
-    size = 11 if narrow else 13
+    size = Size.SMALL if narrow else Size.VALUE
     numbers = (*range(shown), rows - 1)
     tops = [40 + place * 52 + (24 if place == shown else 0) for place in range(shown + 1)]
     if narrow:
         return _narrow_gradients(sheet, numbers, shared)
     canvas = sheet(right + 216, tops[-1] + 46)
     own_x, thread = 3, 3 + own + gap + 26
-    canvas.label(own_x + own / 2, 18, Text("own row"), "middle", bold=True, size=13)
-    canvas.label(right + 106, 18, Text("added up over all rows"), "middle", bold=True, size=13)
+    canvas.label(own_x + own / 2, 18, Text("own row"), "middle", bold=True, size=Size.VALUE)
+    canvas.label(right + 106, 18, Text("added up over all rows"), "middle", bold=True, size=Size.VALUE)
     bottoms = [40 + place * 58 for place in range(len(shared))]
     for text, y in zip(shared, bottoms, strict=True):
         canvas.cell(right, y, 212, 34, text, ink=Ink.RESULT, size=size)
@@ -147,19 +147,19 @@ def draw_gradients(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
 def _narrow_gradients(sheet: Sheet, numbers: Sequence[int], shared: Sequence[str]) -> Canvas:
     """The same in a column."""
     canvas = sheet(332, 56 + len(numbers) * 40 + 60 + len(shared) * 40)
-    canvas.label(3, 16, Text("each thread its own row"), bold=True, size=12)
+    canvas.label(3, 16, Text("each thread its own row"), bold=True, size=Size.LABEL)
     y = 32.0
     for row in numbers:
-        canvas.cell(3, y, 140, 32, f"grad_input[{row}]", ink=Ink.RESULT, size=12)
+        canvas.cell(3, y, 140, 32, f"grad_input[{row}]", ink=Ink.RESULT, size=Size.LABEL)
         canvas.arrow(182, y + 16, 147, y + 16)
-        canvas.cell(186, y, 96, 32, Text("thread {row}").of(row=row), ink=Ink.LIVE, size=12)
+        canvas.cell(186, y, 96, 32, Text("thread {row}").of(row=row), ink=Ink.LIVE, size=Size.LABEL)
         canvas.arrow(285, y + 16, 312, y + 16, head=False)
         y += 40
     end = 32 + len(numbers) * 40 + 44
     canvas.arrow(312, 48, 312, end + len(shared) * 40 - 24, head=False)
-    canvas.label(3, end - 16, Text("all add to these"), bold=True, size=12)
+    canvas.label(3, end - 16, Text("all add to these"), bold=True, size=Size.LABEL)
     for place, text in enumerate(shared):
-        canvas.cell(40, end + place * 40, 242, 32, text, ink=Ink.RESULT, size=12)
+        canvas.cell(40, end + place * 40, 242, 32, text, ink=Ink.RESULT, size=Size.LABEL)
         canvas.arrow(312, end + place * 40 + 16, 286, end + place * 40 + 16)
     return canvas
 

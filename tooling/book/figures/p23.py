@@ -6,7 +6,7 @@ import json
 from functools import partial
 
 from tooling.book.errors import malformed
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Series, draw_chart
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
@@ -39,13 +39,13 @@ def draw_division(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     for row, mode in enumerate(_MODES):
         y = 14 + row * 82
         loads = _loads(facts, mode)
-        canvas.label(left, y, f"--{mode}", bold=True, mono=True, size=13)
+        canvas.label(left, y, f"--{mode}", bold=True, mono=True, size=Size.VALUE)
         threads = {thread for event in loads for thread in event.threads}
         steps = max(sum(thread in event.threads for event in loads) for thread in (0, 1))
         words = _words(loads[0])
         facts_of_mode = {"threads": len(threads), "steps": steps, "words": words}
         remark = Text("{threads} threads, {steps} × {words}").of(**facts_of_mode)
-        canvas.label(left + wide, y, remark, "end", size=12, quiet=True)
+        canvas.label(left + wide, y, remark, "end", size=Size.LABEL, quiet=True)
         for event in loads:
             for first in range(0, len(event.elements), words):
                 element, thread = event.elements[first], event.threads[first]
@@ -55,8 +55,8 @@ def draw_division(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
                         f'<rect x="{left + element * each:.1f}" y="{y + 14}" width="{words * each:.1f}" '
                         f'height="26" fill="{fill}" stroke="{line}" stroke-width="0.8"/>'
                     )
-        canvas.label(left, y + 52, "0", size=11, quiet=True)
-        canvas.label(left + wide, y + 52, str(shown - 1), "end", size=11, quiet=True)
+        canvas.label(left, y + 52, "0", size=Size.SMALL, quiet=True)
+        canvas.label(left + wide, y + 52, str(shown - 1), "end", size=Size.SMALL, quiet=True)
     return canvas
 
 
@@ -70,20 +70,24 @@ def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(left + calls * (width * side + gap), 238)
     rows = (("a", Ink.PLAIN, 74), ("b", Ink.PLAIN, 116), ("output", Ink.RESULT, 190))
     for name, _, y in rows:
-        canvas.label(left - 10, y + 16, name, "end", mono=True, size=12)
+        canvas.label(left - 10, y + 16, name, "end", mono=True, size=Size.LABEL)
     for call in range(calls):
         x = left + call * (width * side + gap)
         middle = x + width * side / 2
         thread, i = first.threads[call * width], first.elements[call * width]
-        canvas.label(middle, 12, Text("thread {number}").of(number=thread), "middle", bold=True, size=13)
-        canvas.label(middle, 34, f"add[{width}]({i})", "middle", mono=True, size=13)
+        canvas.label(
+            middle, 12, Text("thread {number}").of(number=thread), "middle", bold=True, size=Size.VALUE
+        )
+        canvas.label(middle, 34, f"add[{width}]({i})", "middle", mono=True, size=Size.VALUE)
         canvas.frame(x - 5, 48, width * side + 10, 186, dashed=True)
         for element in range(width):
-            canvas.label(x + (element + 0.5) * side, 62, str(i + element), "middle", size=11, quiet=True)
+            canvas.label(
+                x + (element + 0.5) * side, 62, str(i + element), "middle", size=Size.SMALL, quiet=True
+            )
             for name, ink, y in rows:
                 value = number(data["out" if name == "output" else name][i + element])
-                canvas.cell(x + element * side + 1, y, side - 2, 32, value, ink=ink, size=12)
-        canvas.label(middle, 132 + 34, "+", "middle", size=13, mono=True)
+                canvas.cell(x + element * side + 1, y, side - 2, 32, value, ink=ink, size=Size.LABEL)
+        canvas.label(middle, 132 + 34, "+", "middle", size=Size.VALUE, mono=True)
         canvas.arrow(middle, 176, middle, 188)
     return canvas
 
@@ -119,29 +123,29 @@ def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     side, left = (58, 66) if narrow else (58, 128)
     canvas = sheet(left + len(lanes) * side + 4, 92 + words * 34)
     label = Text("lane")
-    canvas.label(left - 12, 12, label, "end", size=12, quiet=True)
+    canvas.label(left - 12, 12, label, "end", size=Size.LABEL, quiet=True)
     for column, lane in enumerate(lanes):
         x = left + column * side
         if lane is None:
             canvas.label(x + side / 2, 12, "…", "middle", quiet=True)
             canvas.label(x + side / 2, 34 + words * 17, "…", "middle", quiet=True)
             continue
-        canvas.label(x + side / 2, 12, str(lane), "middle", size=12, quiet=True)
+        canvas.label(x + side / 2, 12, str(lane), "middle", size=Size.LABEL, quiet=True)
         for word in range(words):
             element = first.elements[lane * words + word]
-            canvas.cell(x + 2, 28 + word * 34, side - 4, 30, f"a[{element}]", ink=Ink.LIVE, size=12)
+            canvas.cell(x + 2, 28 + word * 34, side - 4, 30, f"a[{element}]", ink=Ink.LIVE, size=Size.LABEL)
     for word in range(words):
         name = f"[{word}]" if narrow else f"a_vector[{word}]"
-        canvas.label(left - 12, 43 + word * 34, name, "end", mono=True, size=12)
+        canvas.label(left - 12, 43 + word * 34, name, "end", mono=True, size=Size.LABEL)
     y = 28 + words * 34 + 8
-    canvas.cell(left + 2, y, len(lanes) * side - 4, 30, "ld.global.nc.v4.b32", ink=Ink.PLAIN, size=12)
+    canvas.cell(left + 2, y, len(lanes) * side - 4, 30, "ld.global.nc.v4.b32", ink=Ink.PLAIN, size=Size.LABEL)
     remark = Text("one instruction, {lanes} lanes, {elements} elements")
     canvas.label(
         left + len(lanes) * side / 2,
         y + 44,
         remark.of(lanes=_LANES, elements=_LANES * words),
         "middle",
-        size=12,
+        size=Size.LABEL,
         quiet=True,
     )
     return canvas
@@ -203,16 +207,16 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     x: float = left
     for tile_id in strip:
         if tile_id is None:
-            canvas.label(x + skipped / 2, 104, "…", "middle", size=20, quiet=True)
+            canvas.label(x + skipped / 2, 104, "…", "middle", size=Size.VALUE, quiet=True)
             x += skipped
             continue
         name = Text("thread {number}").of(number=tile_id)
-        canvas.label(x + width / 2, 54, name, "middle", size=13, quiet=True)
+        canvas.label(x + width / 2, 54, name, "middle", size=Size.VALUE, quiet=True)
         canvas.arrow(x + width / 2, 64, x + width / 2, 82)
         ink = Ink.LIVE if tile_id == 1 else Ink.PLAIN
         span = f"{tile_id * tile}–{tile_id * tile + tile - 1}"
-        canvas.cell(x + 3, 86, width - 6, 38, span, ink=ink, size=13 if narrow else 14)
-        code, small = f"tile_id = {tile_id}", 11 if narrow else 12
+        canvas.cell(x + 3, 86, width - 6, 38, span, ink=ink, size=Size.VALUE)
+        code, small = f"tile_id = {tile_id}", Size.SMALL if narrow else Size.LABEL
         canvas.label(x + width / 2, 138, code, "middle", size=small, quiet=True, mono=True)
         x += width
     canvas.arrow(left + width + 3, 150, left, 192, head=False, dashed=True)
@@ -221,10 +225,12 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for index, step in enumerate(steps):
         x = left + index * cell
         if step is None:
-            canvas.label(x + cell / 2, 218, "…", "middle", size=20, quiet=True)
+            canvas.label(x + cell / 2, 218, "…", "middle", size=Size.VALUE, quiet=True)
             continue
         canvas.cell(x + 2, 198, cell - 4, 40, str(tile + step), ink=Ink.LIVE)
-        canvas.label(x + cell / 2, 254, Text("step {step}").of(step=step), "middle", size=12, quiet=True)
+        canvas.label(
+            x + cell / 2, 254, Text("step {step}").of(step=step), "middle", size=Size.LABEL, quiet=True
+        )
     canvas.label(
         left + whole / 2,
         282,

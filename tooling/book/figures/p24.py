@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import measured
@@ -83,7 +83,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         return top + high - high * math.log2(time / low_y) / math.log2(high_y / low_y)
 
     canvas = sheet(left + wide + (12 if narrow else 30), top + high + 50)
-    small = 11 if narrow else 12
+    small = Size.SMALL if narrow else Size.LABEL
     faint = canvas.shade.marks[Ink.SPARE][1]
     for power in range(1, 7):
         y = y_of(2.0**power)
@@ -95,8 +95,8 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 (left + wide + 8, "end") if narrow and elements == high_x else (x_of(elements), "middle")
             )
             canvas.label(x, top + high + 14, f"{elements:,}", anchor, size=small, quiet=True)
-    canvas.label(2 if narrow else left - 20, 12, Text("µs"), bold=True, size=12)
-    canvas.label(left + wide / 2, top + high + 36, Text("elements"), "middle", size=12, bold=True)
+    canvas.label(2 if narrow else left - 20, 12, Text("µs"), bold=True, size=Size.LABEL)
+    canvas.label(left + wide / 2, top + high + 36, Text("elements"), "middle", size=Size.LABEL, bold=True)
     inks = (Ink.SPARE, Ink.PLAIN, Ink.RESULT)
     for index, ((kernel, rows), ink) in enumerate(zip(kernels.items(), inks, strict=True)):
         fill, line, _ = canvas.shade.marks[ink]
@@ -109,7 +109,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         y = top + 14 + index * 20
         _line(canvas, [(left + 14, y), (left + 36, y)], line, 2)
         canvas.embed(f'<circle cx="{left + 25:g}" cy="{y:g}" r="4.5" fill="{fill}" stroke="{line}"/>')
-        canvas.label(left + 46, y, kernel, size=12, mono=True)
+        canvas.label(left + 46, y, kernel, size=Size.LABEL, mono=True)
     return canvas
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.lanes import Row, cells, draw_rows
@@ -37,15 +37,15 @@ def draw_overlap(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     left, wide, high, pitch = (2, 200, 40, 54) if narrow else (20, 300, 42, 60)
     side = 110 if narrow else 220
     canvas = sheet(left + wide + 24 + side + 4, 30 + len(steps) * pitch)
-    canvas.label(left + wide / 2, 12, Text("threads of a block"), "middle", size=13, bold=True)
-    canvas.label(left + wide + 24 + side / 2, 12, Text("hardware"), "middle", size=13, bold=True)
+    canvas.label(left + wide / 2, 12, Text("threads of a block"), "middle", size=Size.VALUE, bold=True)
+    canvas.label(left + wide + 24 + side / 2, 12, Text("hardware"), "middle", size=Size.VALUE, bold=True)
     for index, (title, count, ink) in enumerate(steps):
         top = 28 + index * pitch
         middle = left + wide / 2
         canvas.cell(left, top, wide, high, ink=ink)
         colour = canvas.shade.marks[ink][2]
         shift = 9 if count else 0
-        size = 12 if narrow else 13
+        size = Size.LABEL if narrow else Size.VALUE
         canvas.label(
             middle,
             top + high / 2 - shift,
@@ -56,7 +56,7 @@ def draw_overlap(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             mono=isinstance(title, str),
         )
         if count:
-            canvas.label(middle, top + high / 2 + shift, count, "middle", size=11, colour=colour)
+            canvas.label(middle, top + high / 2 + shift, count, "middle", size=Size.SMALL, colour=colour)
         if index:
             canvas.arrow(middle, top - (pitch - high) + 2, middle, top - 3)
     x = left + wide + 24
@@ -68,7 +68,7 @@ def draw_overlap(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (begin + end) / 2,
         Text("copies the tile"),
         "middle",
-        size=12 if narrow else 13,
+        size=Size.LABEL if narrow else Size.VALUE,
         colour=colour,
     )
     canvas.arrow(left + wide + 2, begin, x - 3, begin)

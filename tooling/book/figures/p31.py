@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -30,12 +30,12 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         found = theoretical_occupancy(threads, slots * slot)
         percent = Text("{percent} % of the warps").of(percent=round(100 * found.fraction))
         if narrow:
-            canvas.label(left, y + 8, name, bold=True, mono=True, size=13)
-            canvas.label(left + wide, y + 8, percent, "end", size=12)
+            canvas.label(left, y + 8, name, bold=True, mono=True, size=Size.VALUE)
+            canvas.label(left + wide, y + 8, percent, "end", size=Size.LABEL)
             y += 24
         else:
-            canvas.label(left - 12, y + 14, name, "end", bold=True, mono=True, size=13)
-            canvas.label(left - 12, y + 46, percent, "end", size=12)
+            canvas.label(left - 12, y + 14, name, "end", bold=True, mono=True, size=Size.VALUE)
+            canvas.label(left - 12, y + 46, percent, "end", size=Size.LABEL)
         taken = slots * slot + H200.reserved_per_block
         for line, (unit, total) in enumerate(((threads // 32, H200.warps), (taken, H200.shared_bytes))):
             top = y + line * (high + 6)
@@ -45,7 +45,15 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 width = unit * scale
                 if width > 30:
                     label = Text("block {number}").of(number=block)
-                    canvas.cell(x + 1, top, width - 2, high, label, ink=Ink.LIVE, size=11 if narrow else 12)
+                    canvas.cell(
+                        x + 1,
+                        top,
+                        width - 2,
+                        high,
+                        label,
+                        ink=Ink.LIVE,
+                        size=Size.SMALL if narrow else Size.LABEL,
+                    )
                 else:
                     canvas.cell(x, top, max(width, 2), high, ink=Ink.LIVE)
                 x += width
@@ -54,7 +62,13 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 free = round(rest / scale / _KIB) if line else round(rest / scale)
                 text = Text("{free} KiB free") if line else Text("{free} warps idle")
                 canvas.cell(
-                    x + 1, top, rest - 2, high, text.of(free=free), ink=Ink.SPARE, size=11 if narrow else 12
+                    x + 1,
+                    top,
+                    rest - 2,
+                    high,
+                    text.of(free=free),
+                    ink=Ink.SPARE,
+                    size=Size.SMALL if narrow else Size.LABEL,
                 )
     return canvas
 

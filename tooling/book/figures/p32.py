@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED
@@ -66,13 +66,13 @@ def draw_padding(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for number, (heading, row_words) in enumerate(tables):
         x0 = number * (width + 40) if across else 0
         y0 = 0 if across else number * (one_high + 10)
-        canvas.label(x0 + 4, y0 + 14, heading, bold=True, size=13)
+        canvas.label(x0 + 4, y0 + 14, heading, bold=True, size=Size.VALUE)
         columns: tuple[int | None, ...] = (*range(shown), None, _BANKS - 1)
         columns += (_BANKS,) if row_words > _BANKS else ()
         for place, column in enumerate(columns):
             x = float(x0 + left + place * cell)
             name = "…" if column is None else str(column)
-            canvas.label(x + cell / 2, y0 + 40, name, "middle", size=11, quiet=True, mono=True)
+            canvas.label(x + cell / 2, y0 + 40, name, "middle", size=Size.SMALL, quiet=True, mono=True)
             for line, row in enumerate(rows):
                 y = float(y0 + 54 + line * high)
                 if row is None or column is None:
@@ -83,13 +83,21 @@ def draw_padding(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 if column == _BANKS:
                     ink = Ink.SPARE
                 bank = (row * row_words + column) % _BANKS
-                canvas.cell(x + 1, y + 1, cell - 2, high - 2, str(bank), ink=ink, size=11 if narrow else 13)
+                canvas.cell(
+                    x + 1,
+                    y + 1,
+                    cell - 2,
+                    high - 2,
+                    str(bank),
+                    ink=ink,
+                    size=Size.SMALL if narrow else Size.VALUE,
+                )
         for line, row in enumerate(rows):
             y = y0 + 54 + line * high + high / 2
             if row is None:
                 canvas.label(x0 + left + cell / 2, y, "⋮", "middle", quiet=True)
             else:
-                canvas.label(x0 + left - 8, y, Text("row {row}").of(row=row), "end", size=12)
+                canvas.label(x0 + left - 8, y, Text("row {row}").of(row=row), "end", size=Size.LABEL)
     return canvas
 
 

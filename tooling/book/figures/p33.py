@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -48,13 +48,17 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         for lane in range(_LANES):
             for row, col in elements(lane):
                 ink = mine if lane == _SHOWN else Ink.PLAIN
-                size = 11 if narrow else 12
+                size = Size.SMALL if narrow else Size.LABEL
                 canvas.cell(x + col * cell, y + row * cell, cell, cell, str(lane), ink=ink, size=size)
 
-    canvas.label(left, below - 14, Text("a: {rows} × {cols}").of(rows=rows, cols=depth), bold=True, size=13)
-    canvas.label(right, top - 14, Text("b: {rows} × {cols}").of(rows=depth, cols=cols), bold=True, size=13)
     canvas.label(
-        right, below - 14, Text("sums: {rows} × {cols}").of(rows=rows, cols=cols), bold=True, size=13
+        left, below - 14, Text("a: {rows} × {cols}").of(rows=rows, cols=depth), bold=True, size=Size.VALUE
+    )
+    canvas.label(
+        right, top - 14, Text("b: {rows} × {cols}").of(rows=depth, cols=cols), bold=True, size=Size.VALUE
+    )
+    canvas.label(
+        right, below - 14, Text("sums: {rows} × {cols}").of(rows=rows, cols=cols), bold=True, size=Size.VALUE
     )
     grid(left, below, a_elements, Ink.LIVE)
     grid(right, top, b_elements, Ink.LIVE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.lanes import Row, Step, cells, draw_rows, draw_steps
@@ -32,7 +32,7 @@ def _draw(facts: Facts, sheet: Sheet, *, width: int, aside: int) -> Canvas:
     left = 24 if aside else 12
     edge = 8 if aside else 3  # from a block to its column's border
     inset = 12 if aside else 4
-    size = 14 if aside else 12
+    size = Size.VALUE if aside else Size.LABEL
     low = 0 if aside else 22  # room for a line of words
     canvas = sheet(left * 2 + blocks * width + aside, 424 + (0 if aside else 2 * low + 44))
     right = left + blocks * width
@@ -44,17 +44,25 @@ def _draw(facts: Facts, sheet: Sheet, *, width: int, aside: int) -> Canvas:
     if aside:
         canvas.label(right + 28, 112, name, bold=True)
     else:
-        canvas.label((left + right) / 2, 106, name, "middle", bold=True, size=13)
+        canvas.label((left + right) / 2, 106, name, "middle", bold=True, size=Size.VALUE)
     for block in range(blocks):
         x = left + block * width + edge
         inner = width - 2 * edge
         middle = x + inner / 2
-        canvas.cell(x, 38, inner, 36, f"{block * threads}–{(block + 1) * threads - 1}", size=size - 1)
+        canvas.cell(x, 38, inner, 36, f"{block * threads}–{(block + 1) * threads - 1}", size=size)
         canvas.arrow(middle, 76, middle, 128 if aside else 90)
         canvas.frame(x, 132, inner, 188 + low + (0 if aside else 12))
         canvas.label(middle, 150, Text("block {block}").of(block=block), "middle", bold=True, size=size)
         canvas.cell(x + inset, 166, inner - 2 * inset, 34, f"× {block + 1}", ink=Ink.LIVE)
-        canvas.label(middle, 216, "barrier()", "middle", size=12 if aside else 11, quiet=True, mono=True)
+        canvas.label(
+            middle,
+            216,
+            "barrier()",
+            "middle",
+            size=Size.LABEL if aside else Size.SMALL,
+            quiet=True,
+            mono=True,
+        )
         canvas.arrow(middle, 246 + low, middle, 264 + low)
         total = Text("sum of {threads}").of(threads=threads) if aside else Text("sum")
         canvas.cell(x + inset, 268 + low, inner - 2 * inset, 34, total, ink=Ink.LIVE, size=size)
@@ -66,11 +74,11 @@ def _draw(facts: Facts, sheet: Sheet, *, width: int, aside: int) -> Canvas:
     for index, (y, call) in enumerate(calls, 1):
         canvas.arrow(left - 6, y, right + (22 if aside else -4), y, head=False, dashed=True)
         if aside:
-            canvas.label(right + 28, y, call, size=12, mono=True, quiet=True)
+            canvas.label(right + 28, y, call, size=Size.LABEL, mono=True, quiet=True)
         else:  # no room for names beside the lines: numbers, and a line for each below
-            canvas.label(right + 3, y, str(index), "middle", size=12, bold=True)
+            canvas.label(right + 3, y, str(index), "middle", size=Size.LABEL, bold=True)
             below = 424 + 2 * low + 20 * (index - 1) + 12
-            canvas.label(left, below, f"{index}  {call}", size=12, mono=True)
+            canvas.label(left, below, f"{index}  {call}", size=Size.LABEL, mono=True)
     return canvas
 
 
@@ -89,12 +97,16 @@ def draw_scopes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         x = margin + block * width + (width - inner) / 2
         canvas.frame(x, top, inner, block_height)
         name = Text("block {block}").of(block=block)
-        canvas.label(x + inner / 2, top + 14, name, "middle", bold=True, size=12 if narrow else 14)
+        canvas.label(
+            x + inner / 2, top + 14, name, "middle", bold=True, size=Size.LABEL if narrow else Size.VALUE
+        )
         for warp in range(warps):
             row, column = divmod(warp, columns)
             left = x + gap + column * (cell + gap)
             above = top + 28 + row * (cell + gap)
-            canvas.cell(left, above, cell, cell, str(warp), ink=Ink.LIVE, size=11 if narrow else 13)
+            canvas.cell(
+                left, above, cell, cell, str(warp), ink=Ink.LIVE, size=Size.SMALL if narrow else Size.VALUE
+            )
     levels = (
         (Text("cell: a warp of {count} threads"), lanes, "syncwarp()"),
         (Text("frame: a block of {count} warps"), warps, "barrier()"),
@@ -102,9 +114,9 @@ def draw_scopes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     )
     for line, (level, count, call) in enumerate(levels):
         y = top + block_height + 36 + 28 * line
-        canvas.label(margin, y, level.of(count=count), size=12 if narrow else 14)
+        canvas.label(margin, y, level.of(count=count), size=Size.LABEL if narrow else Size.VALUE)
         right = 2 * margin + blocks * width - margin
-        canvas.label(right, y, call, "end", size=11 if narrow else 13, mono=True)
+        canvas.label(right, y, call, "end", size=Size.SMALL if narrow else Size.VALUE, mono=True)
     return canvas
 
 

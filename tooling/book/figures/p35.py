@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
@@ -56,11 +56,15 @@ def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     words = 12 if narrow else 16
     cell, left, high = (25, 6, 26) if narrow else (34, 20, 30)
     canvas = sheet(left + words * cell + left, 262)
-    canvas.label(left, 16, Text("address in bytes"), size=12, quiet=True)
+    canvas.label(left, 16, Text("address in bytes"), size=Size.LABEL, quiet=True)
     for word in range(words):
         x = left + word * cell
-        canvas.label(x + 2, 38, str(word * _WORD), size=11 if narrow else 12, mono=True, quiet=True)
-        canvas.cell(x + 1, 48, cell - 2, high, str(word), ink=Ink.PLAIN, size=11 if narrow else 13)
+        canvas.label(
+            x + 2, 38, str(word * _WORD), size=Size.SMALL if narrow else Size.LABEL, mono=True, quiet=True
+        )
+        canvas.cell(
+            x + 1, 48, cell - 2, high, str(word), ink=Ink.PLAIN, size=Size.SMALL if narrow else Size.VALUE
+        )
     for boundary in range(0, words + 1, _VECTOR // _WORD):
         x = left + boundary * cell
         canvas.arrow(x, 44, x, 240, head=False, dashed=True)
@@ -71,9 +75,11 @@ def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     )
     for line, (first, words_of_it, ink) in enumerate(rows):
         y = 92 + line * 52
-        canvas.cell(left + first * cell + 1, y, 4 * cell - 2, 24, f"{first}…{first + 3}", ink=ink, size=12)
+        canvas.cell(
+            left + first * cell + 1, y, 4 * cell - 2, 24, f"{first}…{first + 3}", ink=ink, size=Size.LABEL
+        )
         canvas.plate(left + words * cell / 2, y + 36, 220 if narrow else 260, "")
-        canvas.label(left + words * cell / 2, y + 36, words_of_it, "middle", size=12)
+        canvas.label(left + words * cell / 2, y + 36, words_of_it, "middle", size=Size.LABEL)
     return canvas
 
 

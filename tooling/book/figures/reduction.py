@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.canvas import Canvas, Ink, Size
 from tooling.book.figures.facts import number
 from tooling.book.figures.traces import SHARED, Move, Trace, shared_moves
 from tooling.text import Text
@@ -43,7 +43,7 @@ def draw_reduction(
         top = y + index * ROW
         label = Text("after stride {move}").of(move=stride(move)) if index else first
         if narrow:
-            canvas.label(x + len(move.cells) * side, top - 11, label, "end", size=12, quiet=True)
+            canvas.label(x + len(move.cells) * side, top - 11, label, "end", size=Size.LABEL, quiet=True)
         else:
             canvas.label(x - 16, top + side / 2, label, "end", quiet=True)
         for cell, value in enumerate(move.cells):

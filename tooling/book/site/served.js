@@ -19,7 +19,7 @@
     const tick = `<span class="solved" role="img" aria-label="${words.solved}">${served.signs["✓"]}</span>`;
     for (const number of solved) {
       for (const selector of [
-        `.sidebar section > :is(ol, details > ol) > li > a[href*="puzzle_${number}/"]`,
+        `.sidebar :is(section, details) > ol > li > a[href*="puzzle_${number}/"]`,
         `.puzzle-card[data-puzzle="p${number}"] .puzzle-facts`,
         `.map [data-puzzle="p${number}"] > a`,
       ]) document.querySelectorAll(selector).forEach((box) => box.insertAdjacentHTML("beforeend", tick));
