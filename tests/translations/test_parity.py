@@ -43,6 +43,7 @@ EQUAL = {
     "sign of a comment in a string": Case(
         '```mojo\nprint("# a")\n```\n', '```mojo\nprint("# a")  # 가\n```\n'
     ),
+    "heading that is a name with digits": Case("# aarch64-apple-ios\n", "# aarch64-apple-ios\n"),
     "no language is text": Case("```\nx\n```\n", "```text\nx\n```\n"),
     "include by real path": Case(
         "```mojo\n{{#include ../../../problems/p.mojo:a}}\n```\n",
@@ -351,3 +352,23 @@ def test_active_content_of_the_source_may_stay(name: str) -> None:
     assert [one for one in compare(target, target) if "active" in one.kind] == []
     code = f"```html\n{target}```\n"
     assert [one for one in compare("```html\n```\n", code) if "active" in one.kind] == []
+
+
+@pytest.mark.parametrize(("own", "kinds"), [(True, []), (False, ["include"])])
+def test_a_translated_book_may_have_its_own_copies_of_what_it_shows(
+    tmp_path: Path, own: bool, kinds: list[str]
+) -> None:
+    text = "```rust\n{{#include ../listings/1.rs}}\n```\n"
+    books = (tmp_path, tmp_path / "i18n/ja")
+    for book in books:
+        (book / "src").mkdir(parents=True)
+        (book / "src/x.md").write_text(text)
+        (book / "listings").mkdir()
+        (book / "listings/1.rs").write_text("fn main() {}\n")
+    if not own:  # the source shows another file than the one at the same place
+        (books[0] / "listings/1.rs").rename(books[0] / "listings/2.rs")
+        (books[0] / "src/x.md").write_text(text.replace("1.rs", "2.rs"))
+    source, target = (
+        Page.of(book / "src/x.md", book / "src", (book / "src/x.md").read_text()) for book in books
+    )
+    assert [found.kind for found in comparison.compare(source, target)] == kinds

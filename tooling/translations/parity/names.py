@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -18,16 +19,20 @@ class Names(Struct, frozen=True):
     """Names files as seen from a pair of pages.
 
     A real path inside either book's `src` becomes the path below it, so that both books may have a file of
-    their own, or share one through a symbolic link; any other real path stays as it is.
+    their own, or share one through a symbolic link. Outside of it, a file of the translated book becomes that
+    of the source book at the same place, if there is one (`i18n/ja/listings/1.rs` beside `i18n/ja/src` becomes
+    `listings/1.rs` beside `src`); any other real path stays as it is.
     """
 
     files: Files
     roots: tuple[str, ...]
+    books: tuple[str, str]  # the folders of the source book and of the translated one
 
     @classmethod
     def of(cls, source: Page, target: Page, files: Files) -> Names:
-        roots = {files.real(page.root.parent, page.root.name) + os.sep for page in (source, target)}
-        return cls(files, tuple(sorted(roots, key=len, reverse=True)))
+        own, other = (files.real(page.root.parent, page.root.name) for page in (source, target))
+        roots = {own + os.sep, other + os.sep}
+        return cls(files, tuple(sorted(roots, key=len, reverse=True)), _books(own, other))
 
     def file(self, page: Page, path: str) -> str:
         """The common name of a file that a page refers to."""
@@ -38,6 +43,11 @@ class Names(Struct, frozen=True):
         for root in self.roots:
             if real.startswith(root):
                 return real[len(root) :]
+        original, translated = self.books
+        if original != translated and real.startswith(translated + os.sep):
+            counterpart = original + real[len(translated) :]
+            if self.files.exists(counterpart):
+                return counterpart
         return real
 
     def page(self, page: Page, path: str) -> str:
@@ -70,6 +80,14 @@ class Names(Struct, frozen=True):
                 done = directive.end
         pieces.append(text[done:])
         return "".join(pieces)
+
+
+def _books(source: str, target: str) -> tuple[str, str]:
+    """Two folders of pages without the folders that end both paths."""
+    own, other = Path(source), Path(target)
+    while own != other and own.name == other.name:
+        own, other = own.parent, other.parent
+    return str(own), str(other)
 
 
 def without_directives(text: str) -> str:

@@ -11,7 +11,7 @@ from tooling.mdbook.markup import OBJECT, Prose
 from tooling.translations.parity.findings import quoted
 from tooling.translations.parity.pair import ComparedPages
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]+")
+_WORD = re.compile(r"(?<![\w-])[A-Za-z][A-Za-z'’-]+(?![\w-])")  # not a part of `aarch64-apple-ios`
 _SENTENCE = re.compile(r"(?:[A-Za-z][A-Za-z'’-]*[,;:]?\s+){6,}[A-Za-z][A-Za-z'’-]*")
 _FEWEST_WORDS = {"heading": 1, "paragraph": 4, "row": 4, "html": 4, "attribute": 3}
 _FEWEST_PLAIN_WORDS = {"heading": 1, "paragraph": 3, "row": 3, "html": 3, "attribute": 2}
