@@ -22,6 +22,7 @@ MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 GAP = 3  # between neighbouring cells
 _THIN = 1  # the outline of a cell, in pixels
+_BEND = 8  # the radius of a corner of an arrow
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
 
@@ -40,7 +41,7 @@ class Ink(Enum):
     PLAIN = "plain"  # the input, in global memory
     LIVE = "live"  # what threads hold: registers and shared memory
     RESULT = "result"  # the output
-    SPARE = "spare"  # idle: elements and threads without work
+    SPARE = "spare"  # idle or not part of the example
     FRAME = "frame"  # blocks and clusters, which contain others
     MARK = "mark"  # what the text points out, whatever it is: an example, an error
 
@@ -154,12 +155,14 @@ class Canvas(Struct):
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="9" fill="{fill}"/>'
         )
 
-    def frame(self, x: float, y: float, width: float, height: float, *, dashed: bool = False) -> None:
-        """Draws an outline around elements that belong together."""
+    def frame(
+        self, x: float, y: float, width: float, height: float, *, dashed: bool = False, corner: float = 9
+    ) -> None:
+        """Draws an outline around elements that belong together; `corner` is its radius."""
         _, line, _ = self.shade.marks[Ink.FRAME]
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         self._parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="9" fill="none" '
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{corner:g}" fill="none" '
             f'stroke="{line}"{dash}/>'
         )
 
@@ -220,6 +223,11 @@ class Canvas(Struct):
         middle = (x1 + x2) / 2
         way = f"C{middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}" if y1 != y2 else f"H{x2:g}"
         self._line(f"M{x1:g} {y1:g}{way}", marked=marked)
+
+    def bend(self, x1: float, y1: float, x2: float, y2: float) -> None:
+        """An arrow that begins vertically and ends horizontally."""
+        round_y, round_x = math.copysign(_BEND, y2 - y1), math.copysign(_BEND, x2 - x1)
+        self._line(f"M{x1:g} {y1:g}V{y2 - round_y:g}Q{x1:g} {y2:g} {x1 + round_x:g} {y2:g}H{x2:g}")
 
     def _line(self, way: str, *, head: bool = True, marked: bool = False, dashed: bool = False) -> None:
         """Draws a path; a marked one, which is wider, over what was drawn before it."""
