@@ -219,7 +219,8 @@ def _cell(left: int, top: int, width: int, lanes: tuple[int, ...], *, beside: bo
         label = _note(left + width + 3, top + 14, text)
     return (
         f'<g><title>lane {names}</title><rect x="{left + inset:g}" y="{top + inset:g}" '
-        f'width="{width - 2 * inset:g}" height="{_HIGH - 2 * inset:g}" rx="3" fill="{_colour(lanes[0])}"/>{label}</g>'
+        f'width="{width - 2 * inset:g}" height="{_HIGH - 2 * inset:g}" rx="3" '
+        f'fill="{_colour(lanes[0])}"/>{label}</g>'
     )
 
 
