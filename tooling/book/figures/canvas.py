@@ -50,6 +50,7 @@ class Shade(Struct, frozen=True):
     """One palette. `marks` gives fill, line and text colour for each ink; `paper` is the page's colour.
 
     `arrow` is quieter than text and at least 3 : 1 against the page, `text` of each ink at least 4.5 : 1.
+    `grid` is the colour of the lines behind a chart.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Shade(Struct, frozen=True):
     text: str
     quiet: str
     arrow: str
+    grid: str
     marks: dict[Ink, tuple[str, str, str]]
 
 
@@ -66,9 +68,10 @@ LIGHT = Shade(
     "#1c232b",
     "#515b66",
     "#7b8791",
+    "#e3e6e2",
     {
         Ink.PLAIN: ("#ffffff", "#9aa4ad", "#1c232b"),
-        Ink.LIVE: ("#dcefeb", "#0b6b62", "#0b4a44"),
+        Ink.LIVE: ("#dcefeb", "#3f8f85", "#0b4a44"),
         Ink.RESULT: ("#0b6b62", "#0b6b62", "#ffffff"),
         Ink.SPARE: ("#f3f4f1", "#c3c9c4", "#626c75"),
         Ink.FRAME: ("none", "#9aa4ad", "#515b66"),
@@ -81,9 +84,10 @@ DARK = Shade(
     "#dde4ea",
     "#a2aeba",
     "#74818e",
+    "#2a333d",
     {
         Ink.PLAIN: ("#222b35", "#74828f", "#dde4ea"),
-        Ink.LIVE: ("#17393a", "#63cdbb", "#c8f0e8"),
+        Ink.LIVE: ("#17393a", "#3d9486", "#c8f0e8"),
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
         Ink.SPARE: ("#1b222a", "#4a5766", "#93a0ad"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),

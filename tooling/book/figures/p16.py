@@ -277,16 +277,16 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
 
     canvas = sheet(left + wide + 14, top + high + 48)
     small = Size.SMALL if narrow else Size.LABEL
-    _, faint, _ = canvas.shade.marks[Ink.SPARE]
+    faint = canvas.shade.grid
     for power in range(-4, 7):
         value, x = 2.0**power, x_of(2.0**power)
-        _line(canvas, (x, top), (x, top + high), faint, 0.7)
+        _line(canvas, (x, top), (x, top + high), faint, 1)
         if power % 2 == 0:
             text = number(value) if value >= 1 else f"1/{number(1 / value)}"
             canvas.label(x, top + high + 14, text, "middle", size=small, quiet=True)
     for power in range(-5, 8):
         value, y = 2.0**power, y_of(2.0**power)
-        _line(canvas, (left, y), (left + wide, y), faint, 0.7)
+        _line(canvas, (left, y), (left + wide, y), faint, 1)
         if power % 2 == 1:
             text = number(value) if value >= 1 else f"1/{number(1 / value)}"
             canvas.label(left - 6, y, text, "end", size=small, quiet=True)

@@ -32,7 +32,8 @@ _STYLE = """
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
 .map .lane {{ fill: {live[2]}; text-anchor: middle; }}
 .map g rect {{ fill: {live[0]}; stroke: {live[1]}; }}
-.moved {{ fill: {mark[0]}; stroke: {mark[1]}; }} .word {{ stroke: {mark[1]}; opacity: .4; }}
+.moved {{ fill: {mark[0]}; stroke: {mark[1]}; stroke-opacity: .4; }}
+.word {{ stroke: {mark[1]}; opacity: .4; }}
 .still, .first {{ fill: {spare[0]}; stroke: {spare[1]}; }} .again {{ fill: {conflict}; }}
 """
 
