@@ -33,6 +33,7 @@ class Size(IntEnum):
     SMALL = 11  # where little room is
     LABEL = 12  # of what is beside the cells
     VALUE = 14  # of values, of the names of rows, and of headings
+    COVER = 18  # of the cover's figure alone, which is shown smaller than it is drawn
 
 
 class Ink(Enum):

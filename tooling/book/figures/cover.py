@@ -75,7 +75,15 @@ def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         top += gap + side
     canvas.arrow(1 + side / 2, top + 1, 1 + side / 2, top + 2 * side - 2)
     total = next(trace.accesses("store", 0)).value
-    canvas.cell(1, top + 2 * side, width, height, f"{total:g}", ink=Ink.RESULT, size=Size.VALUE)
+    canvas.cell(
+        1,
+        top + 2 * side,
+        width,
+        height,
+        f"{total:g}",
+        ink=Ink.RESULT,
+        size=Size.VALUE if narrow else Size.COVER,
+    )
     return canvas
 
 

@@ -112,7 +112,7 @@ def draw_rows(
             canvas.label(left - 14, top + high / 2, row.label, "end", size=Size.VALUE, mono=mono)
         for column, (text, ink) in row.cells.items():
             if column in at:
-                size = Size.SMALL if narrow or len(text) > side / 9 else Size.VALUE
+                size = Size.LABEL if narrow else Size.VALUE
                 canvas.cell(at[column] + 1, top, side - 2, high, text, ink=ink, size=size)
         for dot in dots:
             if any(at[column] > dot for column in row.cells if column in at):

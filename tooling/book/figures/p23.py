@@ -70,7 +70,7 @@ def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(left + calls * (width * side + gap), 238)
     rows = (("a", Ink.PLAIN, 74), ("b", Ink.PLAIN, 116), ("output", Ink.RESULT, 190))
     for name, _, y in rows:
-        canvas.label(left - 10, y + 16, name, "end", mono=True)
+        canvas.label(left - 10, y + 16, name, "end", mono=True, size=Size.LABEL if narrow else Size.VALUE)
     for call in range(calls):
         x = left + call * (width * side + gap)
         middle = x + width * side / 2
