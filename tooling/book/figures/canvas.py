@@ -22,6 +22,7 @@ MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 GAP = 3  # between neighbouring cells
 _THIN = 1  # the outline of a cell, in pixels
+_BEND = 8  # the radius of a corner of an arrow
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
 
@@ -32,6 +33,7 @@ class Size(IntEnum):
     SMALL = 11  # where little room is
     LABEL = 12  # of what is beside the cells
     VALUE = 14  # of values, of the names of rows, and of headings
+    COVER = 18  # of the cover's figure alone, which is shown smaller than it is drawn
 
 
 class Ink(Enum):
@@ -40,7 +42,7 @@ class Ink(Enum):
     PLAIN = "plain"  # the input, in global memory
     LIVE = "live"  # what threads hold: registers and shared memory
     RESULT = "result"  # the output
-    SPARE = "spare"  # idle: elements and threads without work
+    SPARE = "spare"  # idle or not part of the example
     FRAME = "frame"  # blocks and clusters, which contain others
     MARK = "mark"  # what the text points out, whatever it is: an example, an error
 
@@ -49,6 +51,7 @@ class Shade(Struct, frozen=True):
     """One palette. `marks` gives fill, line and text colour for each ink; `paper` is the page's colour.
 
     `arrow` is quieter than text and at least 3 : 1 against the page, `text` of each ink at least 4.5 : 1.
+    `grid` is the colour of the lines behind a chart.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Shade(Struct, frozen=True):
     text: str
     quiet: str
     arrow: str
+    grid: str
     marks: dict[Ink, tuple[str, str, str]]
 
 
@@ -65,9 +69,10 @@ LIGHT = Shade(
     "#1c232b",
     "#515b66",
     "#7b8791",
+    "#e3e6e2",
     {
         Ink.PLAIN: ("#ffffff", "#9aa4ad", "#1c232b"),
-        Ink.LIVE: ("#dcefeb", "#0b6b62", "#0b4a44"),
+        Ink.LIVE: ("#dcefeb", "#3f8f85", "#0b4a44"),
         Ink.RESULT: ("#0b6b62", "#0b6b62", "#ffffff"),
         Ink.SPARE: ("#f3f4f1", "#c3c9c4", "#626c75"),
         Ink.FRAME: ("none", "#9aa4ad", "#515b66"),
@@ -80,9 +85,10 @@ DARK = Shade(
     "#dde4ea",
     "#a2aeba",
     "#74818e",
+    "#2a333d",
     {
         Ink.PLAIN: ("#222b35", "#74828f", "#dde4ea"),
-        Ink.LIVE: ("#17393a", "#63cdbb", "#c8f0e8"),
+        Ink.LIVE: ("#17393a", "#3d9486", "#c8f0e8"),
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
         Ink.SPARE: ("#1b222a", "#4a5766", "#93a0ad"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
@@ -154,12 +160,14 @@ class Canvas(Struct):
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="9" fill="{fill}"/>'
         )
 
-    def frame(self, x: float, y: float, width: float, height: float, *, dashed: bool = False) -> None:
-        """Draws an outline around elements that belong together."""
+    def frame(
+        self, x: float, y: float, width: float, height: float, *, dashed: bool = False, corner: float = 9
+    ) -> None:
+        """Draws an outline around elements that belong together; `corner` is its radius."""
         _, line, _ = self.shade.marks[Ink.FRAME]
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         self._parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="9" fill="none" '
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{corner:g}" fill="none" '
             f'stroke="{line}"{dash}/>'
         )
 
@@ -220,6 +228,11 @@ class Canvas(Struct):
         middle = (x1 + x2) / 2
         way = f"C{middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}" if y1 != y2 else f"H{x2:g}"
         self._line(f"M{x1:g} {y1:g}{way}", marked=marked)
+
+    def bend(self, x1: float, y1: float, x2: float, y2: float) -> None:
+        """An arrow that begins vertically and ends horizontally."""
+        round_y, round_x = math.copysign(_BEND, y2 - y1), math.copysign(_BEND, x2 - x1)
+        self._line(f"M{x1:g} {y1:g}V{y2 - round_y:g}Q{x1:g} {y2:g} {x1 + round_x:g} {y2:g}H{x2:g}")
 
     def _line(self, way: str, *, head: bool = True, marked: bool = False, dashed: bool = False) -> None:
         """Draws a path; a marked one, which is wider, over what was drawn before it."""

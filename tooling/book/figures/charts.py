@@ -70,10 +70,10 @@ def draw_chart(
     canvas = sheet(left + wide + (16 if narrow else 34), top + high + 54 + 20 * len(series))
     small = Size.SMALL if narrow else Size.LABEL
     canvas.label(2, 12, axis.title, bold=True, size=Size.LABEL)
-    faint = canvas.shade.marks[Ink.SPARE][1]
+    faint = canvas.shade.grid
     for tick in axis.ticks:
         y = top + high * (1 - axis.share(tick))
-        _line(canvas, [(left, y), (left + wide, y)], faint, 0.8)
+        _line(canvas, [(left, y), (left + wide, y)], faint, 1)
         canvas.label(left - 6, y, f"{tick:,g}", "end", size=small, quiet=True)
 
     def x_of(value: int) -> float:

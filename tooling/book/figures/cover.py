@@ -35,14 +35,15 @@ class _Rows(Struct, frozen=True):
 
     def cells(self, top: int, cells: Iterable[int], ink: Ink) -> None:
         """Cells of one ink as a single path: a rectangle each would make the picture ten times as large."""
-        fill, line, _ = self.canvas.shade.marks[ink]
+        fill = self.canvas.shade.marks[ink][0]
+        line = self.canvas.shade.marks[Ink.RESULT][1]
         side = self.side
         path = "".join(f"M{1 + cell * self.pitch} {top}h{side}v{side}h-{side}z" for cell in sorted(cells))
         self.canvas.embed(f'<path d="{path}" fill="{fill}" stroke="{line if ink is Ink.LIVE else "none"}"/>')
 
     def curves(self, top: int, height: int, step: _Step) -> None:
         """The ways of the addends to the threads that add them, and of each thread's own value."""
-        line = self.canvas.shade.marks[Ink.LIVE][1]
+        line = self.canvas.shade.marks[Ink.RESULT][1]
         middle = 1 + self.side / 2
         own = "".join(f"M{middle + thread * self.pitch:g} {top}v{height}" for thread, _ in step.addends)
         far = []
@@ -74,7 +75,15 @@ def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         top += gap + side
     canvas.arrow(1 + side / 2, top + 1, 1 + side / 2, top + 2 * side - 2)
     total = next(trace.accesses("store", 0)).value
-    canvas.cell(1, top + 2 * side, width, height, f"{total:g}", ink=Ink.RESULT, size=Size.VALUE)
+    canvas.cell(
+        1,
+        top + 2 * side,
+        width,
+        height,
+        f"{total:g}",
+        ink=Ink.RESULT,
+        size=Size.VALUE if narrow else Size.COVER,
+    )
     return canvas
 
 

@@ -15,7 +15,7 @@ _GAP = 14
 
 def draw_wide(facts: Facts, sheet: Sheet) -> Canvas:
     """Three multiprocessors of many, side by side."""
-    return _draw(sheet(798, 386), ("SM 0", "SM 1", "SM 131"), 252)
+    return _draw(sheet(754, 386), ("SM 0", "SM 1", "SM 131"), 238)
 
 
 def draw_narrow(facts: Facts, sheet: Sheet) -> Canvas:

@@ -11,6 +11,7 @@ from tooling.text import Sentence
 
 _SMALL = Size.LABEL  # the size of labels
 _LINE = 16  # from a line of labels to the next
+_APART = 3  # from the labels to the cells below them
 
 
 class Square(Struct, frozen=True):
@@ -92,15 +93,15 @@ def _draw_grid(canvas: Canvas, grid: Grid, x: float, y: float, cell: tuple[int, 
         canvas.label(x + (column + 0.5) * side, y + 8, heading, "middle", size=_SMALL, quiet=True)
     y += 20 if grid.columns else 0
     for number, row in enumerate(grid.rows):
-        y += _LINE * max(len(square.above) for square in row)
+        lines = max(len(square.above) for square in row)
+        y += _LINE * lines + (_APART if lines else 0)
         if grid.names:
             canvas.label(x - 8, y + high / 2, grid.names[number], "end", size=_SMALL, quiet=True)
         for column, square in enumerate(row):
             middle = x + (column + 0.5) * side
             for line, text in enumerate(reversed(square.above)):
-                canvas.label(middle, y - 9 - line * _LINE, text, "middle", size=_SMALL, mono=True)
-            size = Size.VALUE if side >= 44 and len(square.text) < 7 else Size.SMALL
-            canvas.cell(x + column * side + 1, y, side - 2, high, square.text, ink=square.ink, size=size)
+                canvas.label(middle, y - 9 - _APART - line * _LINE, text, "middle", size=_SMALL, mono=True)
+            canvas.cell(x + column * side + 1, y, side - 2, high, square.text, ink=square.ink)
             if square.below:
                 canvas.label(middle, y + high + 10, square.below, "middle", size=_SMALL, quiet=True)
         y += high + (22 if any(square.below for square in row) else 3)

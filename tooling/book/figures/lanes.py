@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
@@ -13,7 +14,8 @@ Cells = Mapping[int, tuple[str, Ink]]
 
 WARP = 32  # lanes on NVIDIA GPUs and on the simulated one
 _HIGH = 30
-_BELOW_ARROWS = 36  # from a row to the next one, where arrows lead there
+_BELOW_ARROWS = 34  # from a row to the next one, where arrows lead there
+_BELOW_CURVES = 50  # where some lead to another thread
 _BELOW_CALL = 56  # where a function stands between the rows
 _BELOW = 9  # where the values stay
 
@@ -25,12 +27,14 @@ class Row(Struct, frozen=True):
         label: code as a plain string, or a description.
         cells: the value of each thread and its ink; a thread without one is not drawn.
         arrows: from a thread of the row above to a thread of this one.
+        marked: those arrows that the text points out.
         call: a function of the warp or block that makes this row from the one above, instead of arrows.
     """
 
     label: Text | str
     cells: Cells
     arrows: tuple[tuple[int, int], ...] = ()
+    marked: Collection[tuple[int, int]] = ()
     call: str = ""
 
 
@@ -108,16 +112,19 @@ def draw_rows(
             canvas.label(left - 14, top + high / 2, row.label, "end", size=Size.VALUE, mono=mono)
         for column, (text, ink) in row.cells.items():
             if column in at:
-                size = Size.SMALL if narrow or len(text) > side / 9 else Size.VALUE
+                size = Size.LABEL if narrow else Size.VALUE
                 canvas.cell(at[column] + 1, top, side - 2, high, text, ink=ink, size=size)
         for dot in dots:
             if any(at[column] > dot for column in row.cells if column in at):
                 canvas.label(dot, top + high / 2, "…", "middle", quiet=True)
         below = top - (20 if narrow else 4)
         above = top - _gap(row) - (16 if narrow else 0) + 3
-        for source, target in row.arrows:
-            if source in at and target in at:
-                canvas.arrow(at[source] + side / 2, above, at[target] + side / 2, below)
+        shown = [arrow for arrow in row.arrows if arrow[0] in at and arrow[1] in at]
+        for source, target in sorted(shown, key=row.marked.__contains__):
+            start, end = at[source] + side / 2, at[target] + side / 2
+            if sum(to == target for _, to in shown) == 2 and source != target:
+                end += math.copysign(side / 7, start - end)  # beside the arrow of the thread's own value
+            canvas.curve(start, above, end, below, marked=(source, target) in row.marked)
         if row.call:
             box = above + 11
             canvas.cell(left + 1, box, x - left - 2, 22, row.call, ink=Ink.PLAIN, size=Size.LABEL)
@@ -132,6 +139,8 @@ def _gap(row: Row) -> int:
     """The space between a row and the one above, without its label."""
     if row.call:
         return _BELOW_CALL
+    if any(source != target for source, target in row.arrows):
+        return _BELOW_CURVES
     return _BELOW_ARROWS if row.arrows else _BELOW
 
 

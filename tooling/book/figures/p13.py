@@ -187,7 +187,7 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
     """`a` above, both blocks with their own elements and their halo side by side, the output below."""
     blocks = blocks_of(facts)
     a = facts.inputs("block-boundary")["a"].tolist()
-    side, left, gap = 27, 122, 40
+    side, left, gap = 27, 122, 26
     wide = len(blocks[0].cells) * side
     width = len(blocks) * (wide + gap) - gap
     start = left + (width - len(a) * side) / 2
@@ -198,15 +198,15 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
     _names(canvas, left - 20, shared + side / 2, "shared_a", Text("one per block"))
     _names(canvas, left - 20, output + side / 2, "output", memory)
     for index, value in enumerate(a):
-        canvas.label(start + (index + 0.5) * side, 12, str(index), "middle", size=Size.VALUE, quiet=True)
+        canvas.label(start + (index + 0.5) * side, 12, str(index), "middle", size=Size.LABEL, quiet=True)
         canvas.cell(start + index * side, top, side, side, number(value), size=Size.VALUE)
     for block in blocks:
         x = left + block.index * (wide + gap)
         for cell in block.cells:
             if cell.source is not None:
                 source, target = start + (cell.source + 0.5) * side, x + (cell.index + 0.5) * side
-                dashed = cell.index >= block.threads
-                canvas.arrow(source, top + side + 3, target, shared - 3, dashed=dashed)
+                marked = cell.index >= block.threads
+                canvas.curve(source, top + side + 3, target, shared - 3, marked=marked)
         _draw_block(canvas, block, x, shared, side)
         _draw_outputs(canvas, block, x, output, side)
     return canvas
@@ -224,9 +224,9 @@ def draw_halo_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         for cell in block.cells:
             if cell.source is not None:
                 middle = left + (cell.index + 0.5) * side
-                canvas.label(middle, y + 29, str(cell.source), "middle", size=Size.VALUE, quiet=True)
+                canvas.label(middle, y + 29, str(cell.source), "middle", size=Size.LABEL, quiet=True)
                 canvas.cell(middle - side / 2, y + 38, side, side, number(cell.value), size=Size.VALUE)
-                canvas.arrow(middle, y + 67, middle, shared - 3, dashed=cell.index >= block.threads)
+                canvas.curve(middle, y + 67, middle, shared - 3, marked=cell.index >= block.threads)
         _draw_block(canvas, block, left, shared, side)
         _draw_outputs(canvas, block, left, y + 228, side)
         right = left + block.threads * side + 8
@@ -241,13 +241,13 @@ def _draw_block(canvas: Canvas, block: Block, x: float, y: float, side: float) -
         ink = Ink.LIVE if cell.source is not None else Ink.SPARE
         middle = x + (cell.index + 0.5) * side
         canvas.cell(middle - side / 2, y, side, side, number(cell.value), ink=ink, size=Size.VALUE)
-        canvas.label(middle, y + side + 11, str(cell.index), "middle", size=Size.VALUE, quiet=True)
+        canvas.label(middle, y + side + 11, str(cell.index), "middle", size=Size.LABEL, quiet=True)
         if cell.index >= block.threads:
             halo.append(cell.index)
     canvas.frame(x - 8, y - 12, len(block.cells) * side + 16, side + 76)
     canvas.label(x, y + side + 30, Text("block {index}").of(index=block.index), size=Size.VALUE, bold=True)
     middle = x + (halo[0] + len(halo) / 2) * side
-    canvas.label(middle, y + side + 30, Text("halo"), "middle", size=Size.VALUE)
+    canvas.label(middle, y + side + 30, Text("halo"), "middle", size=Size.LABEL)
     barrier = y + side + 50
     canvas.arrow(x, barrier, x + len(block.cells) * side, barrier, head=False, dashed=True)
     canvas.plate(x + len(block.cells) * side / 2, barrier, 78, "barrier()")
@@ -258,7 +258,7 @@ def _draw_outputs(canvas: Canvas, block: Block, x: float, y: float, side: float)
     for store in block.stores:
         at = x + store.thread * side
         canvas.cell(at, y, side, side, number(store.value), ink=Ink.RESULT, size=Size.VALUE)
-        canvas.label(at + side / 2, y + side + 11, str(store.element), "middle", size=Size.VALUE, quiet=True)
+        canvas.label(at + side / 2, y + side + 11, str(store.element), "middle", size=Size.LABEL, quiet=True)
     last = block.stores[-1]
     window = _window(block.trace, last, block.cells)
     begin, end, bracket = x + window[0] * side + 2, x + (window[-1] + 1) * side - 2, y - 26
@@ -268,7 +268,7 @@ def _draw_outputs(canvas: Canvas, block: Block, x: float, y: float, side: float)
     target = x + (last.thread + 0.5) * side
     canvas.arrow(target, bracket, target, y - 4)
     label = Text("window of T{thread}").of(thread=last.thread)
-    canvas.label(target + 12, y - 13, label, size=Size.VALUE)
+    canvas.label(target + 12, y - 13, label, size=Size.LABEL)
 
 
 def _window(trace: Trace, store: Access, cells: Iterable[Cell]) -> list[int]:
@@ -320,13 +320,13 @@ FIGURES = (
     Figure(
         "p13-halo",
         Text(
-            "Each block loads its own eight elements and a halo of three. Elements 8 to 10 are loaded "
-            "twice: by block 1 as its own, and by block 0 for its last windows. Past the end of a, both "
-            "parts hold zeros."
+            "Each block loads its own eight elements and a halo of three (marked). Elements 8 to 10 are "
+            "loaded twice: by block 1 as its own, and by block 0 for its last windows. Past the end of a, "
+            "both parts hold zeros."
         ),
         Text(
             "Above, the 15 elements of a. Block 0 has eleven elements of shared memory: the first eight "
-            "hold the elements 0 to 7 of a, and dashed arrows lead from the elements 8 to 10 to its halo. "
+            "hold the elements 0 to 7 of a, and marked arrows lead from the elements 8 to 10 to its halo. "
             "Block 1 holds the elements 8 to 14, a zero of thread 7, and three zeros in its halo. Below the "
             "barriers are the outputs: 14, 20, 26, 32, 38, 44, 50 and 56 from block 0, and 62, 68, 74, 80, "
             "41, 14 and 0 from block 1. A bracket marks the window of thread 7 in block 0, shared_a[7] to "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -22,6 +23,17 @@ def offset(move: Move) -> int:
     return max(thread - min(slots) for thread, slots in move.read.items())
 
 
+def _to_last(moves: Sequence[Move]) -> list[set[tuple[int, int]]]:
+    """For each move the reads, as element and thread, whose values become part of the last element."""
+    needed = {len(moves[0].cells) - 1}
+    found = []
+    for move in reversed(moves):
+        reads = {(slot, thread) for thread in needed for slot in move.read.get(thread, ())}
+        needed |= {slot for slot, _ in reads}
+        found.append(reads)
+    return found[::-1]
+
+
 def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Shared memory after the load and after each step, with an arrow for each value read."""
     moves = shared_moves(facts.trace(_SIMPLE), block=0)
@@ -30,6 +42,7 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(left + threads * side + (6 if narrow else 24), top + (len(moves) - 1) * row + side + 8)
     for thread in range(threads):
         canvas.label(left + (thread + 0.5) * side, 13, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
+    ways = _to_last(moves)
     for index, move in enumerate(moves):
         y = top + index * row
         label = (
@@ -43,11 +56,11 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             ink = Ink.LIVE if slot in move.written else Ink.SPARE
             text = "" if value is None else number(value)
             canvas.cell(left + slot * side, y, side, side, text, ink=ink)
-        for thread, slots in move.read.items() if index else ():
-            to = left + (thread + 0.5) * side
-            for slot in slots:
-                shift = -7 if slot != thread else 0
-                canvas.arrow(left + (slot + 0.5) * side, y - row + side + 2, to + shift, y - 3)
+        arrows = [(slot, thread) for thread, slots in move.read.items() if index for slot in slots]
+        for slot, thread in sorted(arrows, key=ways[index].__contains__):
+            start, end = left + (slot + 0.5) * side, left + (thread + 0.5) * side
+            end -= 7 if slot != thread else 0
+            canvas.curve(start, y - row + side + 2, end, y - 3, marked=(slot, thread) in ways[index])
     return canvas
 
 
@@ -122,13 +135,15 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
     """The input, the output after the first kernel, and the output after the second."""
     stores, a, result, threads = _complete(facts)
     size, blocks = len(a), len(result) - len(a)
-    side, left, gap = 34, 132, 26
-    slots = left + size * side + gap  # of the blocks' sums
+    side, left, gap, apart = 34, 124, 24, 12
+    slots = left + size * side + (blocks - 1) * apart + gap  # of the blocks' sums
     rows = (28, 128, 262)
     canvas = sheet(slots + blocks * side + 14, rows[2] + side + 26)
 
     def at(element: int) -> float:
-        return left + element * side if element < size else slots + (element - size) * side
+        if element >= size:
+            return slots + (element - size) * side
+        return left + element * side + element // threads * apart
 
     _names(canvas, left - 18, rows[0] + side / 2, "a", Text("global memory"))
     _names(canvas, left - 18, rows[1] + side / 2, "output", Text("after kernel 1"))
@@ -139,11 +154,11 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
     canvas.label(slots - 4, rows[1] - 16, Text("block sums"), size=Size.LABEL, quiet=True)
     for block in range(blocks):
         first, last = block * threads, min((block + 1) * threads, size)
-        x, width = at(first), (last - first) * side
+        x, width = at(first), (last - first) * side  # of the block's elements
         middle = x + width / 2
         canvas.arrow(middle, rows[0] + side + 4, middle, rows[1] - 34)
         name = Text("block {block}: scan").of(block=block)
-        canvas.frame(x + 2, rows[1] - 32, width - 4, side + 38)
+        canvas.frame(x - 4, rows[1] - 32, width + 8, side + 38)
         canvas.label(middle, rows[1] - 17, name, "middle", size=Size.LABEL, bold=True)
         for store in (each for each in stores if each.block == block):
             canvas.cell(
@@ -154,7 +169,7 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
         plate = (rows[1] + side + rows[2]) / 2 + 2
         canvas.plate(middle, plate, 50, f"+ {number(added)}")
         for before in range(block):
-            canvas.arrow(at(size + before) + side / 2, rows[1] + side + 4, middle + 30, plate)
+            canvas.bend(at(size + before) + side / 2, rows[1] + side + 4, middle + 30, plate)
     for element, value in enumerate(result):
         canvas.cell(at(element), rows[2], side, side, number(value), ink=Ink.RESULT, size=Size.VALUE)
         canvas.label(
@@ -227,7 +242,8 @@ FIGURES = (
         "p14",
         Text(
             "Three steps scan eight elements. In each step, a thread adds the element offset positions "
-            "before its own, and the offset doubles. Pale elements are complete: their threads are idle."
+            "before its own, and the offset doubles. Pale elements are complete: their threads are idle. "
+            "The marked arrows show what the last element is the sum of."
         ),
         Text(
             "Shared memory of the block. After the load: 0 1 2 3 4 5 6 7. After offset 1: 0 1 3 5 7 9 11 "

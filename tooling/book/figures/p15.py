@@ -18,9 +18,9 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
     batch, size, threads = (facts.constant(name) for name in ("BATCH", "SIZE", "TPB"))
     a = facts.inputs("default")["a"].reshape(batch, size)
     sums = facts.expected("default")["out"].reshape(batch)
-    matrix, shared = 120, 120 + size * _SIDE + 56
-    output = shared + threads * _SIDE + 52
-    canvas = sheet(output + 66, 64 + batch * 62 - 14)
+    matrix, shared = 106, 106 + size * _SIDE + 46
+    output = shared + threads * _SIDE + 44
+    canvas = sheet(output + 58, 64 + batch * 62 - 14)
     canvas.label(matrix + size * _SIDE / 2, 18, Text("matrix a"), "middle", bold=True)
     canvas.label(
         shared + threads * _SIDE / 2,

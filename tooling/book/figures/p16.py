@@ -187,22 +187,23 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     (grid, _), cells = trace.grid[:2], tile * tile
     loads = {name: list(trace.accesses("load", buffer, _BLOCK)) for name, buffer in (("a", _A), ("b", _B))}
     stores = list(trace.accesses("store", SHARED, _BLOCK))
-    cell = 25 if narrow else 40  # a tile of a or b, or an element of a tile
+    cell = 25 if narrow else 34  # a tile of a or b, or an element of a tile
+    wide = cell if narrow else 52  # a total
     columns = _columns(narrow, steps * cell, tile * cell)
     pitch = 116 if narrow else steps * cell + 30
     top = 64
     bottom = top + steps * pitch
-    right = columns[3 if narrow else 4] + tile * cell
+    right = columns[3 if narrow else 4] + tile * wide
     canvas = sheet(right + (4 if narrow else 10), bottom + (116 if narrow else 20))
     loaded = (Ink.MARK, Text("tile that is copied"))
     for nth, entry in enumerate(((Ink.SPARE, Text("tile")), loaded, _SHARED, _RESULT)):
         at = (columns[0], bottom + 24 + nth * 24) if narrow else (columns[0] + nth * 160, bottom + 4)
         _legend(canvas, *at, entry)
     headings = ("a", "b", "a_shared", "b_shared", "total")
-    widths = (steps * cell, steps * cell, tile * cell, tile * cell, tile * cell)
-    for x, heading, wide in zip(columns, headings, widths, strict=True):
+    widths = (steps * cell, steps * cell, tile * cell, tile * cell, tile * wide)
+    for x, heading, across in zip(columns, headings, widths, strict=True):
         if heading != "total" or not narrow:
-            canvas.label(x + wide / 2, 44, heading, "middle", size=Size.LABEL, mono=True, bold=True)
+            canvas.label(x + across / 2, 44, heading, "middle", size=Size.LABEL, mono=True, bold=True)
     name = f"({_BLOCK % grid}, {_BLOCK // grid})"
     canvas.label(columns[0], 14, Text("block {name}").of(name=name), size=Size.VALUE, bold=True)
     totals = [0.0] * cells
@@ -228,7 +229,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                     cell,
                     number(held[index]),
                     ink=Ink.LIVE,
-                    size=Size.SMALL if narrow else Size.LABEL,
+                    size=Size.SMALL if narrow else Size.VALUE,
                 )
         a_shared, b_shared = tiles
         for index in range(cells):
@@ -236,13 +237,12 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             totals[index] += sum(a_shared[row * tile + k] * b_shared[k * tile + col] for k in range(tile))
             if not narrow:
                 canvas.cell(
-                    columns[4] + col * cell,
+                    columns[4] + col * wide,
                     y + row * cell,
-                    cell,
+                    wide,
                     cell,
                     number(totals[index]),
                     ink=Ink.RESULT,
-                    size=Size.LABEL,
                 )
         if narrow:
             thread = Text("total of thread (0, 0)")
@@ -277,16 +277,16 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
 
     canvas = sheet(left + wide + 14, top + high + 48)
     small = Size.SMALL if narrow else Size.LABEL
-    _, faint, _ = canvas.shade.marks[Ink.SPARE]
+    faint = canvas.shade.grid
     for power in range(-4, 7):
         value, x = 2.0**power, x_of(2.0**power)
-        _line(canvas, (x, top), (x, top + high), faint, 0.7)
+        _line(canvas, (x, top), (x, top + high), faint, 1)
         if power % 2 == 0:
             text = number(value) if value >= 1 else f"1/{number(1 / value)}"
             canvas.label(x, top + high + 14, text, "middle", size=small, quiet=True)
     for power in range(-5, 8):
         value, y = 2.0**power, y_of(2.0**power)
-        _line(canvas, (left, y), (left + wide, y), faint, 0.7)
+        _line(canvas, (left, y), (left + wide, y), faint, 1)
         if power % 2 == 1:
             text = number(value) if value >= 1 else f"1/{number(1 / value)}"
             canvas.label(left - 6, y, text, "end", size=small, quiet=True)
@@ -435,7 +435,7 @@ def _tiles(stores: Sequence[Access], cells: int) -> tuple[dict[int, float], dict
 
 def _columns(narrow: bool, matrix: int, tile: int) -> tuple[int, int, int, int, int]:
     """Where the columns of the steps begin: `a`, `b`, both shared tiles, totals."""
-    left, small, large = (2, 7, 9) if narrow else (84, 16, 34)
+    left, small, large = (2, 7, 9) if narrow else (84, 16, 30)
     second = left + matrix + small
     third = second + matrix + large
     fourth = third + tile + small

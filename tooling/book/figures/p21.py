@@ -56,8 +56,14 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.cell(first, level, side, high, str(token), size=size)
         numbers(third, level, token, Ink.RESULT)
         edge = second + offset - (40 if narrow else 50)
-        canvas.arrow(first + side + 2, level + high / 2, edge, middle_of[token])
-        canvas.arrow(second + offset + values * cell + 26, middle_of[token], third - 3, level + high / 2)
+        canvas.side_curve(first + side + 2, level + high / 2, edge, middle_of[token], marked=not place)
+        canvas.side_curve(
+            second + offset + values * cell + 26,
+            middle_of[token],
+            third - 3,
+            level + high / 2,
+            marked=not place,
+        )
     return canvas
 
 
@@ -171,12 +177,14 @@ FIGURES = (
     Figure(
         "p21",
         Text(
-            "A token is the number of a row. The output gets a copy of the row of each token.",
+            "A token is the number of a row. The output gets a copy of the row of each token. The arrows of "
+            "the first token are marked.",
         ),
         Text(
             "On the left the first four tokens: 7270, 860, 5390 and 5191. In the middle the table with rows "
-            "0 to 9999, of which these four are marked. An arrow leads from each token to its row, and from "
-            "there to the row of the output that has the place of the token, and the same numbers.",
+            "0 to 9999, of which the first and the last, pale, belong to none of them. An arrow leads from "
+            "each token to its row, and from there to the row of the output that has the place of the "
+            "token, and the same numbers.",
         ),
         draw_lookup,
         narrow=partial(draw_lookup, narrow=True),

@@ -28,7 +28,7 @@ def draw_fusion(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         "output": f"output {rows}×{columns}",
     }
     wide, half, size = (332, 162, Size.SMALL) if narrow else (400, 192, Size.VALUE)
-    single = wide if narrow else 260
+    single = wide if narrow else 278
     high = 44 + 6 * _STEP + _HIGH
     canvas = sheet(wide + 6, high + 320) if narrow else sheet(wide + 40 + single, high + 6)
 
@@ -71,10 +71,10 @@ def draw_fusion(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         body, last = first + _STEP, first + 2 * _STEP + 76
         ends: Sequence[float] = (x + part / 2, x + part + 8 + part / 2)
     else:
-        matrix(x, first, 100, "input", Ink.PLAIN)
-        matrix(x + 106, first, 154, "weight", Ink.PLAIN)
+        matrix(x, first, 106, "input", Ink.PLAIN)
+        matrix(x + 112, first, 166, "weight", Ink.PLAIN)
         body, last = places[1], places[6]
-        ends = (x + 50, x + 183)
+        ends = (x + 53, x + 195)
     kernel(x, body, single, "minimal_fused_forward_kernel", last - body - 24)
     for end in ends:
         canvas.arrow(end, first + _HIGH + 3, end, body - 3)

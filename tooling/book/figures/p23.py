@@ -70,7 +70,7 @@ def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(left + calls * (width * side + gap), 238)
     rows = (("a", Ink.PLAIN, 74), ("b", Ink.PLAIN, 116), ("output", Ink.RESULT, 190))
     for name, _, y in rows:
-        canvas.label(left - 10, y + 16, name, "end", mono=True, size=Size.LABEL)
+        canvas.label(left - 10, y + 16, name, "end", mono=True, size=Size.LABEL if narrow else Size.VALUE)
     for call in range(calls):
         x = left + call * (width * side + gap)
         middle = x + width * side / 2
@@ -86,7 +86,7 @@ def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             )
             for name, ink, y in rows:
                 value = number(data["out" if name == "output" else name][i + element])
-                canvas.cell(x + element * side + 1, y, side - 2, 32, value, ink=ink, size=Size.LABEL)
+                canvas.cell(x + element * side + 1, y, side - 2, 32, value, ink=ink)
         canvas.label(middle, 132 + 34, "+", "middle", size=Size.VALUE, mono=True)
         canvas.arrow(middle, 176, middle, 188)
     return canvas
@@ -136,7 +136,7 @@ def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             canvas.cell(x + 2, 28 + word * 34, side - 4, 30, f"a[{element}]", ink=Ink.LIVE, size=Size.LABEL)
     for word in range(words):
         name = f"[{word}]" if narrow else f"a_vector[{word}]"
-        canvas.label(left - 12, 43 + word * 34, name, "end", mono=True, size=Size.LABEL)
+        canvas.label(left - 12, 43 + word * 34, name, "end", mono=True)
     y = 28 + words * 34 + 8
     canvas.cell(left + 2, y, len(lanes) * side - 4, 30, "ld.global.nc.v4.b32", ink=Ink.PLAIN, size=Size.LABEL)
     remark = Text("one instruction, {lanes} lanes, {elements} elements")

@@ -84,10 +84,10 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
     canvas = sheet(left + wide + (12 if narrow else 30), top + high + 50)
     small = Size.SMALL if narrow else Size.LABEL
-    faint = canvas.shade.marks[Ink.SPARE][1]
+    faint = canvas.shade.grid
     for power in range(1, 7):
         y = y_of(2.0**power)
-        _line(canvas, [(left, y), (left + wide, y)], faint, 0.8)
+        _line(canvas, [(left, y), (left + wide, y)], faint, 1)
         canvas.label(left - 6, y, str(2**power), "end", size=small, quiet=True)
     for index, elements in enumerate(sizes):
         if not narrow or index % 2 == 0:

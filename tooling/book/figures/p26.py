@@ -32,13 +32,17 @@ def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     lanes = tuple(range(WARP - len(_FEW), WARP))
     rows = [Row("a[global_i]", cells({lane: number(values[lane]) for lane in lanes}, Ink.PLAIN))]
     mask = WARP // 2
+    reached = {WARP - 1}  # the lanes that have got the last lane's element
     while mask:
         values = [max(values[lane], values[lane ^ mask]) for lane in _LANES]
         label = (Text("masks 16 and 8") if mask == len(_FEW) else Text("mask {mask}")).of(mask=mask)
         inside = mask < len(_FEW)
         arrows = tuple((source, lane) for lane in lanes for source in (lane, lane ^ mask) if inside)
         if mask <= len(_FEW):
-            rows.append(Row(label, cells({lane: number(values[lane]) for lane in lanes}, Ink.LIVE), arrows))
+            marked = frozenset(arrow for arrow in arrows if arrow[0] in reached)
+            reached |= {lane for _, lane in marked}
+            held = cells({lane: number(values[lane]) for lane in lanes}, Ink.LIVE)
+            rows.append(Row(label, held, arrows, marked))
         mask //= 2
     return draw_rows(sheet, rows, lanes, Text("lane"), side=42 if narrow else 58, left=150, narrow=narrow)
 
@@ -86,7 +90,8 @@ FIGURES = (
         "p26-butterfly",
         Text(
             "The butterfly in the last eight lanes of the warp. With the masks 16 and 8 they exchange "
-            "values with lanes that are not shown. Each arrow is a value that a lane compares."
+            "values with lanes that are not shown. Each arrow is a value that a lane compares; the marked "
+            "ones show how the 1000 of lane 31 reaches every lane."
         ),
         Text(
             "Columns for the lanes 24 to 31 with the elements 48, 50, 52, 54, 56, 58, 60 and 1000. After "

@@ -44,10 +44,10 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     right, below = left + depth * cell + gap, top + depth * cell + gap + 18
     canvas = sheet(right + cols * cell + left, below + rows * cell + 8)
 
-    def grid(x: float, y: float, elements: Callable[[int], tuple[Place, ...]], mine: Ink) -> None:
+    def grid(x: float, y: float, elements: Callable[[int], tuple[Place, ...]]) -> None:
         for lane in range(_LANES):
             for row, col in elements(lane):
-                ink = mine if lane == _SHOWN else Ink.PLAIN
+                ink = Ink.MARK if lane == _SHOWN else Ink.SPARE
                 size = Size.SMALL if narrow else Size.LABEL
                 canvas.cell(x + col * cell, y + row * cell, cell, cell, str(lane), ink=ink, size=size)
 
@@ -60,9 +60,20 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     canvas.label(
         right, below - 14, Text("sums: {rows} × {cols}").of(rows=rows, cols=cols), bold=True, size=Size.VALUE
     )
-    grid(left, below, a_elements, Ink.LIVE)
-    grid(right, top, b_elements, Ink.LIVE)
-    grid(right, below, sum_elements, Ink.RESULT)
+    grid(left, below, a_elements)
+    grid(right, top, b_elements)
+    grid(right, below, sum_elements)
+    held = (
+        (Text("{count} elements of a"), a_elements),
+        (Text("{count} elements of b"), b_elements),
+        (Text("{count} sums"), sum_elements),
+    )
+    canvas.cell(left, top, cell, cell, str(_SHOWN), ink=Ink.MARK, size=Size.LABEL)
+    beside = left + cell + 8
+    canvas.label(beside, top + cell / 2, Text("lane {lane} holds").of(lane=_SHOWN), bold=True)
+    for line, (text, elements) in enumerate(held, 1):
+        count = len(elements(_SHOWN))
+        canvas.label(beside, top + cell / 2 + line * 20, text.of(count=count), size=Size.LABEL)
     return canvas
 
 

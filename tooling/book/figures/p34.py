@@ -15,70 +15,54 @@ _ADVANCED = "p34_tile_tensor --advanced"
 _LANES = 32  # of a warp, on every GPU that has clusters
 
 
-def draw_cluster(facts: Facts, sheet: Sheet) -> Canvas:
-    """Input ranges, blocks with their scale, the cluster's barrier, and the outputs."""
-    return _draw(facts, sheet, width=152, aside=128)
-
-
-def draw_narrow(facts: Facts, sheet: Sheet) -> Canvas:
-    """The same for a telephone: narrow blocks, and the cluster's words in the gaps instead of at the side."""
-    return _draw(facts, sheet, width=75, aside=0)
-
-
-def _draw(facts: Facts, sheet: Sheet, *, width: int, aside: int) -> Canvas:
-    """Draws the cluster with blocks of a width; without room aside, everything else moves down a line."""
+def draw_cluster(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Input ranges, blocks with their scale and sum, both halves of the cluster's barrier, outputs."""
     threads, blocks = facts.constant("TPB"), facts.constant("CLUSTER_SIZE")
     sums = next(iter(facts.expected("coordination").values())).reshape(-1)
-    left = 24 if aside else 12
-    edge = 8 if aside else 3  # from a block to its column's border
-    inset = 12 if aside else 4
-    size = Size.VALUE if aside else Size.LABEL
-    low = 0 if aside else 22  # room for a line of words
-    canvas = sheet(left * 2 + blocks * width + aside, 424 + (0 if aside else 2 * low + 44))
+    left, width, edge, inset = (10, 82, 3, 5) if narrow else (158, 144, 8, 14)
+    size = Size.LABEL if narrow else Size.VALUE
     right = left + blocks * width
-    canvas.label(left, 20, Text("input"), bold=True)
-    canvas.frame(
-        left - 14 if aside else 1, 92, right - left + (28 if aside else 22), 244 + 2 * low, dashed=True
-    )
-    name = Text("one cluster")
-    if aside:
-        canvas.label(right + 28, 112, name, bold=True)
-    else:
-        canvas.label((left + right) / 2, 106, name, "middle", bold=True, size=Size.VALUE)
+    scale, block_barrier, arrive, total, wait, output = 136, 190, 218, 240, 294, 356
+    canvas = sheet(right + (10 if narrow else 20), output + 40)
+    canvas.frame(left - 8, 78, blocks * width + 16, 244, dashed=True)
     for block in range(blocks):
-        x = left + block * width + edge
-        inner = width - 2 * edge
+        x, inner = left + block * width + edge, width - 2 * edge
         middle = x + inner / 2
-        canvas.cell(x, 38, inner, 36, f"{block * threads}–{(block + 1) * threads - 1}", size=size)
-        canvas.arrow(middle, 76, middle, 128 if aside else 90)
-        canvas.frame(x, 132, inner, 188 + low + (0 if aside else 12))
-        canvas.label(middle, 150, Text("block {block}").of(block=block), "middle", bold=True, size=size)
-        canvas.cell(x + inset, 166, inner - 2 * inset, 34, f"× {block + 1}", ink=Ink.LIVE)
-        canvas.label(
-            middle,
-            216,
-            "barrier()",
-            "middle",
-            size=Size.LABEL if aside else Size.SMALL,
-            quiet=True,
-            mono=True,
-        )
-        canvas.arrow(middle, 246 + low, middle, 264 + low)
-        total = Text("sum of {threads}").of(threads=threads) if aside else Text("sum")
-        canvas.cell(x + inset, 268 + low, inner - 2 * inset, 34, total, ink=Ink.LIVE, size=size)
-        canvas.arrow(middle, (322 if aside else 334) + low, middle, 366 + 2 * low)
-        canvas.cell(
-            x + inset, 370 + 2 * low, inner - 2 * inset, 38, number(sums[block]), ink=Ink.RESULT, size=size
-        )
-    calls = ((236 + low // 4, "cluster_arrive()"), (310 + low + low // 4, "cluster_wait()"))
-    for index, (y, call) in enumerate(calls, 1):
-        canvas.arrow(left - 6, y, right + (22 if aside else -4), y, head=False, dashed=True)
-        if aside:
-            canvas.label(right + 28, y, call, size=Size.LABEL, mono=True, quiet=True)
-        else:  # no room for names beside the lines: numbers, and a line for each below
-            canvas.label(right + 3, y, str(index), "middle", size=Size.LABEL, bold=True)
-            below = 424 + 2 * low + 20 * (index - 1) + 12
-            canvas.label(left, below, f"{index}  {call}", size=Size.LABEL, mono=True)
+        elements = f"{block * threads}–{(block + 1) * threads - 1}"
+        canvas.cell(x, 22 if narrow else 8, inner, 34, elements, size=size)
+        canvas.arrow(middle, 58 if narrow else 44, middle, 88)
+        canvas.frame(x, 92, inner, 216)
+        name = Text("block {block}").of(block=block)
+        canvas.label(middle, 114, name, "middle", bold=True, size=size)
+        cell = x + inset, inner - 2 * inset
+        canvas.cell(cell[0], scale, cell[1], 34, f"× {block + 1}", ink=Ink.LIVE, size=size)
+        if narrow:
+            canvas.label(middle, block_barrier, "barrier()", "middle", size=Size.SMALL, mono=True, quiet=True)
+        else:
+            canvas.arrow(x + 1, block_barrier, x + inner - 1, block_barrier, head=False, dashed=True)
+        canvas.cell(cell[0], total, cell[1], 34, Text("sum"), ink=Ink.LIVE, size=size)
+        canvas.arrow(middle, 310, middle, output - 4)
+        canvas.cell(cell[0], output, cell[1], 34, number(sums[block]), ink=Ink.RESULT, size=size)
+    for y, call in ((arrive, "cluster_arrive()"), (wait, "cluster_wait()")):
+        canvas.arrow(left - 7, y, right + 7, y, head=False, dashed=True)
+        if narrow:
+            canvas.plate((left + right) / 2, y, 130, call)
+    if narrow:
+        canvas.label(left + edge, 10, Text("input"), size=Size.LABEL)
+        return canvas
+    names: tuple[tuple[float, Text | str], ...] = (
+        (25, Text("input")),
+        (114, Text("one cluster")),
+        (scale + 17, Text("multiply")),
+        (block_barrier, "barrier()"),
+        (arrive, "cluster_arrive()"),
+        (total + 17, Text("add")),
+        (wait, "cluster_wait()"),
+        (output + 17, Text("output")),
+    )
+    for level, text in names:
+        code = isinstance(text, str)
+        canvas.label(left - 18, level, text, "end", mono=code, size=Size.LABEL if code else Size.VALUE)
     return canvas
 
 
@@ -86,37 +70,39 @@ def draw_scopes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The warps of the blocks of one cluster, and the barrier of each level."""
     threads, blocks = facts.constant("TPB"), facts.constant("CLUSTER_SIZE")
     warps, lanes = threads // _LANES, _LANES
-    columns, cell, gap = 4, 17 if narrow else 30, 2 if narrow else 4
-    inner = columns * (cell + gap) + gap
-    width, margin = inner + (6 if narrow else 20), 8 if narrow else 20
+    columns, cell, edge, gap, margin = (4, 17, 4, 5, 8) if narrow else (4, 33, 10, 14, 18)
+    inner = columns * cell + 2 * edge
     rows = warps // columns
-    top, block_height = 18, 30 + rows * (cell + gap) + 6
-    canvas = sheet(2 * margin + blocks * width, top + block_height + 24 + 3 * 28)
-    canvas.frame(margin - 4, top - 10, blocks * width + 8, block_height + 22, dashed=True)
+    top, high = 16, 32 + rows * cell + edge
+    end = margin + blocks * (inner + gap) - gap
+    canvas = sheet(end + margin, top + high + 40 + 3 * 28)
+    canvas.frame(2, 2, end + margin - 4, high + 28, dashed=True)
     for block in range(blocks):
-        x = margin + block * width + (width - inner) / 2
-        canvas.frame(x, top, inner, block_height)
+        x = margin + block * (inner + gap)
+        canvas.frame(x, top, inner, high)
         name = Text("block {block}").of(block=block)
         canvas.label(
-            x + inner / 2, top + 14, name, "middle", bold=True, size=Size.LABEL if narrow else Size.VALUE
+            x + inner / 2, top + 17, name, "middle", bold=True, size=Size.LABEL if narrow else Size.VALUE
         )
         for warp in range(warps):
             row, column = divmod(warp, columns)
-            left = x + gap + column * (cell + gap)
-            above = top + 28 + row * (cell + gap)
+            corner = x + edge + column * cell, top + 32 + row * cell
             canvas.cell(
-                left, above, cell, cell, str(warp), ink=Ink.LIVE, size=Size.SMALL if narrow else Size.VALUE
+                *corner, cell, cell, str(warp), ink=Ink.LIVE, size=Size.SMALL if narrow else Size.VALUE
             )
     levels = (
-        (Text("cell: a warp of {count} threads"), lanes, "syncwarp()"),
-        (Text("frame: a block of {count} warps"), warps, "barrier()"),
-        (Text("dashed frame: a cluster of {count} blocks"), blocks, "cluster_sync()"),
+        (Text("a warp of {count} threads"), lanes, "syncwarp()"),
+        (Text("a block of {count} warps"), warps, "barrier()"),
+        (Text("a cluster of {count} blocks"), blocks, "cluster_sync()"),
     )
     for line, (level, count, call) in enumerate(levels):
-        y = top + block_height + 36 + 28 * line
-        canvas.label(margin, y, level.of(count=count), size=Size.LABEL if narrow else Size.VALUE)
-        right = 2 * margin + blocks * width - margin
-        canvas.label(right, y, call, "end", size=Size.SMALL if narrow else Size.VALUE, mono=True)
+        y = top + high + 42 + 28 * line
+        if line == 0:
+            canvas.cell(margin, y - 9, 18, 18, ink=Ink.LIVE)
+        else:
+            canvas.frame(margin, y - 9, 18, 18, dashed=line == 2, corner=4)
+        canvas.label(margin + 28, y, level.of(count=count), size=Size.LABEL if narrow else Size.VALUE)
+        canvas.label(margin + (205 if narrow else 250), y, call, size=Size.LABEL, mono=True)
     return canvas
 
 
@@ -186,7 +172,7 @@ FIGURES = (
             "127.5, 255, 382.5 and 510."
         ),
         draw_cluster,
-        narrow=draw_narrow,
+        narrow=partial(draw_cluster, narrow=True),
     ),
     Figure(
         "p34-reduction",

@@ -9,7 +9,7 @@ from tooling.text import Text
 
 CELL = 44
 NARROW_CELL = 34
-ROW = 80
+ROW = 88
 
 
 def draw_reduction(

@@ -23,8 +23,8 @@ from tooling.text import Text
 
 _HEADING = 30
 _GAP = 22
-_PAGE = Form(cell=20, left=64, line=32, most_rows=12)
-_TELEPHONE = Form(cell=16, left=40, line=16, most_rows=6)
+_PAGE = Form(cell=20, left=64, line=32, most_rows=12, every=4)
+_TELEPHONE = Form(cell=16, left=40, line=16, most_rows=6, every=4)
 _CONFLICT = {"w": "#fae4e1", "b": "#3d2124"}
 _LANE_COLOUR = re.compile(r' fill="hsl[^"]*"')
 _STYLE = """
@@ -32,7 +32,8 @@ _STYLE = """
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
 .map .lane {{ fill: {live[2]}; text-anchor: middle; }}
 .map g rect {{ fill: {live[0]}; stroke: {live[1]}; }}
-.moved {{ fill: {mark[0]}; stroke: {mark[1]}; }} .word {{ stroke: {mark[1]}; opacity: .4; }}
+.moved {{ fill: {mark[0]}; stroke: {mark[1]}; stroke-opacity: .4; }}
+.word {{ stroke: {mark[1]}; opacity: .4; }}
 .still, .first {{ fill: {spare[0]}; stroke: {spare[1]}; }} .again {{ fill: {conflict}; }}
 """
 

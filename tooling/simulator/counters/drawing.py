@@ -21,6 +21,8 @@ _SECTOR_WORDS = SECTOR // WORD
 _ROW_WORDS = ROW // WORD
 _HIGH = 20  # height of a line, in pixels
 _GAP = 8  # between sectors
+_ROOMY = 20  # the least width of a word with room around it, in pixels
+_ADVANCE = 7  # of a digit
 _MOST_WAVEFRONTS = 32
 
 
@@ -32,12 +34,14 @@ class Form(Struct, frozen=True):
         left: pixels for the labels at the left.
         line: words or banks side by side; those that are left stand below.
         most_rows: of a memory map. A note counts the others.
+        every: how many banks have one label, which is above the first of them.
     """
 
     cell: int
     left: int
     line: int
     most_rows: int
+    every: int = 1
 
     def x(self, word: int) -> int:
         """Left edge of a word of a memory row."""
@@ -104,6 +108,7 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> str:
         parts += [
             f'<text class="axis" x="{form.left + (column + 0.5) * form.cell:g}" y="{top + 14}">{bank}</text>'
             for column, bank in enumerate(banks)
+            if bank % form.every == 0
         ]
         top += 20
         for number, front, depth in shown:
@@ -195,22 +200,27 @@ def _wavefront(
     width = len(banks) * form.cell
     parts = [f'<rect class="{style}" x="{form.left}" y="{top}" width="{width}" height="{_HIGH}" rx="3"/>']
     parts += [
-        _cell(form.left + column * form.cell, top, form.cell, front[bank])
+        _cell(form.left + column * form.cell, top, form.cell, front[bank], beside=bank + 1 not in front)
         for column, bank in enumerate(banks)
         if bank in front
     ]
     return "".join(parts)
 
 
-def _cell(left: int, top: int, width: int, lanes: tuple[int, ...]) -> str:
+def _cell(left: int, top: int, width: int, lanes: tuple[int, ...], *, beside: bool = False) -> str:
+    """A word with its lane, or with the number of its lanes: `beside` it, if it is too narrow."""
     text = str(lanes[0])
     if len(lanes) > 1:
         text = f"×{len(lanes)}"
     names = ", ".join(map(str, lanes))
+    inset = 1.5 if width >= _ROOMY else 1
+    label = f'<text class="lane" x="{left + width / 2:g}" y="{top + 14}">{text}</text>'
+    if beside and len(text) * _ADVANCE > width:
+        label = _note(left + width + 3, top + 14, text)
     return (
-        f'<g><title>lane {names}</title><rect x="{left + 1}" y="{top + 1}" width="{width - 2}" '
-        f'height="{_HIGH - 2}" rx="3" fill="{_colour(lanes[0])}"/>'
-        f'<text class="lane" x="{left + width / 2:g}" y="{top + 14}">{text}</text></g>'
+        f'<g><title>lane {names}</title><rect x="{left + inset:g}" y="{top + inset:g}" '
+        f'width="{width - 2 * inset:g}" height="{_HIGH - 2 * inset:g}" rx="3" '
+        f'fill="{_colour(lanes[0])}"/>{label}</g>'
     )
 
 
