@@ -221,6 +221,6 @@ def test_the_first_line_of_a_long_verdict_is_on_the_screen() -> None:
     screen = WatchScreen("en")
     screen.show_verdict("\n".join(["out: 1", "expected: 2", "❌ p05 is not right yet", *"abcdefgh"]))
     shown = io.StringIO()
-    Console(width=40, height=9, file=shown).print(screen)
+    Console(width=40, height=14, file=shown).print(screen)
     lines = shown.getvalue().splitlines()
-    assert lines[2:4] == ["2 more lines above (↑)", "❌ p05 is not right yet"]
+    assert lines[2:4] == ["2 more lines above (↑)", "❌ p05 is not right yet"], lines
