@@ -107,7 +107,7 @@ def test_progress_in_the_folder_is_that_of_the_book(folder: Path, workbench: Wor
 
 
 def test_update_takes_the_new_version_and_keeps_answers(folder: Path, workbench: Workbench) -> None:
-    assert "no edited file was in the way" in run_in(folder, workbench, "update").stdout
+    assert "no file that you have edited had to change" in run_in(folder, workbench, "update").stdout
     problem = folder / "problems" / "p01" / "p01.mojo"
     new = problem.read_text()
     # As if an older version had written the folder, and the reader had solved the puzzle.

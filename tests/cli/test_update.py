@@ -83,6 +83,23 @@ def test_an_answer_is_carried_into_a_changed_skeleton(
     assert course.run("run", "p01").status == ExitCode.PASSED
 
 
+def test_files_that_the_new_version_leaves_alone_are_neither_listed_nor_copied(
+    course: Workbench, upstream: Path
+) -> None:
+    mine = answer(course)
+    manifest = upstream / "problems" / "p34" / "puzzle.yaml"
+    manifest.write_text(manifest.read_text() + "# a newer version\n")
+    git(upstream, "commit", "-qam", "Change puzzle 34")
+    git(upstream, "push", "-q")
+    for _ in range(2):
+        result = course.run("update")
+        assert result.status == ExitCode.PASSED, result.stderr
+        assert result.stdout == "the puzzles are up to date, and no file that you have edited had to change\n"
+        assert course.problem.read_text() == mine
+        assert not list(course.problem.parent.glob("p01.mojo.20*"))
+    assert (course.root / "problems" / "p34" / "puzzle.yaml").read_text() == manifest.read_text()
+
+
 def test_an_answer_that_cannot_be_carried_over_is_kept(course: Workbench, upstream: Path) -> None:
     mine = answer(course)
     publish(upstream, FILL, "# FILL ME IN (about 5 lines)\n")
@@ -93,7 +110,7 @@ def test_an_answer_that_cannot_be_carried_over_is_kept(course: Workbench, upstre
     (copy,) = course.problem.parent.glob("p01.mojo.20*")
     assert copy.read_text() == mine
     korean = course.run("update", "--lang", "ko")
-    assert korean.stdout.endswith("고친 문제 파일이 없어 그대로 업데이트했습니다\n")
+    assert korean.stdout.endswith("퍼즐은 최신 상태이며, 작성한 파일 가운데 바뀐 것은 없습니다\n")
 
 
 def test_a_file_that_the_book_removes_is_kept(course: Workbench, upstream: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import pty
 import re
@@ -18,11 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
 from tests.cli.conftest import HERE
 from tests.cli.test_learner_commands import RIGHT, course
 from tests.machine import is_alive
 from tooling.exit_codes import ExitCode
+from tooling.learning.watch_screen import WatchScreen
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench
@@ -119,6 +122,9 @@ def test_every_save_is_judged_and_keys_work(course: Workbench, sessions: list[Se
     session.wait_for("hint 1 of 3: Which element is yours?")
     session.press("h")
     session.wait_for("hint 2 of 3: Use thread_idx.x.")
+    session.wait_for("the next one: `h`")
+    session.press("h")
+    session.wait_for("that was the last one; the first one again: `h`; the solution: `s`")
     session.press("s")
     session.wait_for("p01 is not solved yet: press s again to see the solution")
     session.press("s")
@@ -209,3 +215,12 @@ def test_without_a_terminal_it_says_what_to_do(course: Workbench) -> None:
     assert result.status == ExitCode.USAGE
     assert "`tooling watch` needs a terminal" in result.stderr
     assert "`tooling run p01`" in result.stderr
+
+
+def test_the_first_line_of_a_long_verdict_is_on_the_screen() -> None:
+    screen = WatchScreen("en")
+    screen.show_verdict("\n".join(["out: 1", "expected: 2", "❌ p05 is not right yet", *"abcdefgh"]))
+    shown = io.StringIO()
+    Console(width=40, height=14, file=shown).print(screen)
+    lines = shown.getvalue().splitlines()
+    assert lines[2:4] == ["2 more lines above (↑)", "❌ p05 is not right yet"], lines

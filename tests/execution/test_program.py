@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tooling.execution.program import Ending, run_program
+from tooling.execution.program import Ending, run_program, without_noise
 
 PRINTS = "import sys\nfor number in range(20000): print(f'{number:9}')\nprint('warned', file=sys.stderr)"
 
@@ -38,3 +38,10 @@ def test_output_that_is_not_kept_counts_towards_the_limit() -> None:
         kept_output=0,
     )
     assert transcript.ending is Ending.OUTPUT_LIMIT
+
+
+def test_lines_of_the_runtime_about_debugging_are_left_out() -> None:
+    said = (
+        "stack trace was not collected. Enable it with `MODULAR_DEBUG`\nUnhandled exception: 1\n  left: 0.0\n"
+    )
+    assert without_noise(said) == "Unhandled exception: 1\n  left: 0.0\n"

@@ -21,6 +21,7 @@ def command(options: ProfileOptions) -> int:
 
     from tooling.cli.parser import UsageError, option_names
     from tooling.cli.subject import chosen_subject, exit_code_of, simulated_gpu
+    from tooling.execution.program import without_noise
     from tooling.reports.files import write_report
     from tooling.reports.terminal import open_terminal
     from tooling.simulator.counters.difference import read_baseline, show_difference
@@ -46,7 +47,7 @@ def command(options: ProfileOptions) -> int:
         environment=subject.environment,
         time_limit=options.timeout,
         stream=terminal.streamer(),
-        error_output=sys.stderr.write,
+        error_output=lambda text: sys.stderr.write(without_noise(text)),
         checks=frozenset({"memory"}),
         language=options.lang,
         graphs=subject.graphs,

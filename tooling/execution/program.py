@@ -21,6 +21,11 @@ from tooling.text import Text
 DEFAULT_OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr together
 _CHUNK = 64 * 1024
 _LINGER = 0.5  # seconds for which output may still arrive after the program has ended
+_NOISE = (
+    "stack trace was not collected",
+    "To get more accurate error information, set MODULAR_DEBUG",
+    "Failed to initialize Crashpad",
+)
 
 
 class ProgramNotStarted(ToolingError):
@@ -54,6 +59,11 @@ class Transcript(Struct, frozen=True):
             return signal.Signals(self.status).name
         except ValueError:
             return f"signal {self.status}"
+
+
+def without_noise(stderr: str) -> str:
+    """What a Mojo program wrote to stderr, without the lines of its runtime about settings for debugging."""
+    return "".join(line for line in stderr.splitlines(keepends=True) if not line.startswith(_NOISE))
 
 
 def run_program(

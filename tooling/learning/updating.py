@@ -52,6 +52,9 @@ class Carried(Struct, frozen=True):
 def pull(project: Project) -> tuple[Carried, ...]:
     """Pulls the clone and carries the uncommitted answers over.
 
+    Returns:
+        The files of the reader that the new version changes; the copies of others are removed.
+
     Raises:
         UpdateFailed: this is no clone, or `git pull` failed, whose message was shown.
         CopyFailed: a file cannot be copied; nothing was changed.
@@ -65,7 +68,7 @@ def pull(project: Project) -> tuple[Carried, ...]:
         )
     edited = {path: (_committed(top, path), path.read_bytes()) for path in _edited(top, project)}
     copies = {path: keep_copy(path) for path in edited}
-    carried: list[Carried] = []
+    carried: list[Carried | None] = []
     try:
         for path, (base, mine) in edited.items():
             _exchange(path, base, mine)
@@ -87,7 +90,7 @@ def pull(project: Project) -> tuple[Carried, ...]:
             with contextlib.suppress(OSError, UpdateFailed):  # each file has a copy, and the others come back
                 _exchange(path, mine, base, _committed(top, path))
         raise
-    return tuple(carried)
+    return tuple(each for each in carried if each)
 
 
 def _exchange(path: Path, wanted: bytes, *present: bytes) -> None:
@@ -96,7 +99,8 @@ def _exchange(path: Path, wanted: bytes, *present: bytes) -> None:
         write_atomically(path, wanted)
 
 
-def _carry(top: Path, path: Path, copy: Path, base: bytes, mine: bytes) -> Carried:
+def _carry(top: Path, path: Path, copy: Path, base: bytes, mine: bytes) -> Carried | None:
+    """Writes the new version with the answer; None, and no copy, if the reader's file is that already."""
     if not path.is_file():
         return Carried(path, copy, _REMOVED)
     present, new = path.read_bytes(), _committed(top, path)
@@ -104,6 +108,9 @@ def _carry(top: Path, path: Path, copy: Path, base: bytes, mine: bytes) -> Carri
         copy, mine = keep_copy(path), present
     merged = carried_over(base, mine, new)
     write_atomically(path, new if merged is None else merged)
+    if merged == mine:
+        copy.unlink()
+        return None
     return Carried(path, copy, BOTH_CHANGED if merged is None else None)
 
 

@@ -76,7 +76,8 @@ class WatchScreen:
         room = max(1, height - len(head) - len(foot))
         lines = self._lines(console, width)
         if self.top < 0:
-            self.top = _first_verdict(lines) if len(lines) > room else 0
+            # The line above the verdict gives way to the count of those above.
+            self.top = _first_verdict(lines) - 1 if len(lines) > room else 0
         self.top = max(0, min(self.top, len(lines) - room))
         shown = lines[self.top : self.top + room]
         below = len(lines) - self.top - room

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import io
 import os
 import selectors
 import signal
@@ -26,8 +27,11 @@ from tooling.learning.screens import file_of
 from tooling.learning.watch_screen import WatchScreen
 from tooling.progress import read_progress
 from tooling.project import Project
+from tooling.reports.hints import show_hint
 from tooling.reports.invocation import typed_path
+from tooling.reports.terminal import Terminal
 from tooling.text import Text
+from tooling.text.colours import wants_colour
 
 _HEAD = Text("puzzle {number}: {title} · {file}")
 _JUDGING = Text("building, running and judging {command}")
@@ -197,8 +201,17 @@ class Watch:
         return True
 
     def _show_hint(self) -> None:
-        self._hint = self._hint % max(1, len(self._step.mode.hints)) + 1
-        self._show_command("hint", str(self._hint))
+        mode = self._step.mode
+        if not mode.hints:  # the code is given, which the command says
+            self._show_command("hint")
+            return
+        self._hint = self._hint % len(mode.hints) + 1
+        text = io.StringIO()
+        width = os.get_terminal_size(sys.stdout.fileno()).columns
+        terminal = Terminal(text, wants_colour(sys.stdout), width)
+        show_hint(mode, self._step.command, self._hint, terminal, self._language, keys=True)
+        self._reading = True
+        self._screen.show(text.getvalue())
 
     def _show_solution(self, asked: bool) -> None:
         progress = read_progress(self._project.root)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from tooling.catalog.model import ModeKind, ProgramLanguage
-from tooling.execution.program import Ending
+from tooling.execution.program import Ending, without_noise
 from tooling.judging.comparison import Comparison
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
@@ -53,11 +53,6 @@ _WORDS: dict[str, Text] = {
     "simulator": Text("the simulated GPU found:"),
     "by-luck": Text("the values are right this time, but by luck; the simulated GPU found:"),
 }
-_STDERR_NOISE = (
-    "stack trace was not collected",
-    "To get more accurate error information, set MODULAR_DEBUG",
-    "Failed to initialize Crashpad",
-)
 _MOST_FINDINGS = 6
 BOOK = "book"
 """The data set that a program itself has."""
@@ -236,7 +231,7 @@ def _show_warnings(verdict: Verdict, terminal: Terminal, language: str) -> None:
 
 
 def _show_stderr(stderr: str, terminal: Terminal, language: str) -> None:
-    lines = [line for line in stderr.splitlines() if line.strip() and not line.startswith(_STDERR_NOISE)]
+    lines = [line for line in without_noise(stderr).splitlines() if line.strip()]
     if lines:
         terminal.line("  " + terminal.paint(_say("stderr", language) + ":", "dim"))
         for line in lines[-8:]:

@@ -28,12 +28,12 @@ def on_the_simulated_gpu(test: Test) -> Test:
     return marked
 
 
-def profile(*arguments: str) -> subprocess.CompletedProcess[str]:
+def profile(*arguments: str, columns: int = 140) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PUZZLE_TARGET")}
     return subprocess.run(
         [sys.executable, "-m", "tooling", "profile", *arguments],
         cwd=REPOSITORY,
-        env={**environment, "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1", "COLUMNS": "140"},
+        env={**environment, "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1", "COLUMNS": str(columns)},
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -89,6 +89,18 @@ def test_the_table_names_lines_and_says_that_times_need_a_gpu(reports: tuple[str
     assert re.search(r"p15\.mojo:\d+ +cache\[local_i\] = a.* 1\.5 +50%", text)
     assert "a time can only be measured on a real GPU" in text
     assert not re.search(r"\d ?(ns|µs|us|ms|seconds)\b", text)
+
+
+@on_the_simulated_gpu
+def test_a_narrow_terminal_gets_two_tables_with_whole_titles_and_line_numbers() -> None:
+    text = profile("p15", "--solution", columns=80).stdout
+    assert all(len(line) <= 80 for line in text.splitlines())
+    first, second = (table.splitlines() for table in text.split("axis_sum  ")[1].split("\n\n")[:2])
+    titles = [" ".join(line.split()) for line in (*first[1:4], *second[:2])]
+    assert "line source instr. /instr. loads /req. stores /req. used" in titles
+    assert "line source wavefronts conflicts barriers" in titles
+    assert any(re.match(r"\d+ +cache\[", line) for line in second)
+    assert all(table[-1].startswith("all lines ") for table in (first, second))
 
 
 @on_the_simulated_gpu

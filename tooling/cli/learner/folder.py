@@ -14,7 +14,7 @@ _CARRIED = Text("{path}: your answer was carried over")
 _NOT_CARRIED = Text("{path}: your answer was not carried over, because {why}")
 _COPY = Text("your file as it was: {copy}")
 _COMPARE = Text("compare the two files, and copy what you need")
-_CURRENT = Text("no edited file was in the way")
+_CURRENT = Text("the puzzles are up to date, and no file that you have edited had to change")
 
 
 def init_command(options: InitOptions) -> int:

@@ -124,6 +124,7 @@ def _recorded(
         UsageError: the launch or block that was chosen does not exist.
     """
     from tooling.cli.parser import UsageError
+    from tooling.execution.program import without_noise
     from tooling.replay.running import Place, record, record_finding
     from tooling.simulator.gpu.launch import Dim3
     from tooling.target_run import RunOptions
@@ -134,7 +135,7 @@ def _recorded(
         environment={**subject.environment, **staged},
         time_limit=options.timeout,
         stream=stream,
-        error_output=sys.stderr.write,
+        error_output=lambda text: sys.stderr.write(without_noise(text)),
         language=options.lang,
         graphs=subject.graphs,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 from rich.cells import cell_len
@@ -89,6 +89,7 @@ COLUMNS = (
 )
 _UNMEASURED = {"sectors": "cache_lines", "local": "local_lines", "wavefronts": "passes"}
 """Titles for a GPU whose counts no profiler has confirmed."""
+_LEAST_SOURCE = 8  # columns, in a narrow terminal
 _COLOURS = {"good": "green", "warn": "yellow", "bad": "red"}
 
 
@@ -106,7 +107,10 @@ def show(
     for kernel in kernels:
         console.print()
         console.print(headline(kernel, language), highlight=False)
-        console.print(_table(kernel, language, console.width, instructions=instructions))
+        for number, table in enumerate(_tables(kernel, language, console.width, instructions=instructions)):
+            if number:
+                console.print()
+            console.print(table)
     console.print()
     rules = kernels[0].rules
     notes = [say("no_times", language)]
@@ -129,29 +133,53 @@ def headline(kernel: KernelProfile, language: str) -> str:
     return f"[bold]{escape(kernel.name)}[/]  {', '.join(parts)}"
 
 
-def _table(kernel: KernelProfile, language: str, width: int, *, instructions: bool) -> Table:
+def _tables(kernel: KernelProfile, language: str, width: int, *, instructions: bool) -> Iterator[Table]:
+    """The numbers of each line; in several tables where the terminal is too narrow for one."""
     shown = [column for column in COLUMNS if column.number(kernel.counts)]
     titles = {} if kernel.rules.measured else _UNMEASURED
-    heads = [_head(titles.get(column.title, column.title), language) for column in shown]
-    room = max(16, width - 24 - sum(2 + _head_width(head) for head in heads))
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column(say("line", language), no_wrap=True, style=rich_style("cyan"))
-    table.add_column(say("source", language), no_wrap=True)
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
-    for profile in kernel.in_order():
-        text = shortened(source_text(profile.line), room)
-        name = file_and_line(profile.line) or say("elsewhere", language)
-        cells = [_cell(column, profile.counts) for column in shown]
-        table.add_row(escape(name), escape(text), *cells)
-        if instructions:
-            for line, (form, issued) in sorted(profile.forms.items()):
-                words = shortened(f"  {form}", room)
-                place = f"  PTX:{line}" if kernel.rules.measured else ""
-                table.add_row(place, escape(words), f"{issued:,}", style="dim")
-    totals = [_cell(column, kernel.counts) for column in shown]
-    table.add_row(say("total", language), "", *totals, style="bold")
-    return table
+    heads = {column: _head(titles.get(column.title, column.title), language) for column in shown}
+    numbers = sum(2 + _head_width(head) for head in heads.values())
+    wide = width >= 24 + 16 + numbers
+    names = _names(kernel, language, narrow=not wide)
+    widest = max(cell_len(name) for name in (*names, say("total", language)))
+    groups: list[list[Column]] = [[]]
+    room = most = width - widest - 2 - _LEAST_SOURCE - 2
+    for column, head in heads.items():
+        room -= 2 + _head_width(head)
+        if room < 0 and groups[-1]:
+            groups.append([])
+            room = most - 2 - _head_width(head)
+        groups[-1].append(column)
+    for group in groups:
+        table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+        table.add_column(say("line", language), no_wrap=True, min_width=widest, style=rich_style("cyan"))
+        table.add_column(say("source", language), no_wrap=True)
+        for column in group:
+            table.add_column(heads[column], justify="right", no_wrap=True)
+        numbers = sum(2 + _head_width(heads[column]) for column in group)
+        source = width - 24 - numbers if wide else max(_LEAST_SOURCE, width - widest - 4 - numbers)
+        for profile, name in zip(kernel.in_order(), names, strict=True):
+            cells = [_cell(column, profile.counts) for column in group]
+            if group is groups[0] or any(cells):
+                table.add_row(escape(name), escape(shortened(source_text(profile.line), source)), *cells)
+            if instructions and group is groups[0]:
+                for line, (form, issued) in sorted(profile.forms.items()):
+                    words = shortened(f"  {form}", source)
+                    place = f"  PTX:{line}" if kernel.rules.measured else ""
+                    table.add_row(place, escape(words), f"{issued:,}", style="dim")
+        totals = [_cell(column, kernel.counts) for column in group]
+        table.add_row(say("total", language), "", *totals, style="bold")
+        yield table
+
+
+def _names(kernel: KernelProfile, language: str, *, narrow: bool) -> list[str]:
+    """`p15.mojo:12` for each line; where there is little room for it, the number alone if it is enough."""
+    lines = [profile.line for profile in kernel.in_order()]
+    alone = narrow and len({line.file for line in lines if line.number}) == 1
+    return [
+        (str(line.number) if alone and line.number else file_and_line(line)) or say("elsewhere", language)
+        for line in lines
+    ]
 
 
 def shortened(text: str, room: int) -> str:
