@@ -42,13 +42,13 @@ _SHAPE = re.compile(r"<(?:rect|path|circle|ellipse|polygon|polyline)\b[^>]*>")
 
 _OF_PAGE = {
     pair: f"var(--{name})"
-    for pair, name in zip(
-        zip(LIGHT.marks[Ink.LIVE], DARK.marks[Ink.LIVE], strict=True),
-        ("figure-fill", "accent", "figure-ink"),
-        strict=True,
+    for ink, names in (
+        (Ink.RESULT, ("accent", "accent")),  # its text is white or black on every page
+        (Ink.LIVE, ("figure-fill", "figure-line", "figure-ink")),
     )
+    for pair, name in zip(zip(LIGHT.marks[ink], DARK.marks[ink], strict=True), names, strict=False)
 }
-"""Colours of what threads hold, light and dark: a page of a part shows them in the part's hue."""
+"""Colours of output and of what threads hold, light and dark: a page of a part shows them in its hue."""
 
 
 class Picture(Struct, frozen=True):
