@@ -362,6 +362,37 @@ def test_each_output_of_the_book_is_listed_once(real: Project) -> None:
     assert len(names) == len(set(names))
 
 
+@pytest.mark.parametrize(
+    ("name", "marked"),
+    [
+        ("p13-halo", 3),  # the elements of the halo
+        ("p14", 8 + 4 + 2),  # the values that become part of the last element, step by step
+        ("p21", 2),  # to the row of the first token, and from there
+        ("p26-butterfly", 2 + 4 + 8),  # the lanes that have the largest element, doubled by each exchange
+    ],
+)
+def test_the_arrows_to_follow_are_marked(real: Project, name: str, marked: int) -> None:
+    for _, text in pictures(PuzzleIndex(real), find_figure(name)):
+        assert text.count("url(#marked)") == marked
+
+
+def test_curves_end_in_the_direction_of_their_heads() -> None:
+    canvas = Canvas(100, 60, SHADES[0], "en")
+    canvas.curve(10, 0, 50, 40)
+    canvas.curve(10, 0, 10, 40)
+    canvas.side_curve(0, 10, 40, 50)
+    canvas.bend(90, 0, 10, 40)
+    drawn = canvas.svg("x", "y")
+    assert re.findall(r'<path d="(M[^"]*)" fill="none"', drawn) == [
+        "M10 0C10 20 50 20 50 40",
+        "M10 0V40",
+        "M0 10C20 10 20 50 40 50",
+        "M90 0V32Q90 40 82 40H10",
+    ]
+    assert 'id="head"' in drawn
+    assert 'id="marked"' not in drawn
+
+
 def test_neighbouring_cells_have_the_same_gap() -> None:
     canvas = Canvas(200, 60, SHADES[0], "en")
     for column in range(3):

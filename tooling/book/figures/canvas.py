@@ -87,7 +87,7 @@ DARK = Shade(
     "#74818e",
     "#2a333d",
     {
-        Ink.PLAIN: ("#222b35", "#74828f", "#dde4ea"),
+        Ink.PLAIN: ("#222b35", "#687683", "#dde4ea"),
         Ink.LIVE: ("#17393a", "#3d9486", "#c8f0e8"),
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
         Ink.SPARE: ("#1b222a", "#4a5766", "#93a0ad"),

@@ -25,9 +25,9 @@ def draw_launch(_: Facts, sheet: Sheet) -> Canvas:
     canvas.cell(86, 20, 160, 40, "enqueue_function", size=Size.VALUE)
     canvas.cell(252, 20, 232, 40, "synchronize()", ink=Ink.SPARE, size=Size.VALUE)
     canvas.cell(490, 20, 116, 40, _ERROR, ink=Ink.MARK)
-    canvas.curve(200, 63, 258, 100)
+    canvas.curve(200, 63, 284, 101)
     canvas.cell(262, 104, 204, 40, "add_10", ink=Ink.LIVE)
-    canvas.curve(468, 112, 520, 64)
+    canvas.curve(444, 101, 548, 63)
     canvas.label(466, 160, _BAD_READ, "end", size=Size.LABEL, quiet=True)
     return canvas
 
@@ -40,10 +40,10 @@ def draw_launch_narrow(_: Facts, sheet: Sheet) -> Canvas:
     canvas.cell(6, 30, 146, 40, "enqueue_function", size=Size.LABEL)
     canvas.cell(6, 76, 146, 112, "synchronize()", ink=Ink.SPARE, size=Size.LABEL)
     canvas.cell(6, 194, 146, 40, _ERROR, ink=Ink.MARK)
-    canvas.curve(155, 54, 196, 92)
+    canvas.side_curve(155, 50, 195, 104)
     canvas.cell(198, 84, 112, 92, "add_10", ink=Ink.LIVE)
     canvas.label(310, 190, _BAD_READ, "end", size=Size.LABEL, quiet=True)
-    canvas.curve(206, 180, 156, 208)
+    canvas.side_curve(195, 156, 155, 214)
     return canvas
 
 

@@ -70,15 +70,18 @@ class Slots(Struct, frozen=True):
     Attributes:
         values: what they hold.
         changed: which of them was just written; None for all.
+        wrong: whether what was written there is wrong.
     """
 
     values: tuple[float, ...]
     changed: int | None = None
+    wrong: bool = False
 
     def draw(self, canvas: Canvas, x: float, y: float, side: float) -> None:
         """Draws them in a row; those that were not written are pale."""
         for index, value in enumerate(self.values):
-            ink = Ink.LIVE if self.changed in (None, index) else Ink.SPARE
+            written = Ink.MARK if self.wrong else Ink.LIVE
+            ink = written if self.changed in (None, index) else Ink.SPARE
             canvas.cell(x + index * side, y, side, side, number(value), ink=ink)
 
 
@@ -114,7 +117,7 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             written = written or action is write
             values = (left, left + own if written else own, last)
             rows.append((action, Slots(values, states[action] if action is write else -1)))
-        rows.append((finish, Slots((left, left + own, last + seen), 2)))
+        rows.append((finish, Slots((left, left + own, last + seen), 2, wrong=last + seen != right)))
         for index, (label, slots) in enumerate(rows):
             top = y + 50 + index * row
             canvas.label(x, top + side / 2, label, size=Size.VALUE, quiet=not index)

@@ -160,7 +160,7 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             )
 
     def title(x: float, wide: int, y: float, text: str) -> None:
-        canvas.label(x + wide * cell / 2, y - 13, text, "middle", size=Size.LABEL, mono=True, bold=True)
+        canvas.label(x + wide * cell / 2, y - 13, text, "middle", mono=True, bold=True)
 
     canvas.frame(frame, 12, after - frame, bottom - 12)
     canvas.label(frame + 12, 30, Text("block (0, 0)"), size=Size.VALUE, bold=True)
@@ -203,7 +203,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     widths = (steps * cell, steps * cell, tile * cell, tile * cell, tile * wide)
     for x, heading, across in zip(columns, headings, widths, strict=True):
         if heading != "total" or not narrow:
-            canvas.label(x + across / 2, 44, heading, "middle", size=Size.LABEL, mono=True, bold=True)
+            canvas.label(x + across / 2, 44, heading, "middle", mono=True, bold=True)
     name = f"({_BLOCK % grid}, {_BLOCK // grid})"
     canvas.label(columns[0], 14, Text("block {name}").of(name=name), size=Size.VALUE, bold=True)
     totals = [0.0] * cells
@@ -254,9 +254,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     if narrow:
         wide, high = 46, 28
         x = right - tile * wide
-        canvas.label(
-            x + tile * wide / 2, bottom + 6, "output", "middle", size=Size.LABEL, mono=True, bold=True
-        )
+        canvas.label(x + tile * wide / 2, bottom + 6, "output", "middle", mono=True, bold=True)
         for index, total in enumerate(totals):
             place = (x + index % tile * wide, bottom + 22 + index // tile * high)
             canvas.cell(*place, wide, high, number(total), ink=Ink.RESULT, size=Size.LABEL)
