@@ -36,7 +36,7 @@ comptime STRIDE = 512
 def kernel2(output: Output, a: Input, b: Input, size: Int32):
     var thread = block_idx.x * block_dim.x + thread_idx.x
     # FILL: about 1 line, instead of the three below
-    # STUB: # The data are taken for a table of STRIDE columns, and a warp walks down one.
+    # STUB: # The data are taken for a table of STRIDE columns; a warp walks down one.
     # STUB: var rows = Int(size) // STRIDE
     # STUB: var i = (thread % rows) * STRIDE + thread // rows
     # Along the row: whatever shape one has in mind, memory is a line, and a
