@@ -163,7 +163,7 @@ def draw_steps(
         narrow: for narrow screens.
     """
     each = threads // WARP
-    left, right, side, high, pitch = (2, 4, 10, 14, 36) if narrow else (left, right, 14, 20, 26)
+    left, right, side, high, pitch = (2, 6, 10, 14, 36) if narrow else (left, right, 14, 20, 26)
     top = 42 if narrow else 28
     end = left + WARP * side
     canvas = sheet(end + right, top + len(steps) * pitch + 4)

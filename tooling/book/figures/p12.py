@@ -17,18 +17,19 @@ def draw_dot_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Can
     size = facts.constant("SIZE")
     data = facts.inputs("default")
     left, side, gap = (28, NARROW_CELL, 44) if narrow else (170, CELL, 26)
-    rows = 34 + 2 * (side + 10)
+    pitch = side + 18  # from one vector to the next
+    rows = 34 + 2 * pitch - 8
     canvas = sheet(left + size * side + (4 if narrow else 24), rows + gap + 3 * ROW + side + 8)
     for index in range(size):
         canvas.label(left + index * side + side / 2, 16, f"T{index}", "middle", size=Size.LABEL, quiet=True)
     for row, name in enumerate(("a", "b")):
-        top = 34 + row * (side + 10)
+        top = 34 + row * pitch
         canvas.label(left - 16, top + side / 2, name, "end", mono=True)
         for index in range(size):
             canvas.cell(left + index * side, top, side, side, number(data[name].reshape(-1)[index]))
     for index in range(size):
         middle = left + index * side + side / 2
-        canvas.label(middle, 34 + side + 5, "×", "middle", size=Size.VALUE, quiet=True)
+        canvas.label(middle, 34 + (side + pitch) / 2, "×", "middle", size=Size.VALUE, quiet=True)
         canvas.arrow(middle, rows - 8, middle, rows + 22)
     first = Text("products, shared")
     draw_reduction(canvas, left, rows + gap, facts.trace("p12"), first=first, narrow=narrow)

@@ -104,13 +104,13 @@ def first_requests(facts: Facts) -> tuple[Request, Request]:
 
 def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The first 128 bytes of the rows that each warp reads: sectors, words, and the lane of each word."""
-    word, line, left, shown = (15, 16, 70, 4) if narrow else (19, 32, 82, 6)
+    word, line, left, shown = (16, 16, 62, 4) if narrow else (19, 32, 82, 6)
     requests = first_requests(facts)
     high, gap = 22, 6
     lines = [[(row, 0) for row in request.rows[:shown]] for request in requests]
     lines[0] = [(row, part) for row, _ in lines[0] for part in range(_LANES // line)]
     height = sum(38 + len(each) * (high + 5) for each in lines) + 34 + 16
-    canvas = sheet(left + line * word + (line // _SECTOR - 1) * gap + 6, height)
+    canvas = sheet(left + line * word + (line // _SECTOR - 1) * gap + 2, height)
     y = 12.0
     for request, each in zip(requests, lines, strict=True):
         one = Text("{kernel}: 1 row, {sectors} sectors")
@@ -128,7 +128,7 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         y += 20
         for row, part in each:
             if part == 0:
-                canvas.label(left - 8, y + high / 2, Text("row {row}").of(row=row), "end", size=Size.LABEL)
+                canvas.label(left - 6, y + high / 2, Text("row {row}").of(row=row), "end", size=Size.LABEL)
             moved = request.sectors(row)
             lane_of = {column: lane for lane, (at, column) in enumerate(request.lanes) if at == row}
             for column in range(part * line, (part + 1) * line):
