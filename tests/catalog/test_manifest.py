@@ -131,6 +131,7 @@ def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
         (("id: p01", "id: p02"), (1, 5), "id: must be `p01`, the name of the folder"),
         (("id: p01", "id: p01\nid: p01"), (2, 1), "id: the key is given twice"),
         (("part: I", "part:"), (4, 6), "part: has no value"),
+        (("part: I", "part: 1"), (4, 7), "part: must be the Roman numeral of a part, such as `IV`, not `1`"),
         (("[puzzle_01/puzzle_01.md]", "[]"), (5, 11), "chapters: a puzzle must have at least one chapter"),
         (("[puzzle_01/", "[puzzle_10/"), (5, 12), "chapters[0]: must be a page of this puzzle"),
         (("puzzle_01.md]", "../../x.md]"), (5, 12), "chapters[0]: must be a page of this puzzle"),

@@ -125,6 +125,11 @@ def test_targets_say_why_they_are_absent(workbench: Workbench) -> None:
     assert "apple       불가 Apple 실리콘 Mac이 아닙니다" in korean
 
 
+def test_targets_are_wrapped_beside_their_names(workbench: Workbench) -> None:
+    shown = workbench.run("targets", "--lang", "ko", COLUMNS="60").stdout
+    assert ("sim-amd     가능 시뮬레이션 AMD GPU(gfx942): 워프당 스레드\n                 64개\n") in shown
+
+
 def test_help_lists_the_commands_without_loading_them(workbench: Workbench) -> None:
     result = workbench.run("--help")
     assert result.status == ExitCode.PASSED

@@ -81,7 +81,7 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
     title = errors.attempt(lambda: local_text(keys["title"]), LocalText(()))
     summary = errors.attempt(lambda: local_text(keys["summary"]) if "summary" in keys else None, None)
     learnt = errors.attempt(lambda: local_text(keys["learnt"]) if "learnt" in keys else None, None)
-    part = errors.attempt(lambda: Value.text(keys["part"]), "")
+    part = errors.attempt(lambda: _part(keys["part"]), "")
     chapters = errors.attempt(lambda: _chapters(keys["chapters"], number, project), ())
     errors.raise_all()
     return Puzzle(
@@ -103,6 +103,13 @@ def _identity(value: Value, path: Path) -> str:
     if identity != path.parent.name:
         raise value.error(f"must be `{path.parent.name}`, the name of the folder, not `{identity}`")
     return identity
+
+
+def _part(value: Value) -> str:
+    part = value.text()
+    if not re.fullmatch("[IVX]+", part):
+        raise value.error(f"must be the Roman numeral of a part, such as `IV`, not `{part}`")
+    return part
 
 
 def _number(value: Value, identity: str) -> int:

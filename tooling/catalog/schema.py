@@ -154,7 +154,7 @@ class PuzzleFile(Struct, forbid_unknown_fields=True):
     id: Annotated[str, Meta(pattern=r"^p\d\d$", description="the folder's name")]
     number: Annotated[int, Meta(ge=1)]
     title: LocalFile
-    part: Annotated[str, Meta(description="Roman numeral of the book's part")]
+    part: Annotated[str, Meta(pattern="^[IVX]+$", description="Roman numeral of the book's part")]
     chapters: Annotated[list[str], Meta(min_length=1, description="pages below book/src, in order")]
     programs: Annotated[list[ProgramFile], Meta(min_length=1)]
     modes: Annotated[list[ModeFile], Meta(min_length=1)]

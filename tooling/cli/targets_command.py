@@ -20,7 +20,7 @@ def command(options: TargetsOptions) -> int:
     from tooling.targets.probing import probe
     from tooling.targets.selection import choose
     from tooling.text import in_language
-    from tooling.text.width import columns
+    from tooling.text.width import columns, wrapped
 
     terminal = open_terminal()
     yes, no = _YES.render(options.lang), _NO.render(options.lang)
@@ -28,7 +28,11 @@ def command(options: TargetsOptions) -> int:
 
     def show(kind: TargetKind, word: str, style: str, rest: str) -> None:
         padding = " " * (width - columns(word))
-        terminal.line(f"{kind.value:{_WIDTH}} {terminal.paint(word, style)}{padding} {rest}")
+        before = _WIDTH + width + 2
+        first, *others = wrapped(rest, max(30, terminal.width - before)) if terminal.width else [rest]
+        terminal.line(f"{kind.value:{_WIDTH}} {terminal.paint(word, style)}{padding} {first}")
+        for line in others:
+            terminal.line(" " * before + line)
 
     for kind in TargetKind:
         found = probe(kind)
@@ -43,5 +47,5 @@ def command(options: TargetsOptions) -> int:
         show(kind, yes, "green", f"{in_language(found.named, options.lang)}: {', '.join(details)}")
     choice = choose(None)
     chosen = _CHOSEN.of(target=choice.target.kind.value, reason=choice.reason)
-    terminal.line(chosen.render(options.lang))
+    terminal.wrapped(chosen.render(options.lang))
     return ExitCode.PASSED

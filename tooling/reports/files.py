@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tooling.errors import Location, ToolingError
-from tooling.reports.records import ReportRecord, report_data
 from tooling.text import Text
+
+if TYPE_CHECKING:
+    from tooling.reports.records import ReportRecord
 
 _SOURCES = (".mojo", ".py", ".yaml", ".toml", ".md")
 
@@ -24,6 +27,8 @@ def write_json(path: str, command: str, records: Sequence[ReportRecord]) -> None
         ReportNotWritten: the file cannot be written.
     """
     import json  # noqa: PLC0415 - only where a report is asked for
+
+    from tooling.reports.records import report_data  # noqa: PLC0415 - imports NumPy, which other reports do not need
 
     write_report(path, json.dumps(report_data(command, list(records)), indent=2, ensure_ascii=False) + "\n")
 
