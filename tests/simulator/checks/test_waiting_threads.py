@@ -85,3 +85,12 @@ def test_an_index_far_outside_is_not_a_rank_without_a_cluster() -> None:
     body = "mov.u32 %r1, tile; add.u32 %r1, %r1, 0x4000000; ld.shared.b32 %r2, [%r1];"
     (finding,) = found(body, Check.MEMORY, before=".shared .align 4 .b8 tile[4];")
     assert finding.kind is Kind.OUTSIDE_SHARED
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_thread_that_did_not_wait_for_its_cluster_is_named(schedule: str) -> None:
+    body = "barrier.cluster.arrive;\nsetp.ne.u32 %p1, %r30, 0; @%p1 bra END;\nbarrier.cluster.wait;\nEND:"
+    (finding,) = found(body, Check.SYNCHRONISATION, schedule=schedule, blocks=2, cluster=2)
+    (party,) = finding.parties
+    assert (finding.kind, finding.arrived) == (Kind.CLUSTER_WAIT_MISSING, 254)
+    assert (party.thread, party.block, party.count) == ((1, 0, 0), (0, 0, 0), 254)

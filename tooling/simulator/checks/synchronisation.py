@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP, CheckHook, source_position, survivors
@@ -49,14 +49,28 @@ class _MBarrier(Struct):
 
 
 class _Tally(Struct):
-    """The number of lanes that executed a kind of instruction in this batch, and the last instruction."""
+    """How often each thread of a batch executed a kind of instruction, and the last instruction.
 
-    total: int = 0
+    `counts` has a place for each thread from `first` on; it is empty until the first such instruction.
+    """
+
+    first: int
+    threads: int
+    counts: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     last: Instruction | None = None
 
-    def add(self, instruction: Instruction, lanes: int) -> None:
-        self.total += lanes
+    def add(self, instruction: Instruction, threads: Ints) -> None:
+        if not len(self.counts):
+            self.counts = np.zeros(self.threads, dtype=np.int64)
+        self.counts[threads - self.first] += 1
         self.last = instruction
+
+    def beyond(self, other: _Tally) -> Ints:
+        """The threads that executed this kind of instruction more often than the other."""
+        if not len(self.counts):
+            return np.zeros(0, dtype=np.int64)
+        others = other.counts if len(other.counts) else 0
+        return self.first + np.flatnonzero(self.counts > others)
 
 
 class SynchronisationCheck(CheckHook):
@@ -74,7 +88,8 @@ class SynchronisationCheck(CheckHook):
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
         self._remote = RemoteAccesses(self.context.threads_per_block)
-        self._arrivals, self._waits = _Tally(), _Tally()
+        size = self.context.threads_per_block
+        self._arrivals, self._waits = (_Tally(first_block * size, blocks * size) for _ in range(2))
         self._stuck = False
 
     # Block barriers
@@ -159,10 +174,10 @@ class SynchronisationCheck(CheckHook):
     # Clusters
 
     def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
-        self._arrivals.add(instruction, len(threads))
+        self._arrivals.add(instruction, threads)
 
     def cluster_wait(self, threads: Ints, instruction: Instruction) -> None:
-        self._waits.add(instruction, len(threads))
+        self._waits.add(instruction, threads)
 
     def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
         here = blocks_of(self.context.launch, clusters).reshape(-1)
@@ -193,18 +208,17 @@ class SynchronisationCheck(CheckHook):
         self._note(Kind.CLUSTER_BLOCK_GONE, remote_access.instruction, parties)
 
     def batch_end(self, first_block: int, blocks: int) -> None:
-        """All threads of the batch have exited: the numbers of arrivals and waits at the cluster barrier must
-        be equal."""
+        """All threads of the batch have exited: each must have waited as often as it arrived."""
         if self._stuck:
             return
-        lost = self._arrivals.total - self._waits.total
-        first = first_block * self.context.threads_per_block
-        if lost > 0 and self._arrivals.last is not None:
-            party = self.party(first, Action.CLUSTER_BARRIER, self._arrivals.last, lost)
-            self._note(Kind.CLUSTER_WAIT_MISSING, self._arrivals.last, (party,), arrived=lost)
-        elif lost < 0 and self._waits.last is not None:
-            party = self.party(first, Action.CLUSTER_BARRIER, self._waits.last, -lost)
-            self._note(Kind.CLUSTER_ARRIVE_MISSING, self._waits.last, (party,), arrived=-lost)
+        for kind, more, fewer in (
+            (Kind.CLUSTER_WAIT_MISSING, self._arrivals, self._waits),
+            (Kind.CLUSTER_ARRIVE_MISSING, self._waits, self._arrivals),
+        ):
+            threads = more.beyond(fewer)
+            if len(threads) and more.last is not None:
+                party = self.party(int(threads[0]), Action.CLUSTER_BARRIER, more.last, len(threads))
+                self._note(kind, more.last, (party,), arrived=len(threads))
 
     # Mbarriers
 
