@@ -14,6 +14,11 @@ from tooling.book.site.line_breaks import keep_together
         ("<code>--tiled</code>", '<code class="short">--tiled</code>'),
         ("<code>barrier()</code>를", '<code class="short">barrier()</code>\u2060를'),
         ("<code>a + b</code>를", '<code class="short">a + b</code>\u2060를'),
+        ("윈도(window)에는 (둘)", "윈도(window)\u2060에는 (둘)"),
+        (
+            "<code>f(x)를</code><pre># 윈도(window)에</pre>",
+            '<code class="short">f(x)를</code><pre># 윈도(window)에</pre>',
+        ),
         ("<code>a</code> 를", '<code class="short">a</code> 를'),
         (f"<code>{'x' * 40}</code>", f"<code>{'x' * 40}</code>"),
         (

@@ -196,7 +196,8 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     right = columns[3 if narrow else 4] + tile * wide
     canvas = sheet(right + (4 if narrow else 10), bottom + (116 if narrow else 20))
     loaded = (Ink.MARK, Text("tile that is copied"))
-    for nth, entry in enumerate(((Ink.SPARE, Text("tile")), loaded, _SHARED, _RESULT)):
+    held = _SHARED if narrow else (Ink.LIVE, Text("shared memory, register"))  # totals are in registers
+    for nth, entry in enumerate(((Ink.SPARE, Text("tile")), loaded, held, _RESULT)):
         at = (columns[0], bottom + 24 + nth * 24) if narrow else (columns[0] + nth * 160, bottom + 4)
         _legend(canvas, *at, entry)
     headings = ("a", "b", "a_shared", "b_shared", "total")
@@ -242,7 +243,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                     wide,
                     cell,
                     number(totals[index]),
-                    ink=Ink.RESULT,
+                    ink=Ink.RESULT if step == steps - 1 else Ink.LIVE,
                 )
         if narrow:
             thread = Text("total of thread (0, 0)")

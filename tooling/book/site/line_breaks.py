@@ -1,4 +1,4 @@
-"""Prevents line breaks in short code, flags, tuples and `puzzle 3`, and between code and its particle."""
+"""Prevents line breaks in short code, flags, tuples and `puzzle 3`, and before a particle after code or `)`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _PARTICLE = re.compile(r"</code>(?=[가-힣])")
 _UNBROKEN = re.compile(
     r"<(head|nav|h[1-6]|pre|code|svg|math|script|style)\b.*?</\1>|<[^>]*>"  # stay as they are
     r"|\b[Pp](?:uzzle|art) \d+\b|퍼즐 \d+"
-    r"|\((?:(?:\d+|[a-z]), )+(?:\d+|[a-z])\)",
+    r"|\((?:(?:\d+|[a-z]), )+(?:\d+|[a-z])\)"
+    r"|(?<=\w)\)(?=[가-힣])",  # before a particle
     re.DOTALL,
 )
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -30,4 +31,4 @@ def keep_together(html: str) -> str:
 
 
 def _joined(words: str) -> str:
-    return words.replace(" ", _NO_BREAK)
+    return words + _JOINER if words == ")" else words.replace(" ", _NO_BREAK)
