@@ -196,8 +196,8 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     right = columns[3 if narrow else 4] + tile * wide
     canvas = sheet(right + (4 if narrow else 10), bottom + (116 if narrow else 20))
     loaded = (Ink.MARK, Text("tile that is copied"))
-    held = _SHARED if narrow else (Ink.LIVE, Text("shared memory, register"))  # totals are in registers
-    for nth, entry in enumerate(((Ink.SPARE, Text("tile")), loaded, held, _RESULT)):
+    kept = _SHARED if narrow else (Ink.LIVE, Text("shared memory, register"))  # totals are in registers
+    for nth, entry in enumerate(((Ink.SPARE, Text("tile")), loaded, kept, _RESULT)):
         at = (columns[0], bottom + 24 + nth * 24) if narrow else (columns[0] + nth * 160, bottom + 4)
         _legend(canvas, *at, entry)
     headings = ("a", "b", "a_shared", "b_shared", "total")
