@@ -198,7 +198,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     loaded = (Ink.MARK, Text("tile that is copied"))
     kept = _SHARED if narrow else (Ink.LIVE, Text("shared memory, register"))  # totals are in registers
     for nth, entry in enumerate(((Ink.SPARE, Text("tile")), loaded, kept, _RESULT)):
-        at = (columns[0], bottom + 24 + nth * 24) if narrow else (columns[0] + nth * 160, bottom + 4)
+        at = (columns[0], bottom + 24 + nth * 24) if narrow else (columns[0] + nth * 185, bottom + 4)
         _legend(canvas, *at, entry)
     headings = ("a", "b", "a_shared", "b_shared", "total")
     widths = (steps * cell, steps * cell, tile * cell, tile * cell, tile * wide)

@@ -1,4 +1,4 @@
-"""Prevents line breaks in short code, flags, tuples and `puzzle 3`, and before particles after code or `)`."""
+"""Prevents line breaks in code, flags, tuples and `puzzle 3`, and before particles after code or `)`."""
 
 from __future__ import annotations
 
