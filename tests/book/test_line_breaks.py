@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tooling.book.site.emphasis import mark_latin
-from tooling.book.site.line_breaks import keep_together
+from tooling.book.site.typography.emphasis import mark_latin
+from tooling.book.site.typography.line_breaks import keep_together
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tooling.book.errors import BookError
 from tooling.book.parts import glyph, part_number
 from tooling.book.phrases import PART_TITLES
 from tooling.book.puzzle_index import PuzzleIndex
-from tooling.book.site.highlight import highlight, highlight_page
+from tooling.book.site.typography.highlight import highlight, highlight_page
 from tooling.cli import main
 from tooling.exit_codes import ExitCode
 from tooling.mdbook.files import Files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tooling.book.site.tables import align_numbers
+from tooling.book.site.typography.tables import align_numbers
 
 
 @pytest.mark.parametrize(

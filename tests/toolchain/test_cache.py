@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -142,9 +145,11 @@ def test_a_folder_that_others_can_write_is_closed_or_not_used(
 
 
 def test_waiting_for_another_build_is_reported(
-    tmp_path: Path, toolchain: Toolchain, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, toolchain: Toolchain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = BuildCache(tmp_path / "cache", language="ko")
+    said = io.StringIO()  # capsys loses what a thread writes while the test reads
+    monkeypatch.setattr(sys, "stderr", said)
 
     def wait() -> None:
         with cache.locked("k"):
@@ -153,6 +158,6 @@ def test_waiting_for_another_build_is_reported(
     with cache.locked("k"):
         thread = threading.Thread(target=wait)
         thread.start()
-        while "같은 프로그램을 빌드하는 다른 프로세스가 끝나기를" not in capsys.readouterr().err:
-            pass
+        while "같은 프로그램을 빌드하는 다른 프로세스가 끝나기를" not in said.getvalue():
+            time.sleep(0.01)
     thread.join()

@@ -14,15 +14,15 @@ from msgspec import Struct
 from tooling.book.editions import Edition, repository_address
 from tooling.book.phrases import say
 from tooling.book.site import search
-from tooling.book.site.emphasis import mark_latin
 from tooling.book.site.frame import NOT_FOUND, SiteContext, apply_layout, switch_link
-from tooling.book.site.highlight import highlight_page
 from tooling.book.site.inputs import digest
-from tooling.book.site.line_breaks import keep_together
 from tooling.book.site.print_page import PRINT, print_page
 from tooling.book.site.sitemap import sitemap
 from tooling.book.site.staging import Contents
 from tooling.book.site.stamps import Stamp
+from tooling.book.site.typography.emphasis import mark_latin
+from tooling.book.site.typography.highlight import highlight_page
+from tooling.book.site.typography.line_breaks import keep_together
 from tooling.book.summary import Entry
 
 _NOT_PAGES = {"toc.html"}

@@ -16,7 +16,7 @@ from tooling.book.parts import glyph, part_number, part_style
 from tooling.book.phrases import say
 from tooling.book.site.icons import ICONS, draw_signs
 from tooling.book.site.print_page import PRINT
-from tooling.book.site.tables import align_numbers
+from tooling.book.site.typography.tables import align_numbers
 from tooling.book.summary import Entry
 
 NOT_FOUND = "404.html"

@@ -1,0 +1,1 @@
+"""How a rendered page is set: colours of code, line breaks, emphasis in Korean, columns of numbers."""
