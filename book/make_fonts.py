@@ -1,6 +1,7 @@
-"""Cuts the fonts of the book out of IBM Plex, and writes them to theme/assets/fonts.
+"""Cuts the fonts of the book out of IBM Plex and Bricolage Grotesque, and writes them to theme/assets/fonts.
 
-    npm install --prefix FOLDER @ibm/plex-sans @ibm/plex-mono @ibm/plex-sans-kr
+    npm install --prefix FOLDER @ibm/plex-sans @ibm/plex-mono @ibm/plex-sans-kr \\
+        @fontsource-variable/bricolage-grotesque@5.3.0
     uv run --with fonttools==4.60.1 --with brotli==1.2.0 python book/make_fonts.py FOLDER
 
 Korean has several files for each weight: the syllables that the book uses now, in bold those of titles and
@@ -17,6 +18,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fontTools import subset  # type: ignore[import-not-found,unused-ignore]
+from fontTools.ttLib import TTFont  # type: ignore[import-not-found,unused-ignore]
+from fontTools.varLib import instancer  # type: ignore[import-not-found,unused-ignore]
 
 HERE = Path(__file__).resolve().parent
 TARGET = HERE / "theme" / "assets" / "fonts"
@@ -31,6 +34,11 @@ SOURCES = {
     "mono": "plex-mono/fonts/complete/woff2/IBMPlexMono-Regular.woff2",
     "mono-bold": "plex-mono/fonts/complete/woff2/IBMPlexMono-SemiBold.woff2",
 }
+DISPLAY = (
+    "@fontsource-variable/bricolage-grotesque/files/bricolage-grotesque-latin-standard-normal.woff2",
+    {"wght": 700, "opsz": 36, "wdth": 100},
+)
+"""The font of titles: a variable one, and the point on its axes."""
 PARTS = 4
 HEAD = (
     "/* Hangul, for Korean pages: the syllables of KS X 1001, then those of the book, which come first. */\n"
@@ -78,18 +86,18 @@ def syllables_of_the_standard() -> set[int]:
     return {ord(code.decode("euc-kr")) for code in codes}
 
 
-def cut(source: Path, characters: Iterable[int], name: str) -> None:
+def cut(source: Path | TTFont, characters: Iterable[int], name: str) -> None:
     """Writes the part of a font with these characters."""
     options = subset.Options()
     options.flavor, options.hinting = "woff2", False
     options.layout_features = ["kern", "liga", "ccmp", "mark", "locl", "tnum", "zero"]
     options.name_IDs = [0, 1, 2, 4, 6, 13, 14]  # with copyright and licence
-    font = subset.load_font(source, options)
+    font = source if isinstance(source, TTFont) else subset.load_font(source, options)
     cutter = subset.Subsetter(options)
     cutter.populate(unicodes=characters)
     cutter.subset(font)
     for record in font["name"].names:
-        if record.nameID in (1, 4, 6):  # the licence reserves the name Plex for the whole font
+        if record.nameID in (1, 4, 6):  # the licence of Plex reserves its name for the whole font
             record.string = f"Book {name}"
     target = TARGET / f"{name}.woff2"
     subset.save_font(font, target, options)
@@ -101,6 +109,8 @@ def main(folder: Path) -> None:
     packages = folder / "node_modules" / "@ibm"
     for name, path in SOURCES.items():
         cut(packages / path, LATIN, name)
+    file, place = DISPLAY
+    cut(instancer.instantiateVariableFont(TTFont(folder / "node_modules" / file), place), LATIN, "display")
     used = syllables_of_the_book()
     others = sorted(syllables_of_the_standard() - used)
     step = -(-len(others) // PARTS)

@@ -14,6 +14,7 @@ from tooling.book.directives.formulas import RENDERER, record_path, render_formu
 from tooling.book.directives.formulas import load as load_formulas
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
+from tooling.book.marks import mark_of
 from tooling.book.parts import glyph, part_number
 from tooling.book.phrases import PART_TITLES
 from tooling.book.puzzle_index import PuzzleIndex
@@ -108,11 +109,23 @@ def test_the_card_of_a_later_page_names_the_puzzle_and_what_the_page_runs(real: 
     assert "data-name" not in renderer(real).render("puzzle_16/puzzle_16.md", "{{#puzzle p16}}")
 
 
-def test_the_reason_beside_a_single_chip_does_not_repeat_the_vendor(real: Project) -> None:
+def test_a_reason_is_beside_the_chips_of_the_vendors_that_it_is_about(real: Project) -> None:
     card = renderer(real).render("puzzle_16/tiled.md", "{{#puzzle p16}}")
-    assert '<li class="chip-limit">NVIDIA: compute 8.0 or later</li>' in card
-    assert '<p class="chip-why">the program copies asynchronously' in card
-    assert '<p class="chip-why">NVIDIA: ' in renderer(real).render(PAGE, "{{#puzzle p34}}")
+    assert (
+        '<li class="chip-limit">NVIDIA: compute 8.0 or later</li></ul>\n<p class="chip-why">the program'
+        in card
+    )
+    card = renderer(real).render(PAGE, "{{#puzzle p34}}")
+    rows = re.findall(
+        r'<div class="chip-row">\n<ul class="chips">(.*)</ul>\n<p class="chip-why">(.*)</p>', card
+    )
+    assert [(re.findall(">([^<]+)<", chips), why) for chips, why in rows] == [
+        (["NVIDIA: compute 9.0 or later"], "thread-block clusters exist from compute capability 9.0 on"),
+        (
+            ["AMD: not supported", "Apple: not supported"],
+            "thread-block clusters exist on NVIDIA GPUs from compute capability 9.0 on, and nowhere else",
+        ),
+    ]
 
 
 def test_the_card_of_a_first_page_names_task_files_and_command_of_every_version(real: Project) -> None:
@@ -130,6 +143,36 @@ def test_the_card_of_a_first_page_names_task_files_and_command_of_every_version(
         "uv run tooling run p15_raw",
     ]
     assert "puzzle-files" not in renderer(real).render("puzzle_16/tiled.md", "{{#puzzle p16}}")
+
+
+def test_tips_are_named_where_a_page_has_several(real: Project) -> None:
+    several = renderer(real).render(PAGE, "{{#hints p26 --pair-swap}}\n\n{{#hints p26 --parallel-max}}")
+    assert re.findall("<summary>(.*)</summary>", several) == [
+        "Tips for <code>--pair-swap</code>",
+        "Tips for <code>--parallel-max</code>",
+    ]
+    assert "<summary>Tips</summary>" in renderer(real).render(PAGE, "{{#hints p26 --pair-swap}}")
+
+
+def test_the_code_of_a_wrong_answer_is_that_which_is_judged(real: Project) -> None:
+    shown = renderer(real).render(PAGE, "{{#wrong p01 read_backwards add_10_solution}}")
+    assert shown.startswith("```mojo\ndef add_10(\n")
+    assert "output[unsafe_offset=i] = a[unsafe_offset=SIZE - 1 - i] + 10\n" in shown
+    assert "FILL" not in shown
+
+
+def test_the_anchor_of_a_wrong_answer_must_exist(real: Project) -> None:
+    rendering = renderer(real)
+    rendering.render(PAGE, "{{#wrong p01 read_backwards add_11}}")
+    assert [each.what for each in rendering.problems] == [
+        "the answer `read_backwards` has no anchor `add_11`"
+    ]
+
+
+def test_every_puzzle_has_a_mark_of_its_own() -> None:
+    assert len({mark_of("", number) for number in range(1, 36)}) == 35
+    assert mark_of("trust.html", None) != mark_of("next.html", None)
+    assert mark_of("cover.html", None) == ""
 
 
 def test_every_part_has_a_mark_of_its_own() -> None:

@@ -57,9 +57,25 @@ def test_a_page_says_which_of_the_puzzles_it_belongs_to(built: Path) -> None:
     for page, body in (
         ("puzzle_12/raw.html", '<body style="--part: 3; --puzzle: 12; --puzzles: 35">'),
         ("ko/puzzle_35/puzzle_35.html", '<body style="--part: 12; --puzzle: 35; --puzzles: 35">'),
-        ("glossary.html", "<body>"),
+        ("basics/gpu.html", '<body style="--puzzle: 0; --puzzles: 35">'),
+        ("bonuses/part4.html", '<body style="--puzzle: 19; --puzzles: 35">'),
+        ("glossary.html", '<body style="--puzzle: 36; --puzzles: 35">'),
+        ("404.html", "<body>"),
     ):
         assert body in (built / page).read_text(encoding="utf-8")
+
+
+def test_the_margin_gives_the_terms_that_a_page_explains_first(built: Path) -> None:
+    def margin(page: str) -> str:
+        return (built / page).read_text(encoding="utf-8").partition('<aside class="new-terms"')[2]
+
+    few = re.findall(r'<dt><a href="([^"]*)">(\w+)</a></dt><dd>(.*)</dd>', margin("puzzle_03/puzzle_03.html"))
+    meaning = "An <code>if</code> that lets only threads with an element access memory."
+    assert few == [("../glossary.html#term-guard", "Guard", meaning)]
+    many = margin("basics/gpu.html")
+    assert many.count("<dt>") > 10
+    assert "<dd>" not in many
+    assert "<dd>" in margin("ko/puzzle_13/puzzle_13.html")
 
 
 def test_a_page_contains_the_texts_of_its_scripts_in_its_language(built: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 
@@ -40,26 +41,25 @@ def puzzle(page: PageContext, words: Words) -> str:
     number = int(PartNumber(found.part))
     minutes = say("minutes", language, minutes=reading_minutes(page.text))
     facts = f"{pick(PART_TITLES[found.part], language)} · {minutes}"
-    chips = []
-    reasons: dict[str, list[str]] = {}
+    lines: dict[str, tuple[list[str], list[str]]] = {}  # by reason: chips, and vendors without one
     for vendor, label in VENDOR_NAMES.items():
         requirement = _common(found, vendor)
         kind, text = _verdict(requirement, language)
-        if kind != "yes":
+        reason = pick(requirement.because, language) if requirement.because else ""
+        if kind == "yes" and not reason:
+            continue
+        chips, vendors = lines.setdefault(reason, ([], []))
+        if kind == "yes":
+            vendors.append(label)
+        else:
             chips.append(f'<li class="chip-{kind}">{label}: {text}</li>')
-        if requirement.because:
-            reasons.setdefault(pick(requirement.because, language), []).append(label)
-    one = len(chips) == len(reasons) == 1  # the chip beside it names the vendor
     below = "".join(
-        f'<p class="chip-why">{"" if one else escape(", ".join(vendors)) + ": "}{escape(text)}</p>\n'
-        for text, vendors in reasons.items()
+        f'<div class="chip-row">\n{_chips(chips)}{_reason(reason, vendors)}</div>\n'
+        for reason, (chips, vendors) in lines.items()
     )
     if main.language is ProgramLanguage.PYTHON:
-        below += f'<p class="chip-why">{say(f"extra-{main.extra.value}", language)}</p>\n'
-    if chips:
-        below = f'<ul class="chips">{"".join(chips)}</ul>\n{below}'
-    if below:
-        below = f'<div class="chip-row">\n{below}</div>\n'
+        needed = say(f"extra-{main.extra.value}", language)
+        below += f'<div class="chip-row">\n<p class="chip-why">{needed}</p>\n</div>\n'
     first = page.path == found.chapters[0]
     name = "" if first else f' data-name="{escape(pick(found.title, language))}"'
     return (
@@ -68,6 +68,16 @@ def puzzle(page: PageContext, words: Words) -> str:
         f"{_task(page, found) if first else ''}{_files(page, found)}"
         f"{below}</section>\n"
     )
+
+
+def _chips(chips: Sequence[str]) -> str:
+    return f'<ul class="chips">{"".join(chips)}</ul>\n' if chips else ""
+
+
+def _reason(reason: str, vendors: Sequence[str]) -> str:
+    """Why a limit exists; a vendor is named where no chip beside it does."""
+    named = f"{', '.join(vendors)}: " if vendors else ""
+    return f'<p class="chip-why">{escape(named + reason)}</p>\n' if reason else ""
 
 
 def _task(page: PageContext, found: Puzzle) -> str:
@@ -186,12 +196,15 @@ def hints(page: PageContext, words: Words) -> str:
     """`{{#hints PROGRAM [FLAGS]}}`: the hints of a mode, folded, in increasing detail."""
     name, *flags = words
     selection = page.puzzle_index.selection(name, flags)
+    title = say("tips", page.language)
+    if flags and page.text.count("{{#hints ") > 1:
+        title = say("tips-for", page.language, flags=f"<code>{' '.join(flags)}</code>")
     items = "\n".join(
         f"{number}. {_LINK.sub(_no_link, pick(hint, page.language).strip())}"
         for number, hint in enumerate(selection.mode.hints, 1)
     )
     return (
-        f"<details>\n<summary>{say('tips', page.language)}</summary>\n"
+        f"<details>\n<summary>{title}</summary>\n"
         f'<div class="solution-tips">\n\n{items}\n\n</div>\n</details>\n'
     )
 

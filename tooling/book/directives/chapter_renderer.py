@@ -55,6 +55,7 @@ DIRECTIVES: dict[str, Renderer] = {
     "run": commands.run,
     "output": recordings.output,
     "verdict": verdicts.verdict,
+    "wrong": verdicts.wrong_code,
     "demo": demos.demo,
     "times": measurements.times,
     "says": messages.says,

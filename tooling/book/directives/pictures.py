@@ -24,6 +24,11 @@ _HEAD = re.compile(
     r"<desc>(?P<desc>.*?)</desc>\s*(?P<body>.*)</svg>\s*\Z",
     re.DOTALL,
 )
+_CODE = re.compile(r'<text\b[^>]*font-family="[^>]*>([^<]*)<')
+_NAME = re.compile(
+    r"(?<![\w&])--[a-z][\w-]+|(?<![\w&.#-])(?!a\b)[A-Za-z_]\w*(?:\.\w+)*(?:\(\)|\[[\w, +*-]+\])?"
+)
+"""An option or a name in code. `a` alone may be the article."""
 _COLOUR = re.compile(r"(?<=[\": ])#[0-9a-fA-F]{3,8}(?=[\";} ])")
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _CENTRED = ' dominant-baseline="central"'
@@ -73,7 +78,15 @@ def figure(page: PageContext, words: Words) -> str:
     kind = " has-narrow" if len(drawings) > 1 else ""
     return (
         f'<figure class="drawn{kind}">\n<div class="figure-scroll">\n{"".join(drawings)}</div>\n'
-        f"<figcaption>{wide.title}</figcaption>\n</figure>\n{replays.beside_figure(page, name)}"
+        f"<figcaption>{_with_code(wide)}</figcaption>\n</figure>\n{replays.beside_figure(page, name)}"
+    )
+
+
+def _with_code(picture: Picture) -> str:
+    """The caption; the names that the drawing shows as code are code in it, too."""
+    names = {name for label in _CODE.findall(picture.light) for name in _NAME.findall(label)}
+    return _NAME.sub(
+        lambda found: f"<code>{found[0]}</code>" if found[0] in names else found[0], picture.title
     )
 
 

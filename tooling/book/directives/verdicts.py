@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 from tooling.book import recordings
 from tooling.book.directives import verdict_layout
+from tooling.book.directives.captions import mark_written
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.recordings import Recording
 from tooling.catalog.catalogue import Selection
+from tooling.mdbook.includes import Kind, take
 from tooling.project import Project
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ _MACHINES_OWN = (
     ),  # a kernel of a graph: a hash of that, too
 )
 """Text of a verdict that depends on the machine, and its replacement in a page."""
+_FUNCTIONS = re.compile(r"\A(?s:.*?)^(?=def )", re.MULTILINE)
+"""What precedes the first function."""
 _TIME_LIMIT = 300.0  # seconds, however busy the machine is that records
 
 
@@ -93,6 +97,22 @@ def answer(project: Project, selection: Selection, name: str) -> dict[str, str]:
         sources = selection.program.sources
         return {source.name: source.problem.read_text(encoding="utf-8") for source in sources}
     return find_mutant(project, selection, name).sources(selection.program)
+
+
+def wrong_code(page: PageContext, words: Words) -> str:
+    """`{{#wrong PROGRAM [FLAGS] MUTANT ANCHOR}}`: the functions of a wrong answer that an anchor encloses.
+
+    Raises:
+        BookError: there is no such answer, or no such anchor in its files.
+    """
+    *command, anchor = words
+    selection, name = parse_words(page, command)
+    for file, text in answer(page.puzzle_index.project, selection, name).items():
+        shown = _FUNCTIONS.sub("", take(Kind.INCLUDE, anchor, text).text, count=1).strip("\n") + "\n"
+        if shown.strip():
+            language = "python" if file.endswith(".py") else "mojo"
+            return f"```{language}\n{mark_written(shown)}```\n"
+    raise BookError(f"the answer `{name}` has no anchor `{anchor}`", hint="name one of its solution file")
 
 
 def record(project: Project, selection: Selection, name: str, language: str, target: str) -> Recording:

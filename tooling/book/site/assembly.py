@@ -14,7 +14,7 @@ from msgspec import Struct
 from tooling.book.editions import Edition, repository_address
 from tooling.book.phrases import say
 from tooling.book.site import search
-from tooling.book.site.frame import NOT_FOUND, SiteContext, apply_layout, switch_link
+from tooling.book.site.frame import GLOSSARY, NOT_FOUND, SiteContext, apply_layout, read_terms, switch_link
 from tooling.book.site.inputs import digest
 from tooling.book.site.print_page import PRINT, print_page
 from tooling.book.site.sitemap import sitemap
@@ -87,6 +87,7 @@ def surroundings(rendered: tuple[Rendered, ...], site: str) -> tuple[SiteContext
         for each in rendered
     }
     contents = {each.edition: each.contents for each in rendered}
+    folders = {each.edition: each.folder for each in rendered}
     repository = repository_address(rendered[0].edition)
     return tuple(
         SiteContext(
@@ -97,9 +98,16 @@ def surroundings(rendered: tuple[Rendered, ...], site: str) -> tuple[SiteContext
             real[edition],
             repository,
             site,
+            read_terms(_glossary(folders[edition])),
         )
         for edition in real
     )
+
+
+def _glossary(folder: Path) -> str:
+    """The page of the glossary; empty if there is none."""
+    path = folder / GLOSSARY
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def create_site(every: Sequence[Edition], theme: Path, fresh: Path) -> None:

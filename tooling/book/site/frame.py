@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from tooling.book.editions import Edition
+from tooling.book.marks import mark_of
 from tooling.book.parts import glyph, part_number, part_style
 from tooling.book.phrases import say
 from tooling.book.site.icons import ICONS, draw_signs
@@ -21,6 +22,12 @@ from tooling.book.summary import Entry
 
 NOT_FOUND = "404.html"
 COVER = "cover.html"
+GLOSSARY = "glossary.html"
+_TERM = re.compile(
+    r'<li><span id="(?P<anchor>term-[\w-]+)"><strong>(?P<name>[^<]*)\.</strong></span>'
+    r'(?P<meaning>(?:(?!</li>).)*)<a href="(?P<page>[^"#]+)[^"]*">[^<]*</a></li>',
+    re.DOTALL,
+)
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 _TOKEN = re.compile(r"@(assets|home|print|repository)\b|@text:([\w-]+)|<!-- @icon:(\w+) -->|<!-- @(\w+) -->")
 _EDIT = re.compile(r'<a class="edit-link"[^>]*>[^<]*</a>')
@@ -28,12 +35,28 @@ _STEP = re.compile(
     r'(rel="(?:prev|next)" href="(?:\.\./)*(?P<page>[^"]+)">(?:<span>[^<]*</span>))(?P<title>[^<]+)'
 )
 _TITLE = re.compile(r"(<h1[^>]*><a[^>]*>)(\w+ \d+):\s+([^<]+)", re.DOTALL)
+_HEAD = re.compile(r"<h1[^>]*><a[^>]*>")
 _PART = re.compile(r'<section class="puzzle-card"[^>]*style="--part: (\d+)"')
 _NAME = re.compile(r'<section class="puzzle-card"[^>]* data-name="([^"]+)"')
 _PUZZLE = re.compile(r'<section class="puzzle-card"[^>]* data-puzzle="p(\d+)"')
 _FONTS = {"ko": "fonts-ko.css"}
 """Style sheets with the fonts of a language's script, beside those of Latin letters."""
 _NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
+_MANY_TERMS = 4  # of which the margin gives only the names
+
+
+class Term(Struct, frozen=True):
+    """An entry of the glossary, as HTML.
+
+    Attributes:
+        anchor: its id on the page of the glossary.
+        name: the term.
+        meaning: its definition.
+    """
+
+    anchor: str
+    name: str
+    meaning: str
 
 
 class SiteContext(Struct, frozen=True):
@@ -47,6 +70,7 @@ class SiteContext(Struct, frozen=True):
         pages: the pages that exist in this one.
         repository: the address of the source code.
         site: the address of the site, with a final slash.
+        terms: for each page the terms that it explains first.
     """
 
     edition: Edition
@@ -56,6 +80,7 @@ class SiteContext(Struct, frozen=True):
     pages: frozenset[str]
     repository: str
     site: str
+    terms: Mapping[str, tuple[Term, ...]]
 
 
 def apply_layout(html: str, page: str, around: SiteContext) -> str:
@@ -91,7 +116,7 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
         return {
             "sidebar": lambda: sidebar(around, page, up),
             "switcher": lambda: switcher(page, to_site, around),
-            "outline": lambda: outline(article, around.edition.language),
+            "outline": lambda: margin(article, around.terms.get(page, ()), around.edition.language, up),
             "alternates": lambda: alternates(page, around),
             "fonts": lambda: _fonts(around.edition.language, to_site),
         }[part]()
@@ -106,16 +131,26 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
     tail = _STEP.sub(lambda step: _name_step(step, around), tail)
     title = re.search(r"<h1[^>]*>(.*?)</h1>", article, re.DOTALL)
     part = _PART.search(article)
-    mark = glyph(int(part[1])) if part else ""
-    if part:
-        head = head.replace("<body", f'<body style="--part: {part[1]}{_position(article, around)}"', 1)
+    number = _PUZZLE.search(article)
+    mark = mark_of(page, int(number[1]) if number else None)
+    style = [*([f"--part: {part[1]}"] if part else []), *_position(page, number, around)]
+    if mark and style:
+        head = head.replace("<body", f'<body style="{"; ".join(style)}"', 1)
+    if mark:
+        article = article.replace("<h1", '<h1 class="plate"', 1)
     puzzle = _NAME.search(article)
     named = f" · {puzzle[1]}" if puzzle else ""
     heads = (f"<th>{escape(say(each, around.edition.language))}</th>" for each in ("fact", "value"))
     article = re.sub(rf"<table>(?=\s*<thead>\s*<tr>{''.join(heads)}</tr>)", '<table class="facts">', article)
-    article = _TITLE.sub(
-        rf'\1<span class="eyebrow">{mark}\2{named}<span class="visually-hidden">:</span></span> \3', article
-    )
+    if part:
+        above = rf"{mark}\2{named}<span class=\"visually-hidden\">:</span>"
+        article = _TITLE.sub(rf'\1<span class="eyebrow">{above}</span> \3', article)
+    elif mark:
+        section = next((entry.part for entry in around.entries if entry.page == page), "")
+        above = mark + escape(section or say("before-puzzles", around.edition.language))
+        article = _HEAD.sub(
+            rf'\g<0><span class="eyebrow" aria-hidden="true">{above}</span> ', article, count=1
+        )
     if title:
         name = re.sub(r"<[^>]+>", "", title[1]).strip()
         book = re.search(r'class="bar-title"[^>]*>.*?<span>([^<]*)<', head)
@@ -128,11 +163,26 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
     return head + opening + draw_signs(align_numbers(article)) + closing + tail
 
 
-def _position(article: str, around: SiteContext) -> str:
-    """The number of a page's puzzle and that of all puzzles, as CSS declarations; empty without a puzzle."""
-    number = _PUZZLE.search(article)
-    puzzles = sum(1 for entry in around.entries if _NUMBERED.match(entry.title))
-    return f"; --puzzle: {int(number[1])}; --puzzles: {puzzles}" if number else ""
+def _position(page: str, number: re.Match[str] | None, around: SiteContext) -> list[str]:
+    """The number of a page's puzzle and that of all puzzles, as CSS declarations.
+
+    A page before the puzzles has the number 0, and one after them the number that follows the last one.
+    """
+    places = {
+        int(found[1]): index
+        for index, entry in enumerate(around.entries)
+        if (found := _NUMBERED.match(entry.title))
+    }
+    own = next((index for index, entry in enumerate(around.entries) if entry.page == page), None)
+    if not places or own is None:
+        return []
+    last = max(places)
+    if number:
+        place = int(number[1])
+    else:
+        place = max((each for each, index in places.items() if index < own), default=0)
+        place = last + 1 if place == last else place
+    return [f"--puzzle: {place}", f"--puzzles: {last}"]
 
 
 def _fonts(language: str, to_site: str) -> str:
@@ -153,16 +203,15 @@ def _name_step(step: re.Match[str], around: SiteContext) -> str:
 def sidebar(around: SiteContext, page: str, up: str) -> str:
     """The contents of the edition as nested lists, one for each part; the current page is marked.
 
-    On the page of a part the other parts are closed.
+    The parts are closed, except that of the page.
     """
     if page == "index.html" and around.entries:
         page = around.entries[0].page
     link = f'<a href="{up}{escape(page)}"'
     blocks = _contents(around.entries, frozenset(around.stubs), up, around.edition.language)
-    if any(link in block and "<details" in block for block in blocks):
-        blocks = tuple(
-            block if link in block else block.replace("<details open>", "<details>") for block in blocks
-        )
+    blocks = tuple(
+        block if link in block else block.replace("<details open>", "<details>") for block in blocks
+    )
     return "\n".join(blocks).replace(link, f'{link} aria-current="page"', 1)
 
 
@@ -175,10 +224,21 @@ def _contents(entries: tuple[Entry, ...], stubs: frozenset[str], up: str, langua
         mark, style = (glyph(number), f" {part_style(number)}") if number else ("", "")
         items = f"<ol>\n{_items(list(members), stubs, up, language)}</ol>"
         if part:
-            heading = f"<summary><h2>{mark}{escape(part)}</h2></summary>"
+            heading = f"<summary><h2>{mark}{_part_name(part)}</h2></summary>"
             items = f"<details open>{heading}\n{items}</details>"
         blocks.append(f"<section{style}>{items}</section>")
     return tuple(blocks)
+
+
+def _part_name(part: str) -> str:
+    """The title of a part, its number behind the name."""
+    number, colon, name = part.partition(": ")
+    if not colon:
+        return f"<span>{escape(part)}</span>"
+    return (
+        f'<span><span class="visually-hidden">{escape(number)}: </span>{escape(name)}</span>'
+        f'<span class="numeral" aria-hidden="true">{escape(number.removeprefix("Part "))}</span>'
+    )
 
 
 def _items(entries: Sequence[Entry], stubs: frozenset[str], up: str, language: str) -> str:
@@ -216,6 +276,33 @@ def switch_link(other: Edition, to_site: str, page: str) -> str:
         f'hreflang="{other.language}" lang="{other.language}" title="{escape(label)}">'
         f"{escape(other.name)}</a>"
     )
+
+
+def margin(article: str, terms: Sequence[Term], language: str, up: str) -> str:
+    """What is beside the text in wide windows: the page's sections, and the terms that it explains first."""
+    noted = _terms(terms, language, up)
+    return f'<div class="margin">\n{outline(article, language)}\n{noted}</div>'
+
+
+def _terms(terms: Sequence[Term], language: str, up: str) -> str:
+    """The new terms of a page with links to the glossary; a few of them with their definitions."""
+    if not terms:
+        return ""
+    name = escape(say("new-terms", language))
+    items = "".join(
+        f'<dt><a href="{up}{GLOSSARY}#{term.anchor}">{term.name}</a></dt>'
+        + (f"<dd>{term.meaning}</dd>\n" if len(terms) <= _MANY_TERMS else "\n")
+        for term in terms
+    )
+    return f'<aside class="new-terms" aria-label="{name}">\n<h2>{name}</h2>\n<dl>\n{items}</dl>\n</aside>\n'
+
+
+def read_terms(html: str) -> dict[str, tuple[Term, ...]]:
+    """The terms of a glossary's page as mdBook renders it, by the page that explains each first."""
+    found: dict[str, list[Term]] = {}
+    for anchor, name, meaning, page in _TERM.findall(html):
+        found.setdefault(page, []).append(Term(anchor, name, re.sub(r"</?a\b[^>]*>", "", meaning).strip()))
+    return {page: tuple(terms) for page, terms in found.items()}
 
 
 def outline(article: str, language: str) -> str:

@@ -14,7 +14,7 @@ _ID = re.compile(r'(\bid="|url\(#|<style>#(?=p))')
 _REFERENCES = re.compile(r'\b(aria-controls|aria-labelledby|aria-describedby)="([^"]*)"')
 _LINK = re.compile(r'\b(href|src)="(?!\w+:|#|/)([^"#?]*)(#[^"]*)?"')
 _ROBOTS = re.compile(r'<link rel="(?:canonical|alternate)"[^>]*>\n?')
-_OUTLINE = re.compile(r'<nav class="outline".*?</nav>', re.DOTALL)
+_MARGIN = re.compile(r'<div class="margin">.*?</div>', re.DOTALL)
 _STEPS = re.compile(r'<footer class="page-end">.*?</footer>', re.DOTALL)
 
 
@@ -33,7 +33,7 @@ def print_page(frame: str, pages: Mapping[str, str], language: str) -> str:
     title = f"{escape(say('print', language))} · "
     head = re.sub(r"<title>(?:.* · )?", lambda _: f"<title>{title}", head, count=1)
     head = re.sub(r"<body[^>]*>", '<body class="whole-book">', head, count=1)
-    return f"{head}<article>\n{articles}\n</article>{_STEPS.sub('', _OUTLINE.sub('', tail))}"
+    return f"{head}<article>\n{articles}\n</article>{_STEPS.sub('', _MARGIN.sub('', tail))}"
 
 
 def _article(page: str, html: str, pages: Mapping[str, str]) -> str:

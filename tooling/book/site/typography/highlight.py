@@ -64,6 +64,8 @@ _BLOCK = re.compile(
     re.DOTALL,
 )
 _FILE = re.compile(r" file:(?P<file>[^ #]+)#L(?P<first>\d+)-L(?P<last>\d+)")
+_LONG = re.compile(r"^(?!.*<)\S.{71,}$", re.MULTILINE)
+"""A line of output that goes on below itself, a little further in."""
 _MARKS = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])\n")
 
 
@@ -104,6 +106,8 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
     if language in _PATTERNS:
         # It may also come from the inside of a function.
         code = _show_written(highlight(dedent(unescape(code)), language))
+    elif language == "text":
+        code = _LONG.sub(r'<span class="wrapped">\g<0></span>', code)
     file = _FILE.search(classes)
     shown = f"{opening}{_FILE.sub('', classes)}{middle}{code}{closing}"
     if file is None:
