@@ -143,7 +143,7 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
     heads = (f"<th>{escape(say(each, around.edition.language))}</th>" for each in ("fact", "value"))
     article = re.sub(rf"<table>(?=\s*<thead>\s*<tr>{''.join(heads)}</tr>)", '<table class="facts">', article)
     if part:
-        above = rf"{mark}\2{named}<span class=\"visually-hidden\">:</span>"
+        above = rf'{mark}\2{named}<span class="visually-hidden">:</span>'
         article = _TITLE.sub(rf'\1<span class="eyebrow">{above}</span> \3', article)
     elif mark:
         section = next((entry.part for entry in around.entries if entry.page == page), "")
