@@ -289,12 +289,16 @@ def _terms(terms: Sequence[Term], language: str, up: str) -> str:
     if not terms:
         return ""
     name = escape(say("new-terms", language))
-    items = "".join(
-        f'<dt><a href="{up}{GLOSSARY}#{term.anchor}">{term.name}</a></dt>'
-        + (f"<dd>{term.meaning}</dd>\n" if len(terms) <= _MANY_TERMS else "\n")
-        for term in terms
-    )
-    return f'<aside class="new-terms" aria-label="{name}">\n<h2>{name}</h2>\n<dl>\n{items}</dl>\n</aside>\n'
+    links = [f'<a href="{up}{GLOSSARY}#{term.anchor}">{term.name}</a>' for term in terms]
+    if len(terms) > _MANY_TERMS:
+        shown = "".join(f"<li>{link}</li>\n" for link in links)
+        listed = f"<ul>\n{shown}</ul>"
+    else:
+        shown = "".join(
+            f"<dt>{link}</dt><dd>{term.meaning}</dd>\n" for link, term in zip(links, terms, strict=True)
+        )
+        listed = f"<dl>\n{shown}</dl>"
+    return f'<aside class="new-terms" aria-label="{name}">\n<h2>{name}</h2>\n{listed}\n</aside>\n'
 
 
 def read_terms(html: str) -> dict[str, tuple[Term, ...]]:
