@@ -189,7 +189,7 @@ def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:
     def square(row: int, col: int) -> Square:
         offset = row * size + col
         inside = row < size and col < size
-        return Square(str(offset), Ink.LIVE if inside else Ink.SPARE if offset < size * size else Ink.MARK)
+        return Square(str(offset), Ink.LIVE if inside else Ink.SPARE if offset < size * size else Ink.WRONG)
 
     rows = [[square(row, col) for col in range(across)] for row in range(down)]
     return draw_grids(sheet, [Grid("[row, col]", rows, numbered(across), numbered(down))], left=26)
@@ -205,7 +205,7 @@ def draw_exchanged(facts: Facts, sheet: Sheet) -> Canvas:
         Grid(
             title,
             [
-                [Square(str(read[at]), Ink.LIVE if read[at] == right[at] else Ink.MARK) for at in line]
+                [Square(str(read[at]), Ink.LIVE if read[at] == right[at] else Ink.WRONG) for at in line]
                 for line in places
             ],
             numbered(size),
@@ -271,11 +271,11 @@ FIGURES = (
         "p04-offsets",
         Text(
             "The offset that the layout computes for each of the nine threads. Pale: offset 2, which is the "
-            "element of another thread. Marked: the offsets past the end of the matrix."
+            "element of another thread. Red: the offsets past the end of the matrix."
         ),
         Text(
             "Three rows and three columns of threads with their offsets. Row 0: 0, 1 and, pale, 2. Row 1: 2, "
-            "3 and, marked, 4. Row 2, all marked: 4, 5 and 6."
+            "3 and, red, 4. Row 2, all red: 4, 5 and 6."
         ),
         draw_offsets,
         traces=("p04",),
@@ -284,11 +284,11 @@ FIGURES = (
         "p04-exchanged",
         Text(
             "The offset in a that each thread reads; its row is beside the cells, its column above them. "
-            "With row and column exchanged, two threads read each other's element (marked)."
+            "With row and column exchanged, two threads read each other's element (red)."
         ),
         Text(
             "Two squares of two rows and two columns. row * width + col: offsets 0 and 1 in row 0, 2 and 3 "
-            "in row 1. col * width + row: offsets 0 and 2 in row 0, 1 and 3 in row 1; 2 and 1 are marked."
+            "in row 1. col * width + row: offsets 0 and 2 in row 0, 1 and 3 in row 1; 2 and 1 are red."
         ),
         draw_exchanged,
     ),

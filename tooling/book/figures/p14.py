@@ -80,7 +80,7 @@ class Slots(Struct, frozen=True):
     def draw(self, canvas: Canvas, x: float, y: float, side: float) -> None:
         """Draws them in a row; those that were not written are pale."""
         for index, value in enumerate(self.values):
-            written = Ink.MARK if self.wrong else Ink.LIVE
+            written = Ink.WRONG if self.wrong else Ink.LIVE
             ink = written if self.changed in (None, index) else Ink.SPARE
             canvas.cell(x + index * side, y, side, side, number(value), ink=ink)
 
@@ -130,7 +130,9 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 reader=reader, got=number(got), right=number(right)
             )
         )
-        canvas.label(x + panel, y + 50 + 3 * row + side + 16, verdict, "end", size=Size.VALUE, bold=True)
+        colour = None if got == right else canvas.shade.marks[Ink.WRONG][2]
+        below = y + 50 + 3 * row + side + 16
+        canvas.label(x + panel, below, verdict, "end", size=Size.VALUE, bold=True, colour=colour)
     return canvas
 
 

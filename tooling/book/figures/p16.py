@@ -473,7 +473,7 @@ def draw_copies(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 [
                     Square(
                         str(element),
-                        Ink.LIVE if element in copiers else Ink.MARK,
+                        Ink.LIVE if element in copiers else Ink.WRONG,
                         tuple(copiers.get(element, ())),
                     )
                     for element in elements
@@ -570,12 +570,12 @@ FIGURES: tuple[Figure, ...] = (
         "p16-copies",
         Text(
             "The elements of a tile, numbered, and above each the threads (x, y) that copy it. With one "
-            "dimension of the block, no thread copies the marked elements."
+            "dimension of the block, no thread copies the red elements."
         ),
         Text(
             "Two tiles of three rows and three columns with the elements 0 to 8. block_dim_count=1: element "
             "0 is copied by the threads (0, 0), (0, 1) and (0, 2), element 1 by (1, 0), (1, 1) and (1, 2), "
-            "element 2 by (2, 0), (2, 1) and (2, 2); elements 3 to 8 are marked. block_dim_count=2: each "
+            "element 2 by (2, 0), (2, 1) and (2, 2); elements 3 to 8 are red. block_dim_count=2: each "
             "element is copied by one thread, element 0 by (0, 0), element 1 by (1, 0), and so on to element "
             "8 by (2, 2)."
         ),

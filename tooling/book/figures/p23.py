@@ -112,7 +112,7 @@ def draw_vectors(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             if thread < LANES:
                 addresses[thread] = element * 4
         pictures.append((f"--{mode}", Picture(Sample(addresses, words * 4, 0, 0, None), Dim3(0, 0, 0), 0)))
-    return draw_requests(sheet, pictures, narrow=narrow, left=52 if narrow else None)
+    return draw_requests(sheet, pictures, narrow=narrow, most_rows=4)
 
 
 def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -353,9 +353,9 @@ FIGURES = (
     Figure(
         "p23-memory",
         Text(
-            "The memory request of one step of the loop. Each row is 128 bytes, with its offset on the "
-            "left, and a number is the thread that reads there. Memory is transferred in sectors of 32 "
-            "bytes (coloured): every thread needs 4 bytes and transfers 32."
+            "The memory request of one step of the loop. Each row is 128 bytes, labelled with its offset, "
+            "and a number is the thread that reads there. Memory is transferred in sectors of 32 bytes "
+            "(coloured): every thread needs 4 bytes and transfers 32."
         ),
         Text(
             "A map of the input, a row for every 128 bytes. In each row the first of four 32-byte sectors "
