@@ -39,8 +39,8 @@ class Size(IntEnum):
 class Ink(Enum):
     """The meaning of a mark, which a palette maps to colours."""
 
-    PLAIN = "plain"  # the input, in global memory
-    LIVE = "live"  # what threads hold or move: registers, shared memory, the sectors of a request
+    PLAIN = "plain"  # memory, and the input in it
+    LIVE = "live"  # active threads, and what they hold or move: registers, shared memory, sectors
     RESULT = "result"  # the output
     SPARE = "spare"  # idle or not part of the example
     FRAME = "frame"  # blocks and clusters, which contain others
@@ -197,13 +197,13 @@ class Canvas(Struct):
             f'fill="{colour}"{family}{weight}>{escape(self.say(text))}</text>'
         )
 
-    def plate(self, x: float, y: float, width: float, text: str) -> None:
-        """Draws a name of code on a background that covers lines below it; centred on (x, y)."""
+    def plate(self, x: float, y: float, width: float, text: Sentence | str) -> None:
+        """Draws a name on a background that covers lines below it; centred on (x, y)."""
         self._parts.append(
             f'<rect x="{x - width / 2:g}" y="{y - 10:g}" width="{width:g}" height="20" '
             f'fill="{self.shade.paper}"/>'
         )
-        self.label(x, y, text, "middle", size=Size.LABEL, mono=True)
+        self.label(x, y, text, "middle", size=Size.LABEL, mono=isinstance(text, str))
 
     def arrow(
         self, x1: float, y1: float, x2: float, y2: float, *, head: bool = True, dashed: bool = False

@@ -25,7 +25,7 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """`a`, the block, `output`: rows on one height, threads without an element pale."""
     trace, size = facts.trace("p04"), facts.constant("SIZE")
     across, down, _ = trace.block
-    wide = 46 if narrow else 64  # of a thread
+    wide = 48 if narrow else 64  # of a thread
     block = 50 if narrow else 34 + size * _SIDE + 118
     output = block + across * wide + (46 if narrow else 74)
     canvas = sheet(output + size * _SIDE + 6, _TOP + down * _STEP + 4)
@@ -90,7 +90,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for col in range(across):
             over[row * size + col].append((row, col))
     if narrow:
-        canvas.label(left, 12, Text("threads: (x, y)"), size=Size.LABEL, quiet=True)
+        canvas.label(left, 12, Text("threads: x, y"), size=Size.LABEL, quiet=True)
     else:
         canvas.label(left - 12, 66, Text("threads"), "end")
         canvas.label(left - 12, 86, "(x, y)", "end", size=Size.LABEL, quiet=True, mono=True)
@@ -107,9 +107,9 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 y,
                 wide - 2,
                 high,
-                f"({thread[1]},{'' if narrow else ' '}{thread[0]})",
+                f"{thread[1]},{thread[0]}" if narrow else f"({thread[1]}, {thread[0]})",
                 ink=ink,
-                size=Size.LABEL if not narrow else Size.SMALL,
+                size=Size.LABEL,
             )
         if threads:
             canvas.arrow(x + wide / 2, cells - 29, x + wide / 2, cells - 4, dashed=threads[0] not in live)
@@ -138,7 +138,7 @@ def draw_layouts(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (Text("row-major"), json.loads(printed["by rows"])),
         (Text("column-major"), json.loads(printed["by columns"])),
     )
-    wide, side, block = 53, 40, 240 if narrow else 148
+    wide, side, block = 55, 40, 240 if narrow else 148
     height, width = len(views[0][1]), len(views[0][1][0])
     line = 2 if narrow else 40 + width * side + 92
     canvas = sheet(line + height * width * wide + 2, len(views) * block - 8)
@@ -151,7 +151,7 @@ def _view(
     canvas: Canvas, top: float, name: Text, offsets: Sequence[Sequence[float]], line: float, *, narrow: bool
 ) -> None:
     """A matrix of places, and the memory in which each cell says which element lies in it."""
-    wide, side = 53, 40
+    wide, side = 55, 40
     height, width = len(offsets), len(offsets[0])
     left = line + height * width * wide / 2 - width * side / 2 if narrow else 28
     canvas.label(4, top + 14, name, bold=True)
