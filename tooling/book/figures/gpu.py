@@ -27,7 +27,7 @@ def _draw(canvas: Canvas, names: tuple[str, ...], widths: tuple[int, int, int]) 
     """Multiprocessors over the memories that they share.
 
     Args:
-        widths: of a multiprocessor, of the space to the next one, and of that to the last one, which has dots.
+        widths: of a multiprocessor, of the space to the next one, and of the one with dots before the last.
     """
     width, near, far = widths
     lefts = [1 + index * (width + near) for index in range(len(names) - 1)]

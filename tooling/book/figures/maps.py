@@ -63,7 +63,9 @@ def draw_map(
     def middle(position: int) -> float:
         return left + position * side + side / 2
 
-    def cell(position: int, top: float, text: str, ink: Ink, inset: int = 2, size: Size = Size.VALUE) -> None:
+    def cell(
+        position: int, top: float, text: str, ink: Ink, *, inset: int = 2, size: Size = Size.VALUE
+    ) -> None:
         x, width = left + position * side + inset, side - 2 * inset
         canvas.cell(x, top, width, HIGH, text, ink=ink, size=size)
 
@@ -82,7 +84,7 @@ def draw_map(
     for (_, title), top, values in zip(inputs, tops, inputs.values(), strict=True):
         name(title, top, len(values))
         for position, value in enumerate(values):
-            cell(position, top, number(value), Ink.PLAIN, 7 if framed else 2)
+            cell(position, top, number(value), Ink.PLAIN, inset=7 if framed else 2)
     for thread, element in pairs:
         canvas.arrow(middle(element), end + 3, middle(thread), below - 4)
     busy = {thread for event in trace.of_block(0) for thread in event.threads}
