@@ -39,12 +39,13 @@ class Size(IntEnum):
 class Ink(Enum):
     """The meaning of a mark, which a palette maps to colours."""
 
-    PLAIN = "plain"  # the input, in global memory
-    LIVE = "live"  # what threads hold: registers and shared memory
+    PLAIN = "plain"  # memory, and the input in it
+    LIVE = "live"  # active threads, and what they hold or move: registers, shared memory, sectors
     RESULT = "result"  # the output
     SPARE = "spare"  # idle or not part of the example
     FRAME = "frame"  # blocks and clusters, which contain others
-    MARK = "mark"  # what the text points out, whatever it is: an example, an error
+    MARK = "mark"  # the element or the path that the text follows
+    WRONG = "wrong"  # an error: a wrong value or address, a bank conflict; the red of a verdict
 
 
 class Shade(Struct, frozen=True):
@@ -77,6 +78,7 @@ LIGHT = Shade(
         Ink.SPARE: ("#f3f4f1", "#c3c9c4", "#626c75"),
         Ink.FRAME: ("none", "#9aa4ad", "#515b66"),
         Ink.MARK: ("#fdeeca", "#b07a1e", "#6b4300"),
+        Ink.WRONG: ("#fae4e1", "#bd5a52", "#9b2c2c"),
     },
 )
 DARK = Shade(
@@ -93,6 +95,7 @@ DARK = Shade(
         Ink.SPARE: ("#1b222a", "#4a5766", "#93a0ad"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
         Ink.MARK: ("#453713", "#edc275", "#f8e3b4"),
+        Ink.WRONG: ("#3d2124", "#d9837a", "#f3a59c"),
     },
 )
 SHADES = (LIGHT, DARK)
@@ -194,13 +197,13 @@ class Canvas(Struct):
             f'fill="{colour}"{family}{weight}>{escape(self.say(text))}</text>'
         )
 
-    def plate(self, x: float, y: float, width: float, text: str) -> None:
-        """Draws a name of code on a background that covers lines below it; centred on (x, y)."""
+    def plate(self, x: float, y: float, width: float, text: Sentence | str) -> None:
+        """Draws a name on a background that covers lines below it; centred on (x, y)."""
         self._parts.append(
             f'<rect x="{x - width / 2:g}" y="{y - 10:g}" width="{width:g}" height="20" '
             f'fill="{self.shade.paper}"/>'
         )
-        self.label(x, y, text, "middle", size=Size.LABEL, mono=True)
+        self.label(x, y, text, "middle", size=Size.LABEL, mono=isinstance(text, str))
 
     def arrow(
         self, x1: float, y1: float, x2: float, y2: float, *, head: bool = True, dashed: bool = False

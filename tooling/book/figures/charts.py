@@ -18,11 +18,16 @@ class Series(Struct, frozen=True):
         name: code as a plain string, or a description.
         points: y by x.
         ink: of the line and the dots.
+        named: the x of the point beside which the name is.
+        corner: on which side of this point: -1 or 1 to the left or right, or 0 at the right end of the chart;
+            and lines above (negative) or below.
     """
 
     name: Text | str
     points: Mapping[int, float]
     ink: Ink
+    named: int
+    corner: tuple[int, int]
 
 
 class Axis(Struct, frozen=True):
@@ -64,10 +69,10 @@ def draw_chart(
         every: on a narrow screen only each n-th x value has a label.
         narrow: for narrow screens.
     """
-    left, top, wide, high = (40, 30, 272, 230) if narrow else (60, 30, 556, 270)
+    left, top, wide, high = (46, 34, 266, 230) if narrow else (60, 34, 580, 270)
     values = sorted(series[0].points)
     first, last = math.log2(values[0]), math.log2(values[-1])
-    canvas = sheet(left + wide + (16 if narrow else 34), top + high + 54 + 20 * len(series))
+    canvas = sheet(left + wide + (16 if narrow else 34), top + high + 48)
     small = Size.SMALL if narrow else Size.LABEL
     canvas.label(2, 12, axis.title, bold=True, size=Size.LABEL)
     faint = canvas.shade.grid
@@ -83,16 +88,18 @@ def draw_chart(
         if not narrow or index % every == 0:
             canvas.label(x_of(value), top + high + 14, _short(value), "middle", size=small, quiet=True)
     canvas.label(left + wide / 2, top + high + 36, title, "middle", size=Size.LABEL, bold=True)
-    for index, each in enumerate(series):
+    for each in series:
         fill, line, _ = canvas.shade.marks[each.ink]
         line = canvas.shade.text if each.ink is Ink.SPARE else line
         points = [(x_of(x), top + high * (1 - axis.share(y))) for x, y in sorted(each.points.items())]
-        key = top + high + 60 + 20 * index
         _line(canvas, points, line, 2)
-        _line(canvas, [(left, key), (left + 24, key)], line, 2)
-        for x, y in [*points, (left + 12, key)]:
+        for x, y in points:
             canvas.embed(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{fill}" stroke="{line}"/>')
-        canvas.label(left + 34, key, each.name, size=Size.LABEL, mono=isinstance(each.name, str))
+        across, down = each.corner
+        x = x_of(each.named) + 11 * across if across else left + wide
+        y = top + high * (1 - axis.share(each.points[each.named])) + 10 * down
+        anchor = "start" if across > 0 else "end"
+        canvas.label(x, y, each.name, anchor, size=small, mono=isinstance(each.name, str))
     return canvas
 
 
@@ -142,9 +149,9 @@ def draw_bars(
 
 
 def _short(value: int) -> str:
-    """A count of elements as `1,024`, `64 Ki` or `16 Mi`."""
+    """A count of elements as `512`, `64 Ki` or `16 Mi`."""
     for unit, name in ((1 << 20, "Mi"), (1 << 10, "Ki")):
-        if value % unit == 0 and value > 1024:
+        if value % unit == 0 and value >= unit:
             return f"{value // unit} {name}"
     return f"{value:,}"
 

@@ -15,23 +15,28 @@ _GAP = 14
 
 def draw_wide(facts: Facts, sheet: Sheet) -> Canvas:
     """Three multiprocessors of many, side by side."""
-    return _draw(sheet(754, 386), ("SM 0", "SM 1", "SM 131"), 238)
+    return _draw(sheet(756, 386), ("SM 0", "SM 1", "SM 131"), (228, 20, 48))
 
 
 def draw_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     """Two of them."""
-    return _draw(sheet(328, 386), ("SM 0", "SM 131"), 156)
+    return _draw(sheet(332, 386), ("SM 0", "SM 131"), (144, 0, 42))
 
 
-def _draw(canvas: Canvas, names: tuple[str, ...], width: int) -> Canvas:
-    step = (canvas.width - 2 - width) / (len(names) - 1)
-    for index, name in enumerate(names):
-        _multiprocessor(canvas, 1 + index * step, width, name)
-    for index in range(1, len(names)):
-        x = 1 + index * step - (step - width) / 2
-        if index == len(names) - 1:
-            for dot in (x - 7, x, x + 7):
-                canvas.embed(f'<circle cx="{dot:g}" cy="120" r="2" fill="{canvas.shade.quiet}"/>')
+def _draw(canvas: Canvas, names: tuple[str, ...], widths: tuple[int, int, int]) -> Canvas:
+    """Multiprocessors over the memories that they share.
+
+    Args:
+        widths: of a multiprocessor, of the space to the next one, and of the one with dots before the last.
+    """
+    width, near, far = widths
+    lefts = [1 + index * (width + near) for index in range(len(names) - 1)]
+    lefts.append(canvas.width - 1 - width)
+    for left, name in zip(lefts, names, strict=True):
+        _multiprocessor(canvas, left, width, name)
+    middle = lefts[-1] - far / 2
+    for dot in (middle - 7, middle, middle + 7):
+        canvas.embed(f'<circle cx="{dot:g}" cy="120" r="1.5" fill="{canvas.shade.quiet}"/>')
     inside = canvas.width - 2
     for y, height, text, ink in (
         (278, 36, Text("L2 cache"), Ink.PLAIN),
@@ -39,8 +44,8 @@ def _draw(canvas: Canvas, names: tuple[str, ...], width: int) -> Canvas:
     ):
         canvas.cell(1, y, inside, height, ink=ink)
         canvas.label(canvas.width / 2, y + height / 2, text, "middle", bold=True)
-    for index in range(len(names)):
-        middle = 1 + index * step + width / 2
+    for left in lefts:
+        middle = left + width / 2
         _both_ways(canvas, middle, 244, 276)
         _both_ways(canvas, middle, 316, 336)
     return canvas
@@ -67,7 +72,7 @@ def _multiprocessor(canvas: Canvas, x: float, width: float, name: str) -> None:
                 canvas.cell(left + 8 + index * lane, 62 + warp * 25, lane, 18, ink=Ink.LIVE)
     for row, text in enumerate((Text("registers"), Text("shared memory, L1"))):
         y = 154 + row * 42
-        canvas.cell(x + _GAP, y, width - 2 * _GAP, 34, ink=Ink.LIVE)
+        canvas.cell(x + _GAP, y, width - 2 * _GAP, 34, ink=Ink.PLAIN)
         canvas.label(x + width / 2, y + 17, text, "middle", size=Size.VALUE if width > 200 else Size.LABEL)
 
 

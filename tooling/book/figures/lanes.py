@@ -28,6 +28,7 @@ class Row(Struct, frozen=True):
         cells: the value of each thread and its ink; a thread without one is not drawn.
         arrows: from a thread of the row above to a thread of this one.
         marked: those arrows that the text points out.
+        dashed: the values stay as they are; the arrows are drawn as dashed lines.
         call: a function of the warp or block that makes this row from the one above, instead of arrows.
     """
 
@@ -35,6 +36,7 @@ class Row(Struct, frozen=True):
     cells: Cells
     arrows: tuple[tuple[int, int], ...] = ()
     marked: Collection[tuple[int, int]] = ()
+    dashed: bool = False
     call: str = ""
 
 
@@ -122,9 +124,12 @@ def draw_rows(
         shown = [arrow for arrow in row.arrows if arrow[0] in at and arrow[1] in at]
         for source, target in sorted(shown, key=row.marked.__contains__):
             start, end = at[source] + side / 2, at[target] + side / 2
-            if sum(to == target for _, to in shown) == 2 and source != target:
-                end += math.copysign(side / 7, start - end)  # beside the arrow of the thread's own value
-            canvas.curve(start, above, end, below, marked=(source, target) in row.marked)
+            if (partner := _partner(target, shown)) is not None:  # two heads beside each other
+                apart = math.copysign(side / 7, partner - target)
+                end += apart if source == partner else -apart
+                start = start if source == partner else end
+            marked = (source, target) in row.marked
+            canvas.curve(start, above, end, below, marked=marked, dashed=row.dashed)
         if row.call:
             box = above + 11
             canvas.cell(left + 1, box, x - left - 2, 22, row.call, ink=Ink.PLAIN, size=Size.LABEL)
@@ -133,6 +138,13 @@ def draw_rows(
                 canvas.arrow(middle, above - 1, middle, box - 1, head=False)
                 canvas.arrow(middle, box + 23, middle, below)
     return canvas
+
+
+def _partner(target: int, arrows: Sequence[tuple[int, int]]) -> int | None:
+    """The other thread from which an arrow leads to one, if just that and its own value do."""
+    sources = {source for source, to in arrows if to == target}
+    others = sources - {target}
+    return others.pop() if len(sources) == 2 and len(others) == 1 else None
 
 
 def _gap(row: Row) -> int:

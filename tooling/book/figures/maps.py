@@ -63,9 +63,11 @@ def draw_map(
     def middle(position: int) -> float:
         return left + position * side + side / 2
 
-    def cell(position: int, top: float, text: str, ink: Ink, inset: int = 2) -> None:
+    def cell(
+        position: int, top: float, text: str, ink: Ink, *, inset: int = 2, size: Size = Size.VALUE
+    ) -> None:
         x, width = left + position * side + inset, side - 2 * inset
-        canvas.cell(x, top, width, HIGH, text, ink=ink, size=Size.VALUE)
+        canvas.cell(x, top, width, HIGH, text, ink=ink, size=size)
 
     def name(text: Text | str, top: float, cells: int, *, mono: bool = True) -> None:
         if not narrow:
@@ -82,14 +84,15 @@ def draw_map(
     for (_, title), top, values in zip(inputs, tops, inputs.values(), strict=True):
         name(title, top, len(values))
         for position, value in enumerate(values):
-            cell(position, top, number(value), Ink.PLAIN, 7 if framed else 2)
+            cell(position, top, number(value), Ink.PLAIN, inset=7 if framed else 2)
     for thread, element in pairs:
         canvas.arrow(middle(element), end + 3, middle(thread), below - 4)
     busy = {thread for event in trace.of_block(0) for thread in event.threads}
     name(Text("threads"), below, threads, mono=False)
     for thread in range(threads):
         label = f"{index}={thread}" if narrow else f"{index} = {thread}"
-        cell(thread, below, label, Ink.LIVE if thread in busy else Ink.SPARE)
+        ink = Ink.LIVE if thread in busy else Ink.SPARE
+        cell(thread, below, label, ink, size=Size.LABEL if narrow else Size.VALUE)
     stores = list(trace.accesses("store", output[0], block=0))
     name(output[1], last, 1 + max((store.element for store in stores), default=-1))
     for store in stores:

@@ -27,7 +27,7 @@ def draw_addresses(facts: Facts, sheet: Sheet) -> Canvas:
         squares = []
         for element in range(len(stores) + 1):
             store = stores.get(element - shift)
-            ink = Ink.SPARE if store is None else Ink.MARK if element not in stores else Ink.RESULT
+            ink = Ink.SPARE if store is None else Ink.WRONG if element not in stores else Ink.RESULT
             text = "" if store is None else number(store.value)
             above = () if store is None else (f"i = {store.thread}",)
             squares.append(Square(text, ink, above, f"+{element * trace.element_bytes}"))
@@ -74,13 +74,14 @@ FIGURES = (
         "p01-addresses",
         Text(
             "The elements of output, in bytes after the first one, and the thread that writes each. The "
-            "memory after the last element does not belong to the buffer; with i + 1, thread 3 writes to it."
+            "memory after the last element does not belong to the buffer; with i + 1, thread 3 writes to it "
+            "(red)."
         ),
         Text(
             "Two rows of five places at the addresses +0, +4, +8, +12 and +16. Above, with the offset i, the "
             "threads 0 to 3 write 10, 11, 12 and 13 to the first four; the fifth is pale. Below, with the "
             "offset i + 1, they write to the last four: the first place stays unwritten, and thread 3 writes "
-            "to +16, which is marked."
+            "to +16, which is red."
         ),
         draw_addresses,
         traces=("p01",),

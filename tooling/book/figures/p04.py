@@ -25,7 +25,7 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """`a`, the block, `output`: rows on one height, threads without an element pale."""
     trace, size = facts.trace("p04"), facts.constant("SIZE")
     across, down, _ = trace.block
-    wide = 46 if narrow else 64  # of a thread
+    wide = 48 if narrow else 64  # of a thread
     block = 50 if narrow else 34 + size * _SIDE + 118
     output = block + across * wide + (46 if narrow else 74)
     canvas = sheet(output + size * _SIDE + 6, _TOP + down * _STEP + 4)
@@ -90,7 +90,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for col in range(across):
             over[row * size + col].append((row, col))
     if narrow:
-        canvas.label(left, 12, Text("threads: (x, y)"), size=Size.LABEL, quiet=True)
+        canvas.label(left, 12, Text("threads: x, y"), size=Size.LABEL, quiet=True)
     else:
         canvas.label(left - 12, 66, Text("threads"), "end")
         canvas.label(left - 12, 86, "(x, y)", "end", size=Size.LABEL, quiet=True, mono=True)
@@ -107,9 +107,9 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 y,
                 wide - 2,
                 high,
-                f"({thread[1]},{'' if narrow else ' '}{thread[0]})",
+                f"{thread[1]},{thread[0]}" if narrow else f"({thread[1]}, {thread[0]})",
                 ink=ink,
-                size=Size.LABEL if not narrow else Size.SMALL,
+                size=Size.LABEL,
             )
         if threads:
             canvas.arrow(x + wide / 2, cells - 29, x + wide / 2, cells - 4, dashed=threads[0] not in live)
@@ -138,7 +138,7 @@ def draw_layouts(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (Text("row-major"), json.loads(printed["by rows"])),
         (Text("column-major"), json.loads(printed["by columns"])),
     )
-    wide, side, block = 53, 40, 240 if narrow else 148
+    wide, side, block = 55, 40, 240 if narrow else 148
     height, width = len(views[0][1]), len(views[0][1][0])
     line = 2 if narrow else 40 + width * side + 92
     canvas = sheet(line + height * width * wide + 2, len(views) * block - 8)
@@ -151,7 +151,7 @@ def _view(
     canvas: Canvas, top: float, name: Text, offsets: Sequence[Sequence[float]], line: float, *, narrow: bool
 ) -> None:
     """A matrix of places, and the memory in which each cell says which element lies in it."""
-    wide, side = 53, 40
+    wide, side = 55, 40
     height, width = len(offsets), len(offsets[0])
     left = line + height * width * wide / 2 - width * side / 2 if narrow else 28
     canvas.label(4, top + 14, name, bold=True)
@@ -189,7 +189,7 @@ def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:
     def square(row: int, col: int) -> Square:
         offset = row * size + col
         inside = row < size and col < size
-        return Square(str(offset), Ink.LIVE if inside else Ink.SPARE if offset < size * size else Ink.MARK)
+        return Square(str(offset), Ink.LIVE if inside else Ink.SPARE if offset < size * size else Ink.WRONG)
 
     rows = [[square(row, col) for col in range(across)] for row in range(down)]
     return draw_grids(sheet, [Grid("[row, col]", rows, numbered(across), numbered(down))], left=26)
@@ -205,7 +205,7 @@ def draw_exchanged(facts: Facts, sheet: Sheet) -> Canvas:
         Grid(
             title,
             [
-                [Square(str(read[at]), Ink.LIVE if read[at] == right[at] else Ink.MARK) for at in line]
+                [Square(str(read[at]), Ink.LIVE if read[at] == right[at] else Ink.WRONG) for at in line]
                 for line in places
             ],
             numbered(size),
@@ -271,11 +271,11 @@ FIGURES = (
         "p04-offsets",
         Text(
             "The offset that the layout computes for each of the nine threads. Pale: offset 2, which is the "
-            "element of another thread. Marked: the offsets past the end of the matrix."
+            "element of another thread. Red: the offsets past the end of the matrix."
         ),
         Text(
             "Three rows and three columns of threads with their offsets. Row 0: 0, 1 and, pale, 2. Row 1: 2, "
-            "3 and, marked, 4. Row 2, all marked: 4, 5 and 6."
+            "3 and, red, 4. Row 2, all red: 4, 5 and 6."
         ),
         draw_offsets,
         traces=("p04",),
@@ -284,11 +284,11 @@ FIGURES = (
         "p04-exchanged",
         Text(
             "The offset in a that each thread reads; its row is beside the cells, its column above them. "
-            "With row and column exchanged, two threads read each other's element (marked)."
+            "With row and column exchanged, two threads read each other's element (red)."
         ),
         Text(
             "Two squares of two rows and two columns. row * width + col: offsets 0 and 1 in row 0, 2 and 3 "
-            "in row 1. col * width + row: offsets 0 and 2 in row 0, 1 and 3 in row 1; 2 and 1 are marked."
+            "in row 1. col * width + row: offsets 0 and 2 in row 0, 1 and 3 in row 1; 2 and 1 are red."
         ),
         draw_exchanged,
     ),

@@ -128,7 +128,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     draw_threads(upper, tops[0], tops[1] - 4)
     for element in range(first, last + 1):
         shared = element % size == 0 and element > first
-        ink = Ink.MARK if shared else Ink.PLAIN
+        ink = Ink.WRONG if shared else Ink.PLAIN
         canvas.cell(start(element), tops[1], cell, high, str(element), ink=ink)
     for row in (upper, lower):
         middle = (start(row * size) + start(row * size + size - 1) + cell) / 2
@@ -147,7 +147,7 @@ def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:
     writers = {row * width + col: f"{row}, {col}" for row in range(size) for col in range(size)}
     rows = [
         [
-            Square(writers.get(offset, ""), Ink.LIVE if offset in writers else Ink.MARK, (), str(offset))
+            Square(writers.get(offset, ""), Ink.LIVE if offset in writers else Ink.WRONG, (), str(offset))
             for offset in range(first, first + size)
         ]
         for first in range(0, size * size, size)
@@ -178,14 +178,14 @@ FIGURES = (
         "p07-line",
         Text(
             "Elements 5 to 15 in memory, in the middle. Without a guard for the column, the thread "
-            "with col = 5 of a row uses the first element of the next row (marked), which has a "
+            "with col = 5 of a row uses the first element of the next row (red), which has a "
             "thread of its own."
         ),
         Text(
             "A strip of elements 5 to 15. Elements 5 to 9 are row 1, elements 10 to 14 row 2. From "
             "above come the six threads with row = 1: columns 0 to 4 point to elements 5 to 9, and "
             "column 5 points to element 10. From below come the six threads with row = 2: column 0 "
-            "points to element 10 as well, and column 5 to element 15. Elements 10 and 15 are marked."
+            "points to element 10 as well, and column 5 to element 15. Elements 10 and 15 are red."
         ),
         draw_line,
         traces=("p07",),
@@ -195,12 +195,12 @@ FIGURES = (
         "p07-offsets",
         Text(
             "The elements in memory with their offsets, and row and col of the thread that writes each with "
-            "row * 6 + col. No thread writes the marked ones."
+            "row * 6 + col. No thread writes the red ones."
         ),
         Text(
             "Five rows of five elements with the offsets 0 to 24. The threads of row 0 write the offsets 0 "
             "to 4, those of row 1 the offsets 6 to 10, of row 2 12 to 16, of row 3 18 to 22, and thread (4, "
-            "0) offset 24. The offsets 5, 11, 17 and 23 are marked and empty."
+            "0) offset 24. The offsets 5, 11, 17 and 23 are red and empty."
         ),
         draw_offsets,
         traces=("p07",),

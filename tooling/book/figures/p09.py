@@ -24,7 +24,7 @@ def draw_launch(_: Facts, sheet: Sheet) -> Canvas:
     canvas.label(70, 124, "GPU", "end", bold=True)
     canvas.cell(86, 20, 160, 40, "enqueue_function", size=Size.VALUE)
     canvas.cell(252, 20, 232, 40, "synchronize()", ink=Ink.SPARE, size=Size.VALUE)
-    canvas.cell(490, 20, 116, 40, _ERROR, ink=Ink.MARK)
+    canvas.cell(490, 20, 116, 40, _ERROR, ink=Ink.WRONG)
     canvas.curve(200, 63, 284, 101)
     canvas.cell(262, 104, 204, 40, "add_10", ink=Ink.LIVE)
     canvas.curve(444, 101, 548, 63)
@@ -39,7 +39,7 @@ def draw_launch_narrow(_: Facts, sheet: Sheet) -> Canvas:
     canvas.label(254, 14, "GPU", "middle", bold=True)
     canvas.cell(6, 30, 146, 40, "enqueue_function", size=Size.LABEL)
     canvas.cell(6, 76, 146, 112, "synchronize()", ink=Ink.SPARE, size=Size.LABEL)
-    canvas.cell(6, 194, 146, 40, _ERROR, ink=Ink.MARK)
+    canvas.cell(6, 194, 146, 40, _ERROR, ink=Ink.WRONG)
     canvas.side_curve(155, 50, 195, 104)
     canvas.cell(198, 84, 112, 92, "add_10", ink=Ink.LIVE)
     canvas.label(310, 190, _BAD_READ, "end", size=Size.LABEL, quiet=True)
@@ -121,7 +121,7 @@ def draw_short_buffer(facts: Facts, sheet: Sheet) -> Canvas:
     squares = [
         Square(
             "" if thread else number(0),
-            Ink.MARK if thread else Ink.PLAIN,
+            Ink.WRONG if thread else Ink.PLAIN,
             (f"i = {thread}",),
             f"+{4 * thread}",
         )
@@ -197,11 +197,11 @@ FIGURES = (
         "p09-short",
         Text(
             "A buffer of one element, and the addresses that the four threads read, in bytes after its "
-            "start. Three of them (marked) are past its end."
+            "start. Three of them (red) are past its end."
         ),
         Text(
             "A row of four places with the addresses +0, +4, +8 and +12, read by the threads with i = 0 to i "
-            "= 3. The first is the element of input, 0; the other three are marked and empty."
+            "= 3. The first is the element of input, 0; the other three are red and empty."
         ),
         draw_short_buffer,
     ),

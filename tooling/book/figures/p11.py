@@ -95,7 +95,7 @@ def draw_edge(facts: Facts, sheet: Sheet) -> Canvas:
     squares = []
     for element in range(1 - window, threads):
         readers = [f"T{thread}" for thread in range(element, element + window) if 0 <= thread < threads]
-        ink = Ink.LIVE if element in kept else Ink.MARK
+        ink = Ink.LIVE if element in kept else Ink.WRONG
         text = number(kept[element]) if element in kept else ""
         squares.append(Square(text, ink, tuple(readers), str(element)))
     return draw_grids(sheet, [Grid("shared", [squares])], side=34)
@@ -126,10 +126,10 @@ FIGURES = (
         "p11-edge",
         Text(
             "The elements of shared, and above each the threads that read it if no window is cut off. The "
-            "marked elements −2 and −1 do not exist."
+            "elements −2 and −1 (red) do not exist."
         ),
         Text(
-            "A row of ten places with the indices −2 to 7. Places −2 and −1 are marked and empty; thread 0 "
+            "A row of ten places with the indices −2 to 7. Places −2 and −1 are red and empty; thread 0 "
             "reads −2, threads 0 and 1 read −1. Elements 0 to 7 contain 0 to 7; element 0 is read by the "
             "threads 0, 1 and 2, and so on to element 6, read by 6 and 7, and element 7, read by 7."
         ),

@@ -80,7 +80,7 @@ class Slots(Struct, frozen=True):
     def draw(self, canvas: Canvas, x: float, y: float, side: float) -> None:
         """Draws them in a row; those that were not written are pale."""
         for index, value in enumerate(self.values):
-            written = Ink.MARK if self.wrong else Ink.LIVE
+            written = Ink.WRONG if self.wrong else Ink.LIVE
             ink = written if self.changed in (None, index) else Ink.SPARE
             canvas.cell(x + index * side, y, side, side, number(value), ink=ink)
 
@@ -130,7 +130,9 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 reader=reader, got=number(got), right=number(right)
             )
         )
-        canvas.label(x + panel, y + 50 + 3 * row + side + 16, verdict, "end", size=Size.VALUE, bold=True)
+        colour = None if got == right else canvas.shade.marks[Ink.WRONG][2]
+        below = y + 50 + 3 * row + side + 16
+        canvas.label(x + panel, below, verdict, "end", size=Size.VALUE, bold=True, colour=colour)
     return canvas
 
 
@@ -138,7 +140,7 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
     """The input, the output after the first kernel, and the output after the second."""
     stores, a, result, threads = _complete(facts)
     size, blocks = len(a), len(result) - len(a)
-    side, left, gap, apart = 34, 124, 24, 12
+    side, left, gap, apart = 36, 108, 18, 16
     slots = left + size * side + (blocks - 1) * apart + gap  # of the blocks' sums
     rows = (28, 128, 262)
     canvas = sheet(slots + blocks * side + 14, rows[2] + side + 26)
@@ -193,7 +195,7 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         Text("output after kernel 1"),
         Text("output after kernel 2"),
     )
-    high = (24 + blocks * side, 24 + blocks * pitch + pitch, 24 + blocks * pitch)
+    high = (24 + blocks * (side + 3), 24 + blocks * pitch + pitch, 24 + blocks * pitch)
     canvas = sheet(left + threads * side + 8, sum(high) + 2 * 16 + 6)
     y = 0.0
     for stage, (title, held) in enumerate(zip(titles, after, strict=True)):
@@ -216,7 +218,7 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
                 canvas.cell(
                     left + (element - first) * side, top, side, side, number(value), ink=ink, size=Size.VALUE
                 )
-            top += side + (4 if stage else 0)
+            top += side + (4 if stage else 3)
         if stage == 1 and held is not None:
             canvas.label(left, top + 12, Text("block sums"), size=Size.LABEL, quiet=True)
             for block in range(blocks):

@@ -30,7 +30,7 @@ def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     a, b = (data[name].reshape(size, size) for name in ("a", "b"))
     product = facts.expected("tiled")["out"].reshape(size, size)
     row, col = _EXAMPLE
-    cell, left, top, gap = (17, 3, 38, 9) if narrow else (27, 72, 46, 24)
+    cell, left, top, gap = (17, 3, 38, 9) if narrow else (33, 72, 46, 24)
     wide = size * cell
     right, below = left + wide + gap, top + wide + gap
     canvas = sheet(right + wide + 8, below + wide + 30)
@@ -187,21 +187,21 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     (grid, _), cells = trace.grid[:2], tile * tile
     loads = {name: list(trace.accesses("load", buffer, _BLOCK)) for name, buffer in (("a", _A), ("b", _B))}
     stores = list(trace.accesses("store", SHARED, _BLOCK))
-    cell = 25 if narrow else 34  # a tile of a or b, or an element of a tile
-    wide = cell if narrow else 52  # a total
-    columns = _columns(narrow, steps * cell, tile * cell)
-    pitch = 116 if narrow else steps * cell + 30
+    small = 14 if narrow else 28  # a tile of a or b
+    cell = 32 if narrow else 38  # an element of a tile
+    wide = 46 if narrow else 54  # a total
+    columns = _columns(narrow, steps * small, tile * cell)
+    pitch = tile * cell + 30
     top = 64
     bottom = top + steps * pitch
     right = columns[3 if narrow else 4] + tile * wide
     canvas = sheet(right + (4 if narrow else 10), bottom + (116 if narrow else 20))
-    loaded = (Ink.MARK, Text("tile that is copied"))
-    kept = _SHARED if narrow else (Ink.LIVE, Text("shared memory, register"))  # totals are in registers
-    for nth, entry in enumerate(((Ink.SPARE, Text("tile")), loaded, kept, _RESULT)):
-        at = (columns[0], bottom + 24 + nth * 24) if narrow else (columns[0] + nth * 185, bottom + 4)
+    copied = Text("copied tile, shared memory") if narrow else Text("copied tile, shared memory, register")
+    for nth, entry in enumerate(((Ink.SPARE, Text("tile")), (Ink.LIVE, copied), _RESULT)):
+        at = (columns[0], bottom + 24 + nth * 24) if narrow else (columns[0] + (0, 90, 400)[nth], bottom + 4)
         _legend(canvas, *at, entry)
     headings = ("a", "b", "a_shared", "b_shared", "total")
-    widths = (steps * cell, steps * cell, tile * cell, tile * cell, tile * wide)
+    widths = (steps * small, steps * small, tile * cell, tile * cell, tile * wide)
     for x, heading, across in zip(columns, headings, widths, strict=True):
         if heading != "total" or not narrow:
             canvas.label(x + across / 2, 44, heading, "middle", mono=True, bold=True)
@@ -212,14 +212,15 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         y = top + step * pitch
         label = Text("tile = {step}").of(step=step)
         if not narrow:
-            canvas.label(columns[0] - 14, y + steps * cell / 2, label, "end", size=Size.LABEL, mono=True)
+            canvas.label(columns[0] - 14, y + tile * cell / 2, label, "end", size=Size.LABEL, mono=True)
         for x, matrix in zip(columns, ("a", "b"), strict=False):
             first = min(load.element for load in loads[matrix][step * cells : (step + 1) * cells])
             here = (first // size // tile, first % size // tile)
+            above = y + (tile * cell - steps * small) / 2
             for index in range(steps * steps):
                 at = (index // steps, index % steps)
-                ink = Ink.MARK if at == here else Ink.SPARE
-                canvas.cell(x + at[1] * cell, y + at[0] * cell, cell, cell, ink=ink)
+                ink = Ink.LIVE if at == here else Ink.SPARE
+                canvas.cell(x + at[1] * small, above + at[0] * small, small, small, ink=ink)
         tiles = _tiles(stores[2 * step * cells : 2 * (step + 1) * cells], cells)
         for x, held in zip(columns[2:], tiles, strict=False):
             for index in range(cells):
@@ -253,7 +254,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     if [written[thread] for thread in range(cells)] != totals:
         raise ValueError("the kernel wrote other totals than the tiles give")
     if narrow:
-        wide, high = 46, 28
+        high = 28
         x = right - tile * wide
         canvas.label(x + tile * wide / 2, bottom + 6, "output", "middle", mono=True, bold=True)
         for index, total in enumerate(totals):
@@ -434,7 +435,7 @@ def _tiles(stores: Sequence[Access], cells: int) -> tuple[dict[int, float], dict
 
 def _columns(narrow: bool, matrix: int, tile: int) -> tuple[int, int, int, int, int]:
     """Where the columns of the steps begin: `a`, `b`, both shared tiles, totals."""
-    left, small, large = (2, 7, 9) if narrow else (84, 16, 30)
+    left, small, large = (2, 8, 12) if narrow else (80, 18, 30)
     second = left + matrix + small
     third = second + matrix + large
     fourth = third + tile + small
@@ -473,7 +474,7 @@ def draw_copies(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 [
                     Square(
                         str(element),
-                        Ink.LIVE if element in copiers else Ink.MARK,
+                        Ink.LIVE if element in copiers else Ink.WRONG,
                         tuple(copiers.get(element, ())),
                     )
                     for element in elements
@@ -570,12 +571,12 @@ FIGURES: tuple[Figure, ...] = (
         "p16-copies",
         Text(
             "The elements of a tile, numbered, and above each the threads (x, y) that copy it. With one "
-            "dimension of the block, no thread copies the marked elements."
+            "dimension of the block, no thread copies the red elements."
         ),
         Text(
             "Two tiles of three rows and three columns with the elements 0 to 8. block_dim_count=1: element "
             "0 is copied by the threads (0, 0), (0, 1) and (0, 2), element 1 by (1, 0), (1, 1) and (1, 2), "
-            "element 2 by (2, 0), (2, 1) and (2, 2); elements 3 to 8 are marked. block_dim_count=2: each "
+            "element 2 by (2, 0), (2, 1) and (2, 2); elements 3 to 8 are red. block_dim_count=2: each "
             "element is copied by one thread, element 0 by (0, 0), element 1 by (1, 0), and so on to element "
             "8 by (2, 2)."
         ),

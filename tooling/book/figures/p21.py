@@ -104,13 +104,16 @@ def first_requests(facts: Facts) -> tuple[Request, Request]:
 
 def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The first 128 bytes of the rows that each warp reads: sectors, words, and the lane of each word."""
-    word, line, left, shown = (16, 16, 62, 4) if narrow else (19, 32, 82, 6)
+    word, line, left, shown = (17, 16, 4, 4) if narrow else (20, 32, 60, 6)
     requests = first_requests(facts)
-    high, gap = 22, 6
+    high, rim = 24, 3  # of a sector, around its words
+    gap = 5 + 2 * rim
     lines = [[(row, 0) for row in request.rows[:shown]] for request in requests]
     lines[0] = [(row, part) for row, _ in lines[0] for part in range(_LANES // line)]
-    height = sum(38 + len(each) * (high + 5) for each in lines) + 34 + 16
-    canvas = sheet(left + line * word + (line // _SECTOR - 1) * gap + 2, height)
+    above = 18 if narrow else 0  # for the number of a row
+    first = sum(not part for each in lines for _, part in each)
+    height = sum(38 + len(each) * (high + 5) for each in lines) + first * above + 34 + 16
+    canvas = sheet(left + line * word + (line // _SECTOR - 1) * gap + rim + 1, height)
     y = 12.0
     for request, each in zip(requests, lines, strict=True):
         one = Text("{kernel}: 1 row, {sectors} sectors")
@@ -128,30 +131,46 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         y += 20
         for row, part in each:
             if part == 0:
-                canvas.label(left - 6, y + high / 2, Text("row {row}").of(row=row), "end", size=Size.LABEL)
+                name = Text("row {row}").of(row=row)
+                if narrow:
+                    canvas.label(left - rim, y + 9, name, size=Size.SMALL)
+                    y += above
+                else:
+                    canvas.label(left - rim - 6, y + high / 2, name, "end", size=Size.SMALL)
             moved = request.sectors(row)
             lane_of = {column: lane for lane, (at, column) in enumerate(request.lanes) if at == row}
             for column in range(part * line, (part + 1) * line):
                 x = left + column % line * word + column % line // _SECTOR * gap
-                lane = lane_of.get(column)
-                ink = Ink.SPARE if column // _SECTOR not in moved else Ink.MARK
-                if lane is None:
-                    canvas.cell(x, y, word, high, ink=ink)
-                else:
-                    canvas.cell(
-                        x, y, word, high, str(lane), ink=Ink.LIVE, size=Size.SMALL if narrow else Size.LABEL
-                    )
+                if column % _SECTOR == 0:
+                    ink = Ink.LIVE if column // _SECTOR in moved else Ink.SPARE
+                    canvas.cell(x - rim, y, _SECTOR * word + 2 * rim, high, ink=ink)
+                if column in lane_of:
+                    _word(canvas, (x, y + rim), (word, high - 2 * rim), str(lane_of[column]))
             y += high + 5
         if len(request.rows) > shown:
             rest = len(request.rows) - shown
             canvas.label(left, y + 6, Text("… {rest} more rows").of(rest=rest), size=Size.LABEL, quiet=True)
         y += 18
-    canvas.cell(left, y + 6, 16, 16, ink=Ink.LIVE)
+    _word(canvas, (left, y + 6), (16, 16), "")
     canvas.label(left + 22, y + 14, Text("read by thread"), size=Size.LABEL)
     other = left + (120 if narrow else 140)
-    canvas.cell(other, y + 6, 16, 16, ink=Ink.MARK)
-    canvas.label(other + 22, y + 14, Text("moved, unused"), size=Size.LABEL)
+    canvas.cell(other, y + 6, 16, 16, ink=Ink.LIVE)
+    canvas.label(other + 22, y + 14, Text("moved sector"), size=Size.LABEL)
     return canvas
+
+
+def _word(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], lane: str) -> None:
+    """A word that a thread reads, close to its neighbours, as in the maps of `requests.py`."""
+    (x, y), (width, height) = at, size
+    fill, _, _ = canvas.shade.marks[Ink.PLAIN]
+    _, line, colour = canvas.shade.marks[Ink.LIVE]
+    canvas.embed(
+        f'<rect x="{x + 0.5:g}" y="{y:g}" width="{width - 1:g}" height="{height:g}" rx="3" '
+        f'fill="{fill}" stroke="{line}"/>'
+    )
+    if lane:
+        middle = x + width / 2, y + height / 2
+        canvas.label(*middle, lane, "middle", colour=colour, mono=True, size=Size.SMALL)
 
 
 def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

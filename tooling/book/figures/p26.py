@@ -37,12 +37,14 @@ def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         values = [max(values[lane], values[lane ^ mask]) for lane in _LANES]
         label = (Text("masks 16 and 8") if mask == len(_FEW) else Text("mask {mask}")).of(mask=mask)
         inside = mask < len(_FEW)
-        arrows = tuple((source, lane) for lane in lanes for source in (lane, lane ^ mask) if inside)
+        arrows = tuple(
+            (source, lane) for lane in lanes for source in ((lane, lane ^ mask) if inside else (lane,))
+        )
         if mask <= len(_FEW):
-            marked = frozenset(arrow for arrow in arrows if arrow[0] in reached)
+            marked = frozenset(arrow for arrow in arrows if arrow[0] in reached and inside)
             reached |= {lane for _, lane in marked}
             held = cells({lane: number(values[lane]) for lane in lanes}, Ink.LIVE)
-            rows.append(Row(label, held, arrows, marked))
+            rows.append(Row(label, held, arrows, marked, dashed=not inside))
         mask //= 2
     return draw_rows(sheet, rows, lanes, Text("lane"), side=42 if narrow else 58, left=150, narrow=narrow)
 
@@ -90,15 +92,16 @@ FIGURES = (
         "p26-butterfly",
         Text(
             "The butterfly in the last eight lanes of the warp. With the masks 16 and 8 they exchange "
-            "values with lanes that are not shown. Each arrow is a value that a lane compares; the marked "
-            "ones show how the 1000 of lane 31 reaches every lane."
+            "values with lanes that are not shown; those are smaller, so each keeps its own (dashed). Each "
+            "other arrow is a value that a lane compares; the marked ones show how the 1000 of lane 31 "
+            "reaches every lane."
         ),
         Text(
             "Columns for the lanes 24 to 31 with the elements 48, 50, 52, 54, 56, 58, 60 and 1000. After "
-            "the masks 16 and 8 the values are the same. After mask 4 they are 56, 58, 60, 1000 and "
-            "again 56, 58, 60, 1000. After mask 2 they are 60 and 1000 in turn. After mask 1 all eight "
-            "are 1000. Between the rows, two arrows lead to each lane: one from the lane itself, one "
-            "from its partner."
+            "the masks 16 and 8, below dashed arrows, the values are the same. After mask 4 they are 56, 58, "
+            "60, 1000 and again 56, 58, 60, 1000. After mask 2 they are 60 and 1000 in turn. After mask 1 "
+            "all eight are 1000. Between these rows, two arrows lead to each lane: one from the lane "
+            "itself, one from its partner."
         ),
         draw_butterfly,
         narrow=partial(draw_butterfly, narrow=True),

@@ -28,7 +28,7 @@ def draw_requests_of_a(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> C
         load = next(event for event in trace.events if event.action == "load")
         heading = run.split()[1].removeprefix("--")
         pictures.append((heading, request(trace, load, _WARP)))
-    return draw_requests(sheet, pictures, narrow=narrow, left=72 if narrow else 80)
+    return draw_requests(sheet, pictures, narrow=narrow, left=72, most_rows=3)
 
 
 def counted_reads(facts: Facts) -> dict[str, tuple[int, int]]:
@@ -60,9 +60,9 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         return Bar(one.microseconds, f"{one.microseconds:.1f} µs", ink)
 
     rows = {
-        kernel: (bar(old[-1], Ink.MARK), bar(after[kernel][-1], Ink.RESULT)) for kernel, old in before.items()
+        kernel: (bar(old[-1], Ink.LIVE), bar(after[kernel][-1], Ink.RESULT)) for kernel, old in before.items()
     }
-    key = ((Ink.MARK, Text("as given")), (Ink.RESULT, Text("repaired")))
+    key = ((Ink.LIVE, Text("as given")), (Ink.RESULT, Text("repaired")))
     return draw_bars(sheet, rows, key=key, narrow=narrow)
 
 
@@ -89,11 +89,12 @@ FIGURES = (
             "there. A coloured sector is moved as a whole."
         ),
         Text(
-            "Three maps of memory. In kernel1, threads 0 to 31 of the warp fill the four sectors of "
-            "one line. In kernel2 each thread reads the first word of a sector of its own, 2,048 "
-            "bytes after that of the thread before; the other seven words are moved and not used. In "
-            "kernel3 the threads read 32 neighbouring words from right to left, but these begin with "
-            "the second word of a sector, so a fifth sector is moved for the last word."
+            "Three maps of memory. In kernel1, lanes 0 to 31 of the warp fill the four sectors of one "
+            "line. In kernel2 each lane reads the first word of a sector of its own, 2,048 bytes after "
+            "that of the lane before; the other seven words are moved and not used. The first three of "
+            "the 32 lines are drawn. In kernel3 the lanes read 32 neighbouring words from right to left, "
+            "but these begin with the second word of a sector, so a fifth sector is moved for the last "
+            "word."
         ),
         draw_requests_of_a,
         traces=_RUNS,

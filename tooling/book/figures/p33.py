@@ -15,6 +15,7 @@ Place = tuple[int, int]
 _LANES = 32
 _SHAPE = (16, 8, 8)  # M, K and N of the instruction on NVIDIA GPUs
 _SHOWN = 5  # the lane whose elements are marked
+_GROUP = range(_SHOWN // 4 * 4, _SHOWN // 4 * 4 + 4)  # the lanes that share its rows of a and of the sums
 _SPARE = 4  # the columns that the challenge adds to a row of the tile of a
 
 
@@ -47,9 +48,15 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     def grid(x: float, y: float, elements: Callable[[int], tuple[Place, ...]]) -> None:
         for lane in range(_LANES):
             for row, col in elements(lane):
-                ink = Ink.MARK if lane == _SHOWN else Ink.SPARE
+                ink = Ink.MARK if lane == _SHOWN else Ink.LIVE if lane in _GROUP else Ink.SPARE
                 size = Size.SMALL if narrow else Size.LABEL
-                canvas.cell(x + col * cell, y + row * cell, cell, cell, str(lane), ink=ink, size=size)
+                corner = x + col * cell, y + row * cell
+                if ink is Ink.SPARE:  # its text would be too weak for hundreds of numbers
+                    canvas.cell(*corner, cell, cell, ink=ink)
+                    middle = corner[0] + cell / 2, corner[1] + cell / 2
+                    canvas.label(*middle, str(lane), "middle", size=size, mono=True, quiet=True)
+                else:
+                    canvas.cell(*corner, cell, cell, str(lane), ink=ink, size=size)
 
     canvas.label(
         left, below - 14, Text("a: {rows} × {cols}").of(rows=rows, cols=depth), bold=True, size=Size.VALUE
@@ -101,8 +108,9 @@ FIGURES = (
         "p33",
         Text(
             "One mma instruction: 16 × 8 elements of a times 8 × 8 elements of b, added to 16 × 8 "
-            "sums. The number in each place is the lane of the warp that holds this element; the "
-            "elements of lane 5 are marked."
+            "sums. The number in each place is the lane of the warp that holds this element. The "
+            "elements of lane 5 are marked; those of the lanes 4, 6 and 7, which hold the rest of the "
+            "same rows or column, are tinted."
         ),
         Text(
             "Three grids of lane numbers. The rows of a contain 0 1 2 3 0 1 2 3, then 4 5 6 7 4 5 6 7 "
@@ -110,7 +118,8 @@ FIGURES = (
             "contain 0 1 2 3 0 1 2 3 from top to bottom, the next column 4 5 6 7 4 5 6 7. The rows of "
             "the sums contain each lane twice: 0 0 1 1 2 2 3 3, then 4 4 5 5 6 6 7 7. Lane 5 has the "
             "elements (1, 1), (9, 1), (1, 5) and (9, 5) of a, (1, 1) and (5, 1) of b, and the sums "
-            "(1, 2), (1, 3), (9, 2) and (9, 3)."
+            "(1, 2), (1, 3), (9, 2) and (9, 3). It shares rows 1 and 9 of a and of the sums, and column 1 "
+            "of b, with lanes 4, 6 and 7."
         ),
         draw_fragments,
         narrow=partial(draw_fragments, narrow=True),

@@ -18,22 +18,28 @@ _LANES = 32  # of a warp, on every GPU that has clusters
 def draw_cluster(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Input ranges, blocks with their scale and sum, both halves of the cluster's barrier, outputs."""
     threads, blocks = facts.constant("TPB"), facts.constant("CLUSTER_SIZE")
+    values = facts.inputs("coordination")["input"].reshape(blocks, threads)
     sums = next(iter(facts.expected("coordination").values())).reshape(-1)
     left, width, edge, inset = (10, 82, 3, 5) if narrow else (158, 144, 8, 14)
     size = Size.LABEL if narrow else Size.VALUE
     right = left + blocks * width
-    scale, block_barrier, arrive, total, wait, output = 136, 190, 218, 240, 294, 356
+    given, cluster = (42, 98) if narrow else (20, 90)
+    scale, block_barrier, arrive, total, wait = (cluster + down for down in (58, 112, 140, 162, 216))
+    output = cluster + 278
     canvas = sheet(right + (10 if narrow else 20), output + 40)
-    canvas.frame(left - 8, 78, blocks * width + 16, 244, dashed=True)
+    canvas.frame(left - 8, cluster, blocks * width + 16, 244, dashed=True)
     for block in range(blocks):
         x, inner = left + block * width + edge, width - 2 * edge
         middle = x + inner / 2
         elements = f"{block * threads}–{(block + 1) * threads - 1}"
-        canvas.cell(x, 22 if narrow else 8, inner, 34, elements, size=size)
-        canvas.arrow(middle, 58 if narrow else 44, middle, 88)
-        canvas.frame(x, 92, inner, 216)
+        canvas.label(middle, given - 11, elements, "middle", size=Size.LABEL, quiet=True)
+        first, last = (number(values[block, place] * threads) for place in (0, -1))
+        between = "…" if narrow else ", …, "
+        canvas.cell(x, given, inner, 34, f"{first}{between}{last}/{threads}", size=size)
+        canvas.arrow(middle, given + 36, middle, cluster + 10)
+        canvas.frame(x, cluster + 14, inner, 216)
         name = Text("block {block}").of(block=block)
-        canvas.label(middle, 114, name, "middle", bold=True, size=size)
+        canvas.label(middle, cluster + 36, name, "middle", bold=True, size=size)
         cell = x + inset, inner - 2 * inset
         canvas.cell(cell[0], scale, cell[1], 34, f"× {block + 1}", ink=Ink.LIVE, size=size)
         if narrow:
@@ -41,8 +47,9 @@ def draw_cluster(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         else:
             canvas.arrow(x + 1, block_barrier, x + inner - 1, block_barrier, head=False, dashed=True)
         canvas.cell(cell[0], total, cell[1], 34, Text("sum"), ink=Ink.LIVE, size=size)
-        canvas.arrow(middle, 310, middle, output - 4)
+        canvas.arrow(middle, cluster + 232, middle, output - 4)
         canvas.cell(cell[0], output, cell[1], 34, number(sums[block]), ink=Ink.RESULT, size=size)
+    canvas.plate(left + width, cluster, 76, Text("one cluster"))
     for y, call in ((arrive, "cluster_arrive()"), (wait, "cluster_wait()")):
         canvas.arrow(left - 7, y, right + 7, y, head=False, dashed=True)
         if narrow:
@@ -51,8 +58,7 @@ def draw_cluster(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.label(left + edge, 10, Text("input"), size=Size.LABEL)
         return canvas
     names: tuple[tuple[float, Text | str], ...] = (
-        (25, Text("input")),
-        (114, Text("one cluster")),
+        (given + 17, Text("input")),
         (scale + 17, Text("multiply")),
         (block_barrier, "barrier()"),
         (arrive, "cluster_arrive()"),
@@ -60,6 +66,7 @@ def draw_cluster(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (wait, "cluster_wait()"),
         (output + 17, Text("output")),
     )
+    canvas.label(left - 18, given - 11, Text("offset"), "end", size=Size.LABEL, quiet=True)
     for level, text in names:
         code = isinstance(text, str)
         canvas.label(left - 18, level, text, "end", mono=code, size=Size.LABEL if code else Size.VALUE)
@@ -162,11 +169,12 @@ FIGURES = (
     Figure(
         "p34",
         Text(
-            "Each block multiplies and adds its own range. It arrives at the barrier of the cluster "
-            "before the sum and waits there after it."
+            "The numbers in the range of each block add up to 127.5. Each block multiplies and adds its own "
+            "range. It arrives at the barrier of the cluster before the sum and waits there after it."
         ),
         Text(
-            "Four blocks in one cluster. Block 0 multiplies elements 0 to 255 by 1, block 1 elements 256 "
+            "Four blocks in one cluster. The 256 elements of each block are 0/256, 1/256 and so on to "
+            "255/256. Block 0 multiplies elements 0 to 255 by 1, block 1 elements 256 "
             "to 511 by 2, block 2 elements 512 to 767 by 3, block 3 elements 768 to 1023 by 4. After "
             "cluster_arrive each block adds its range; after cluster_wait the outputs are complete: "
             "127.5, 255, 382.5 and 510."

@@ -8,7 +8,7 @@ from tooling.book.figures.traces import SHARED, Move, Trace, shared_moves
 from tooling.text import Text
 
 CELL = 44
-NARROW_CELL = 34
+NARROW_CELL = 36
 ROW = 88
 
 

@@ -23,18 +23,19 @@ from tooling.text import Text
 
 _HEADING = 30
 _GAP = 22
-_PAGE = Form(cell=20, left=64, line=32, most_rows=12, every=4)
-_TELEPHONE = Form(cell=16, left=40, line=16, most_rows=6, every=4)
-_CONFLICT = {"w": "#fae4e1", "b": "#3d2124"}
+_PAGE_WORDS = Form(cell=20, left=64, line=32, most_rows=6, rim=3)
+_TELEPHONE_WORDS = Form(cell=17, left=1, line=16, most_rows=6, rim=3, above=True)
+_PAGE_BANKS = Form(cell=21, left=64, line=32, most_rows=6, every=4)
+_TELEPHONE_BANKS = Form(cell=16, left=40, line=16, most_rows=6, every=4)
 _LANE_COLOUR = re.compile(r' fill="hsl[^"]*"')
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
-.map .lane {{ fill: {live[2]}; text-anchor: middle; }}
-.map g rect {{ fill: {live[0]}; stroke: {live[1]}; }}
-.moved {{ fill: {mark[0]}; stroke: {mark[1]}; stroke-opacity: .4; }}
-.word {{ stroke: {mark[1]}; opacity: .4; }}
-.still, .first {{ fill: {spare[0]}; stroke: {spare[1]}; }} .again {{ fill: {conflict}; }}
+.map .lane {{ font-size: 11px; fill: {live[2]}; text-anchor: middle; }}
+.map g rect {{ fill: {live[0]}; stroke: {live[1]}; }} .words g rect {{ fill: {plain[0]}; }}
+.moved {{ fill: {live[0]}; stroke: {live[1]}; stroke-opacity: .5; }}
+.word {{ stroke: {live[1]}; opacity: .4; }}
+.still, .first {{ fill: {spare[0]}; stroke: {spare[1]}; }} .again {{ fill: {wrong[0]}; }}
 """
 
 
@@ -66,36 +67,46 @@ def draw_requests(
     *,
     narrow: bool = False,
     left: int | None = None,
+    most_rows: int | None = None,
 ) -> Canvas:
     """The maps of several requests one below the other, each with a caption.
 
     Args:
-        left: pixels for the labels at the left, where the usual ones are too few for a large offset.
+        left: pixels for the labels at the left, where the usual ones are too few for a large offset; on a
+            narrow screen the offsets are above the words.
+        most_rows: of one map of global memory.
     """
-    form, size = (_TELEPHONE, 11) if narrow else (_PAGE, 12)
-    if left is not None:
-        form = replace(form, left=left)
+    words, banks, size = (
+        (_TELEPHONE_WORDS, _TELEPHONE_BANKS, 11) if narrow else (_PAGE_WORDS, _PAGE_BANKS, 12)
+    )
+    if left is not None and not narrow:
+        words = replace(words, left=left)
+    if most_rows is not None:
+        words = replace(words, most_rows=most_rows)
     canvas = sheet(0, 0)
     marks = canvas.shade.marks
     style = _STYLE.format(
         size=size,
         soft=canvas.shade.quiet,
         live=marks[Ink.LIVE],
-        mark=marks[Ink.MARK],
+        plain=marks[Ink.PLAIN],
         spare=marks[Ink.SPARE],
-        conflict=_CONFLICT[canvas.shade.name],
+        wrong=marks[Ink.WRONG],
     )
     canvas.embed(f"<style>{style}</style>")
     for heading, picture in pictures:
-        drawn = (bank_map if picture.sample.service else memory_map)(picture, canvas.language, form)
+        if picture.sample.service:
+            drawn, kind = bank_map(picture, canvas.language, banks), "map"
+        else:
+            drawn, kind = memory_map(picture, canvas.language, words), "map words"
         measures = re.search(r'width="(\d+)" height="(\d+)"', drawn)
         if measures is None:
             raise ValueError("the map has no size")
         if heading:
-            canvas.label(8, canvas.height + 12, heading, bold=True)
+            canvas.label(1 if narrow else 8, canvas.height + 12, heading, bold=True)
             canvas.height += _HEADING
         inside = _LANE_COLOUR.sub("", drawn.partition("</title>")[2].removesuffix("</svg>"))
-        canvas.embed(f'<g class="map" transform="translate(0 {canvas.height})">{inside}</g>')
+        canvas.embed(f'<g class="{kind}" transform="translate(0 {canvas.height})">{inside}</g>')
         canvas.width, canvas.height = max(canvas.width, int(measures[1])), canvas.height + int(measures[2])
         canvas.height += _GAP if picture is not pictures[-1][1] else 0
     return canvas

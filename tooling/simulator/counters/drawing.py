@@ -6,6 +6,7 @@ from html import escape
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tooling.simulator.counters.banks import BANKS, WORD, Service, joins
 from tooling.simulator.counters.hook import Sample
@@ -35,6 +36,8 @@ class Form(Struct, frozen=True):
         line: words or banks side by side; those that are left stand below.
         most_rows: of a memory map. A note counts the others.
         every: how many banks have one label, which is above the first of them.
+        rim: pixels of a sector that show on every side of its words; 0 if the words cover it.
+        above: the offset of a memory row is above it instead of at its left.
     """
 
     cell: int
@@ -42,15 +45,22 @@ class Form(Struct, frozen=True):
     line: int
     most_rows: int
     every: int = 1
+    rim: int = 0
+    above: bool = False
+
+    @property
+    def high(self) -> int:
+        """The height of a sector."""
+        return _HIGH + self.rim
 
     def x(self, word: int) -> int:
         """Left edge of a word of a memory row."""
         column = word % self.line
-        return self.left + column * self.cell + column // _SECTOR_WORDS * _GAP
+        return self.left + self.rim + column * self.cell + column // _SECTOR_WORDS * (_GAP + self.rim)
 
     def y(self, word: int) -> int:
         """The distance of a word from the top of its memory row."""
-        return word // self.line * (_HIGH + 1)
+        return (18 if self.above else 0) + word // self.line * (self.high + (3 if self.rim else 1))
 
 
 BROAD = Form(cell=26, left=76, line=BANKS, most_rows=12)
@@ -88,7 +98,8 @@ def memory_map(picture: Picture, language: str, form: Form = BROAD) -> str:
     if rest > 0:
         parts.append(_note(form.left, top + 10, f"⋮ {say('rest', language, n=rest)}"))
         top += 18
-    return _svg(form.x(form.line - 1) + form.cell + 2, top + 2, parts, say("memory_axis", language))
+    width = form.x(form.line - 1) + form.cell + form.rim + 2
+    return _svg(width, top + 2, parts, say("memory_axis", language))
 
 
 def bank_map(picture: Picture, language: str, form: Form = BROAD) -> str:
@@ -175,19 +186,27 @@ def _memory_cells(sample: Sample) -> list[Cell]:
 
 def _memory_row(row: int, top: int, cells: list[Cell], base: int, form: Form) -> str:
     touched = {cell.column // _SECTOR_WORDS for cell in cells}
-    parts = [f'<text class="axis end" x="{form.left - 6}" y="{top + 14}">+{row * ROW - base:,}</text>']
+    offset = f"+{row * ROW - base:,}"
+    if form.above:
+        parts = [_note(form.left, top + 12, offset)]
+    else:
+        below = top + form.high // 2 + 4
+        parts = [f'<text class="axis end" x="{form.left - 6}" y="{below}">{offset}</text>']
     for sector in range(ROW // SECTOR):
         style = "moved" if sector in touched else "still"
         first = sector * _SECTOR_WORDS
         left, y, width = form.x(first), top + form.y(first), _SECTOR_WORDS * form.cell
-        parts.append(f'<rect class="{style}" x="{left}" y="{y}" width="{width}" height="{_HIGH}" rx="3"/>')
+        parts.append(
+            f'<rect class="{style}" x="{left - form.rim}" y="{y}" width="{width + 2 * form.rim}" '
+            f'height="{form.high}" rx="3"/>'
+        )
         if sector in touched:
             parts += [
-                f'<path class="word" d="M{left + k * form.cell} {y + 3}v{_HIGH - 6}"/>'
+                f'<path class="word" d="M{left + k * form.cell} {y + 3}v{form.high - 6}"/>'
                 for k in range(1, _SECTOR_WORDS)
             ]
     parts += [
-        _cell(form.x(cell.column), top + form.y(cell.column), cell.words * form.cell, cell.lanes)
+        _cell(form.x(cell.column), top + form.y(cell.column), cell.words * form.cell, cell.lanes, form)
         for cell in cells
     ]
     return "".join(parts)
@@ -200,26 +219,37 @@ def _wavefront(
     width = len(banks) * form.cell
     parts = [f'<rect class="{style}" x="{form.left}" y="{top}" width="{width}" height="{_HIGH}" rx="3"/>']
     parts += [
-        _cell(form.left + column * form.cell, top, form.cell, front[bank], beside=bank + 1 not in front)
+        _cell(
+            form.left + column * form.cell,
+            top,
+            form.cell,
+            front[bank],
+            replace(form, rim=0),
+            beside=bank + 1 not in front,
+        )
         for column, bank in enumerate(banks)
         if bank in front
     ]
     return "".join(parts)
 
 
-def _cell(left: int, top: int, width: int, lanes: tuple[int, ...], *, beside: bool = False) -> str:
+def _cell(
+    left: int, top: int, width: int, lanes: tuple[int, ...], form: Form, *, beside: bool = False
+) -> str:
     """A word with its lane, or with the number of its lanes: `beside` it, if it is too narrow."""
     text = str(lanes[0])
     if len(lanes) > 1:
         text = f"×{len(lanes)}"
     names = ", ".join(map(str, lanes))
-    inset = 1.5 if width >= _ROOMY else 1
-    label = f'<text class="lane" x="{left + width / 2:g}" y="{top + 14}">{text}</text>'
+    across = 0.5 if form.rim else 1.5 if width >= _ROOMY else 1  # the inset
+    down = form.rim or across
+    line = top + form.high // 2 + 4
+    label = f'<text class="lane" x="{left + width / 2:g}" y="{line}">{text}</text>'
     if beside and len(text) * _ADVANCE > width:
-        label = _note(left + width + 3, top + 14, text)
+        label = _note(left + width + 3, line, text)
     return (
-        f'<g><title>lane {names}</title><rect x="{left + inset:g}" y="{top + inset:g}" '
-        f'width="{width - 2 * inset:g}" height="{_HIGH - 2 * inset:g}" rx="3" '
+        f'<g><title>lane {names}</title><rect x="{left + across:g}" y="{top + down:g}" '
+        f'width="{width - 2 * across:g}" height="{form.high - 2 * down:g}" rx="3" '
         f'fill="{_colour(lanes[0])}"/>{label}</g>'
     )
 
