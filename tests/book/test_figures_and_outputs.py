@@ -17,9 +17,11 @@ from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure, find_figure
 from tooling.book.figures.canvas import SHADES, Canvas, Ink, Shade
+from tooling.book.figures.charts import Axis, Series, draw_chart
 from tooling.book.figures.drawing import outdated, pictures
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.lanes import Row, cells, draw_rows
 from tooling.book.figures.p13 import blocks_of
 from tooling.book.figures.p14 import offset
 from tooling.book.figures.p16 import measured_roof
@@ -425,6 +427,89 @@ def test_labels_and_arrows_are_readable_in_both_shades(shade: Shade) -> None:
     assert min(_contrast(shade.text, shade.paper), _contrast(shade.quiet, shade.paper)) >= 4.5
     lines = (shade.arrow, shade.marks[Ink.LIVE][1], shade.marks[Ink.MARK][1])
     assert min(_contrast(line, shade.paper) for line in lines) >= 3
+
+
+def test_errors_in_figures_have_the_red_of_a_verdict(real: Project) -> None:
+    style = (real.root / "book" / "theme" / "assets" / "book.css").read_text(encoding="utf-8")
+    reds = [re.findall(rf"--{name}: (#\w+);", style)[:2] for name in ("bad", "bad-soft")]
+    for shade, ink, ground in zip(SHADES, *reds, strict=True):
+        assert (shade.marks[Ink.WRONG][2], shade.marks[Ink.WRONG][0]) == (ink, ground)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("p01-addresses", ["13"]),  # the store past the end
+        ("p04-offsets", ["4", "4", "5", "6"]),  # past the end of the matrix
+        ("p04-exchanged", ["2", "1"]),  # the element of another thread
+        ("p14-race", ["9"]),  # the sum that has an element twice
+    ],
+)
+def test_a_wrong_value_is_red(real: Project, name: str, wrong: list[str]) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure(name)):
+        red = next(shade for shade in SHADES if path.stem.endswith(shade.name)).marks[Ink.WRONG][2]
+        assert re.findall(rf'fill="{red}" font-family="[^"]*">([^<]*)</text>', text) == wrong
+
+
+def test_the_kernels_of_puzzle_30_are_on_one_screen(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("p30")):
+        assert text.count('class="lane"') == 32 + 3 + 32
+        assert (">⋮ 29 more like this<" in text) != ("i18n" in path.parts)
+        height = re.search(r'height="(\d+)"', text)
+        assert height is not None
+        assert int(height[1]) < 700
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_a_moved_sector_shows_around_the_words_that_are_read(real: Project, *, narrow: bool) -> None:
+    trace = Facts(PuzzleIndex(real), "p23").trace("p23 --tiled")
+    load_of_warp = next(event for event in trace.events if event.action == "load")
+    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    drawn = draw_request(sheet, request(trace, load_of_warp), narrow=narrow).svg("x", "y")
+    sector = re.search(r'class="moved" x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', drawn)
+    word = re.search(
+        r'<g><title>lane 0</title><rect x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', drawn
+    )
+    assert sector is not None
+    assert word is not None
+    (left, top, high), (x, y, height) = (tuple(map(float, found.groups())) for found in (sector, word))
+    assert (x - left, y - top, top + high - y - height) == (3.5, 3, 3)
+
+
+def test_curves_are_named_beside_a_point_of_theirs() -> None:
+    series = (
+        Series("--up", {1024: 1, 1 << 20: 100}, Ink.RESULT, 1024, (1, 1)),
+        Series("--down", {1024: 100, 1 << 20: 1}, Ink.PLAIN, 1 << 20, (-1, -1)),
+    )
+    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    drawn = draw_chart(sheet, series, Axis("GB/s", (1, 10, 100), logarithmic=True), "elements").svg("x", "y")
+    labels = {
+        text: (float(x), float(y), anchor)
+        for x, y, anchor, text in re.findall(
+            r'<text x="([\d.]+)" y="([\d.]+)" font-size="\d+" text-anchor="(\w+)"[^>]*>([^<]*)<', drawn
+        )
+    }
+    left, right = labels["1 Ki"][0], labels["1 Mi"][0]
+    low = labels["1"][1]
+    assert labels["--up"] == (left + 11, low + 10, "start")
+    assert labels["--down"] == (right - 11, low - 10, "end")
+    assert labels["10"][1] == (labels["1"][1] + labels["100"][1]) / 2
+
+
+def test_two_arrows_to_a_thread_end_beside_each_other() -> None:
+    rows = (
+        Row("a", cells({0: "1", 1: "2"}, Ink.PLAIN)),
+        Row(
+            "b", cells({0: "2", 1: "2"}, Ink.LIVE), tuple((source, to) for to in (0, 1) for source in (0, 1))
+        ),
+        Row("c", cells({0: "2", 1: "2"}, Ink.LIVE), ((0, 0), (1, 1)), dashed=True),
+    )
+    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    drawn = draw_rows(sheet, rows, (0, 1), "lane", side=42, left=0, narrow=True).svg("x", "y")
+    ways = re.findall(r'<path d="(M[^"]*)" fill="none"', drawn)[:4]
+    heads = sorted(float(re.findall(r"[\d.]+", way)[-2 if "C" in way else 0]) for way in ways)
+    assert heads == [4 + 21 - 6, 4 + 21 + 6, 46 + 21 - 6, 46 + 21 + 6]
+    assert drawn.count("stroke-dasharray") == 2
 
 
 def test_a_long_number_is_drawn_smaller() -> None:

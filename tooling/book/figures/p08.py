@@ -12,6 +12,7 @@ from tooling.text import Text
 
 _OUTPUT, _A = 0, 1  # the kernel's arguments
 _GLOBAL = Text("global memory")
+_APART = 16  # between the blocks
 
 
 class NumberPath(Struct, frozen=True):
@@ -54,34 +55,39 @@ def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
     trace = facts.trace("p08")
     threads = trace.block[0]
     left, pitch, high, small = 156, 60, 36, 40
-    canvas = sheet(left + len(a) * pitch + 8, 284)
+    kept, output = 136, 234  # of shared memory and of the output
+    canvas = sheet(left + len(a) * pitch + (trace.grid[0] - 1) * _APART + 8, 296)
+
+    def start(index: int) -> float:
+        return left + index * pitch + index // threads * _APART
+
     _names(canvas, left - 16, 26 + high / 2, "a", _GLOBAL)
-    _names(canvas, left - 16, 130 + high / 2, "shared", Text("one for each block"))
-    _names(canvas, left - 16, 224 + high / 2, "output", _GLOBAL)
-    for top, name in ((13, "global_i"), (119, "local_i"), (272, "global_i")):
+    _names(canvas, left - 16, kept + high / 2, "shared", Text("one for each block"))
+    _names(canvas, left - 16, output + high / 2, "output", _GLOBAL)
+    for top, name in ((13, "global_i"), (kept - 12, "local_i"), (output + 49, "global_i")):
         canvas.label(left - 16, top, name, "end", size=Size.LABEL, quiet=True, mono=True)
     for index, value in enumerate(a):
-        canvas.label(left + (index + 0.5) * pitch, 13, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(left + index * pitch, 26, pitch, high, number(value))
+        canvas.label(start(index) + pitch / 2, 13, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.cell(start(index), 26, pitch, high, number(value))
     waits = any(event.action == BARRIER for event in trace.events)
     if waits:
-        canvas.label(left - 16, 185, "barrier()", "end", size=Size.LABEL, mono=True)
+        canvas.label(left - 16, kept + 58, "barrier()", "end", size=Size.LABEL, mono=True)
     for block in range(trace.grid[0]):
-        x = left + block * threads * pitch
-        canvas.frame(x + 3, 78, threads * pitch - 6, 124)
+        x = start(block * threads)
+        canvas.frame(x - 2, 76, threads * pitch + 4, 138)
         middle = x + threads * pitch / 2
-        canvas.label(middle, 91, Text("block {block}").of(block=block), "middle", size=Size.LABEL, bold=True)
+        canvas.label(middle, 92, Text("block {block}").of(block=block), "middle", size=Size.LABEL, bold=True)
         if waits:
-            canvas.arrow(x + 11, 185, x + threads * pitch - 11, 185, head=False, dashed=True)
+            canvas.arrow(x + 8, kept + 58, x + threads * pitch - 8, kept + 58, head=False, dashed=True)
     for path in number_paths(trace):
-        middle = left + (path.block * threads + path.cell + 0.5) * pitch
-        canvas.arrow(left + (path.source + 0.5) * pitch, 26 + high + 3, middle, 109)
-        canvas.label(middle, 119, f"T{path.cell}", "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(middle - small / 2, 130, small, high, number(path.kept), ink=Ink.LIVE)
-        to = left + (path.target + 0.5) * pitch
-        canvas.arrow(middle, 130 + high + 3, to, 220)
-        canvas.cell(to - pitch / 2 + 1, 224, pitch - 2, high, number(path.result), ink=Ink.RESULT)
-        canvas.label(to, 272, str(path.target), "middle", size=Size.LABEL, quiet=True)
+        middle = start(path.block * threads + path.cell) + pitch / 2
+        canvas.arrow(start(path.source) + pitch / 2, 26 + high + 3, middle, kept - 22)
+        canvas.label(middle, kept - 12, f"T{path.cell}", "middle", size=Size.LABEL, quiet=True)
+        canvas.cell(middle - small / 2, kept, small, high, number(path.kept), ink=Ink.LIVE)
+        to = start(path.target) + pitch / 2
+        canvas.arrow(middle, kept + high + 3, to, output - 4)
+        canvas.cell(to - pitch / 2 + 1, output, pitch - 2, high, number(path.result), ink=Ink.RESULT)
+        canvas.label(to, output + 49, str(path.target), "middle", size=Size.LABEL, quiet=True)
     return canvas
 
 
@@ -91,8 +97,12 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     trace = facts.trace("p08")
     threads = trace.block[0]
     top, pitch, wide = 44, 36, 44
-    source, frame, cell, barrier, name, target = 18, 90, 112, 164, 196, 258
-    bottom = top + len(a) * pitch
+    source, frame, cell, barrier, name, target = 18, 88, 114, 166, 198, 260
+    bottom = top + len(a) * pitch + (trace.grid[0] - 1) * _APART
+
+    def start(index: int) -> float:
+        return top + index * pitch + index // threads * _APART
+
     canvas = sheet(target + wide + 20, bottom + 26)
     for x, text, below in (
         (source + wide / 2, "a", Text("global")),
@@ -102,14 +112,14 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         canvas.label(x, 12, text, "middle", size=Size.VALUE, mono=True)
         canvas.label(x, 29, below, "middle", size=Size.LABEL, quiet=True)
     for index, value in enumerate(a):
-        canvas.label(9, top + (index + 0.5) * pitch, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(source, top + index * pitch, wide, pitch, number(value))
+        canvas.label(9, start(index) + pitch / 2, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.cell(source, start(index), wide, pitch, number(value))
     waits = any(event.action == BARRIER for event in trace.events)
     if waits:
         canvas.label(barrier, bottom + 13, "barrier()", "middle", size=Size.LABEL, mono=True)
     for block in range(trace.grid[0]):
-        y = top + block * threads * pitch
-        canvas.frame(frame, y + 2, 140, threads * pitch - 4)
+        y = start(block * threads)
+        canvas.frame(frame, y - 2, 144, threads * pitch + 4)
         middle = y + threads * pitch / 2
         canvas.label(
             name, middle, Text("block {block}").of(block=block), "middle", size=Size.LABEL, bold=True
@@ -117,11 +127,11 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         if waits:
             canvas.arrow(barrier, y + 8, barrier, y + threads * pitch - 8, head=False, dashed=True)
     for path in number_paths(trace):
-        middle = top + (path.block * threads + path.cell + 0.5) * pitch
-        canvas.arrow(source + wide + 3, top + (path.source + 0.5) * pitch, frame + 4, middle)
-        canvas.label(cell - 10, middle, f"T{path.cell}", "middle", size=Size.LABEL, quiet=True)
+        middle = start(path.block * threads + path.cell) + pitch / 2
+        canvas.arrow(source + wide + 3, start(path.source) + pitch / 2, frame + 3, middle)
+        canvas.label(cell - 11, middle, f"T{path.cell}", "middle", size=Size.LABEL, quiet=True)
         canvas.cell(cell, middle - 14, 40, 28, number(path.kept), ink=Ink.LIVE)
-        to = top + (path.target + 0.5) * pitch
+        to = start(path.target) + pitch / 2
         canvas.arrow(cell + 43, middle, target - 3, to)
         canvas.cell(target, to - pitch / 2 + 1, wide, pitch - 2, number(path.result), ink=Ink.RESULT)
         canvas.label(target + wide + 10, to, str(path.target), "middle", size=Size.LABEL, quiet=True)

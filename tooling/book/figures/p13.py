@@ -131,14 +131,14 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     left = 12 if narrow else 146
     right = left + threads * side + (22 if narrow else 44)  # of the filter
     end = right + taps * side
-    shared, barrier, windows = 96, 96 + side + 32, 96 + side + 64
+    shared, barrier, windows = 96, 96 + side + 44, 96 + side + 76
     pitch = side + 10
     canvas = sheet(end + (12 if narrow else 22), windows + 2 * pitch)
     for x, buffer, name in ((left, _A, "a"), (right, _B, "b")):
         own = cells_of(trace, 0, buffer)
         base = min(cell.index for cell in own)
         canvas.label(x, 12, name, mono=True, size=Size.VALUE)
-        canvas.label(x, shared + side + 12, f"shared_{name}", mono=True, size=Size.LABEL, quiet=True)
+        canvas.label(x, shared + side + 13, f"shared_{name}", mono=True, size=Size.LABEL, quiet=True)
         for index, value in enumerate(data[name]):
             canvas.cell(x + index * side, 24, side, side, number(value), size=size)
         for cell in own:
@@ -152,7 +152,7 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 )
             ink = Ink.LIVE if cell.source is not None else Ink.SPARE
             canvas.cell(at, shared, side, side, number(cell.value), ink=ink, size=size)
-    canvas.frame(left - 8, shared - 26, end - left + 16, side + 46)
+    canvas.frame(left - 8, shared - 26, end - left + 16, side + 52)
     if not narrow:
         canvas.label(left - 18, 24 + side / 2, Text("global memory"), "end", size=Size.LABEL, quiet=True)
         canvas.label(left - 18, shared + side / 2, Text("block 0"), "end", size=Size.VALUE)

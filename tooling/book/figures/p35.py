@@ -134,7 +134,7 @@ FIGURES = (
         ),
         Text(
             "Three maps of memory. scalar: threads 0 to 31 read 32 neighbouring words in one line. "
-            "unaligned: thread t reads word 4t, so that the 32 threads touch every fourth word of "
+            "unaligned: thread t reads word 4t + 3, so that the 32 threads touch every fourth word of "
             "four lines and move all 16 sectors. aligned: thread t reads the four words from 4t on, "
             "and the 32 threads fill the four lines completely."
         ),

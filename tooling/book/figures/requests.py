@@ -26,7 +26,7 @@ _GAP = 22
 _PAGE_WORDS = Form(cell=20, left=64, line=32, most_rows=6, rim=3)
 _TELEPHONE_WORDS = Form(cell=17, left=1, line=16, most_rows=6, rim=3, above=True)
 _PAGE_BANKS = Form(cell=21, left=64, line=32, most_rows=6, every=4)
-_TELEPHONE_BANKS = Form(cell=16, left=40, line=16, most_rows=6, every=4)
+_TELEPHONE_BANKS = Form(cell=17, left=34, line=16, most_rows=6, every=4)
 _LANE_COLOUR = re.compile(r' fill="hsl[^"]*"')
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}
@@ -57,8 +57,8 @@ def request(trace: Trace, event: Event, warp: int = 0) -> Picture:
 
 
 def draw_request(sheet: Sheet, picture: Picture, *, narrow: bool = False) -> Canvas:
-    """The memory map of a request to global memory, the bank map of one to shared memory."""
-    return draw_requests(sheet, [("", picture)], narrow=narrow)
+    """The memory map of a request to global memory, to fit a fold; the bank map of one to shared memory."""
+    return draw_requests(sheet, [("", picture)], narrow=narrow, left=40, cell=19)
 
 
 def draw_requests(
@@ -67,20 +67,22 @@ def draw_requests(
     *,
     narrow: bool = False,
     left: int | None = None,
+    cell: int | None = None,
     most_rows: int | None = None,
 ) -> Canvas:
     """The maps of several requests one below the other, each with a caption.
 
     Args:
-        left: pixels for the labels at the left, where the usual ones are too few for a large offset; on a
-            narrow screen the offsets are above the words.
+        left: pixels for the offsets at the left of a map of global memory, if they are unusually large or
+            small; on a narrow screen they are above the words.
+        cell: the width of a word there, if not the usual one; narrow screens ignore it.
         most_rows: of one map of global memory.
     """
     words, banks, size = (
         (_TELEPHONE_WORDS, _TELEPHONE_BANKS, 11) if narrow else (_PAGE_WORDS, _PAGE_BANKS, 12)
     )
-    if left is not None and not narrow:
-        words = replace(words, left=left)
+    if not narrow:
+        words = replace(words, left=left or words.left, cell=cell or words.cell)
     if most_rows is not None:
         words = replace(words, most_rows=most_rows)
     canvas = sheet(0, 0)

@@ -241,7 +241,7 @@ def _cell(
     if len(lanes) > 1:
         text = f"×{len(lanes)}"
     names = ", ".join(map(str, lanes))
-    across = 0.5 if form.rim else 1.5 if width >= _ROOMY else 1  # the inset
+    across = 1.5 if width >= _ROOMY and not form.rim else 0.5  # the inset
     down = form.rim or across
     line = top + form.high // 2 + 4
     label = f'<text class="lane" x="{left + width / 2:g}" y="{line}">{text}</text>'
