@@ -1,7 +1,7 @@
-"""Cuts the fonts of the book out of IBM Plex and Bricolage Grotesque, and writes them to theme/assets/fonts.
+"""Cuts the fonts of the book out of larger ones, and writes them to theme/assets/fonts.
 
     npm install --prefix FOLDER @ibm/plex-sans @ibm/plex-mono @ibm/plex-sans-kr \\
-        @fontsource-variable/bricolage-grotesque@5.3.0
+        @fontsource-variable/bricolage-grotesque@5.3.0 pretendard@1.3.9
     uv run --with fonttools==4.60.1 --with brotli==1.2.0 python book/make_fonts.py FOLDER
 
 Korean has several files for each weight: the syllables that the book uses now, in bold those of titles and
@@ -39,6 +39,7 @@ DISPLAY = (
     {"wght": 700, "opsz": 36, "wdth": 100},
 )
 """The font of titles: a variable one, and the point on its axes."""
+DISPLAY_KOREAN = "pretendard/dist/web/static/woff2/Pretendard-ExtraBold.woff2"
 PARTS = 4
 HEAD = (
     "/* Hangul, for Korean pages: the syllables of KS X 1001, then those of the book, which come first. */\n"
@@ -80,6 +81,17 @@ def syllables_in_bold() -> set[int]:
     return {ord(sign) for text in texts for sign in re.findall("[가-힣]", text)}
 
 
+def syllables_in_titles() -> set[int]:
+    """Those of titles and of headings of the second level. A test compares them with the style sheet."""
+    title = re.compile(r"^##? .*$", re.MULTILINE)
+    texts = [
+        each
+        for page in sorted((HERE.parent / "i18n" / "ko").rglob("*.md"))
+        for each in title.findall(page.read_text("utf-8"))
+    ]
+    return {ord(sign) for text in texts for sign in re.findall("[가-힣]", text)}
+
+
 def syllables_of_the_standard() -> set[int]:
     """The 2,350 syllables of KS X 1001."""
     codes = (bytes((row, cell)) for row in range(0xB0, 0xC9) for cell in range(0xA1, 0xFF))
@@ -97,7 +109,7 @@ def cut(source: Path | TTFont, characters: Iterable[int], name: str) -> None:
     cutter.populate(unicodes=characters)
     cutter.subset(font)
     for record in font["name"].names:
-        if record.nameID in (1, 4, 6):  # the licence of Plex reserves its name for the whole font
+        if record.nameID in (1, 4, 6):  # the licences reserve the names for the whole fonts
             record.string = f"Book {name}"
     target = TARGET / f"{name}.woff2"
     subset.save_font(font, target, options)
@@ -111,10 +123,12 @@ def main(folder: Path) -> None:
         cut(packages / path, LATIN, name)
     file, place = DISPLAY
     cut(instancer.instantiateVariableFont(TTFont(folder / "node_modules" / file), place), LATIN, "display")
+    titles = syllables_in_titles()
+    cut(folder / "node_modules" / DISPLAY_KOREAN, titles, "display-kr")
     used = syllables_of_the_book()
     others = sorted(syllables_of_the_standard() - used)
     step = -(-len(others) // PARTS)
-    rules = [HEAD]
+    rules = [HEAD, rule("display-kr", 700, ", ".join(f"U+{code:X}" for code in sorted(titles)), "Display KR")]
     for weight, number, suffix in (("Regular", 400, ""), ("SemiBold", 600, "-bold")):
         source = packages / KOREAN.format(weight)
         for part in range(PARTS):
@@ -130,10 +144,10 @@ def main(folder: Path) -> None:
     (TARGET.parent / "fonts-ko.css").write_text("".join(rules), encoding="utf-8")
 
 
-def rule(name: str, weight: int, characters: str) -> str:
+def rule(name: str, weight: int, characters: str, family: str = "Sans KR") -> str:
     """The style sheet's rule for a file. Of two with the same character, the later one is asked first."""
     return (
-        f'@font-face {{ font-family: "Book Sans KR"; font-weight: {weight}; src: url("fonts/{name}.woff2") '
+        f'@font-face {{ font-family: "Book {family}"; font-weight: {weight}; src: url("fonts/{name}.woff2") '
         f'format("woff2"); font-display: swap; unicode-range: {characters}; }}\n'
     )
 

@@ -61,4 +61,14 @@ def test_every_font_of_the_style_sheets_is_there(real: Project) -> None:
     }
     assert wanted == {path.name for path in (assets / "fonts").iterdir()}
     licences = {path.name for path in (assets.parent / "licences").iterdir()}
-    assert {"ibm-plex.txt", "bricolage-grotesque.txt", "stix-two-math.txt"} <= licences
+    assert {"ibm-plex.txt", "bricolage-grotesque.txt", "pretendard.txt", "stix-two-math.txt"} <= licences
+
+
+def test_the_korean_font_of_titles_has_every_syllable_of_them(real: Project) -> None:
+    """If it fails, run book/make_fonts.py."""
+    sheet = (real.root / "book" / "theme" / "assets" / "fonts-ko.css").read_text(encoding="utf-8")
+    (listed,) = re.findall(r'"Book Display KR".*unicode-range: ([^;]*);', sheet)
+    there = {chr(int(code, 16)) for code in re.findall(r"U\+(\w+)", listed)}
+    for page in (real.root / "i18n" / "ko" / "book" / "src").rglob("*.md"):
+        titles = " ".join(re.findall(r"^##? .*$", page.read_text(encoding="utf-8"), re.MULTILINE))
+        assert set(re.findall("[가-힣]", titles)) <= there, page

@@ -83,8 +83,8 @@ def figure(page: PageContext, words: Words) -> str:
 
 
 def _with_code(picture: Picture) -> str:
-    """The caption; the names that the drawing shows as code are code in it, too."""
-    names = {name for label in _CODE.findall(picture.light) for name in _NAME.findall(label)}
+    """The caption; options, and the names that the drawing shows as code, are code in it, too."""
+    names = set(_CODE.findall(picture.light))
     return _NAME.sub(
         lambda found: f"<code>{found[0]}</code>" if found[0] in names else found[0], picture.title
     )

@@ -28,7 +28,7 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for number, (name, slots) in enumerate(kernels):
         y = 8 + number * row
         found = theoretical_occupancy(threads, slots * slot)
-        percent = Text("{percent} % of the warps").of(percent=round(100 * found.fraction))
+        percent = Text("{percent}% of the warps").of(percent=round(100 * found.fraction))
         if narrow:
             canvas.label(left, y + 8, name, bold=True, mono=True, size=Size.VALUE)
             canvas.label(left + wide, y + 8, percent, "end", size=Size.LABEL)

@@ -42,6 +42,7 @@ _PUZZLE = re.compile(r'<section class="puzzle-card"[^>]* data-puzzle="p(\d+)"')
 _FONTS = {"ko": "fonts-ko.css"}
 """Style sheets with the fonts of a language's script, beside those of Latin letters."""
 _NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
+_COLUMNS = '<colgroup><col class="name"><col></colgroup>'
 _MANY_TERMS = 4  # of which the margin gives only the names
 
 
@@ -141,7 +142,9 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
     puzzle = _NAME.search(article)
     named = f" · {puzzle[1]}" if puzzle else ""
     heads = (f"<th>{escape(say(each, around.edition.language))}</th>" for each in ("fact", "value"))
-    article = re.sub(rf"<table>(?=\s*<thead>\s*<tr>{''.join(heads)}</tr>)", '<table class="facts">', article)
+    article = re.sub(
+        rf"<table>(?=\s*<thead>\s*<tr>{''.join(heads)}</tr>)", f'<table class="facts">{_COLUMNS}', article
+    )
     if part:
         above = rf'{mark}\2{named}<span class="visually-hidden">:</span>'
         article = _TITLE.sub(rf'\1<span class="eyebrow">{above}</span> \3', article)

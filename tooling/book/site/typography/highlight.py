@@ -64,7 +64,7 @@ _BLOCK = re.compile(
     re.DOTALL,
 )
 _FILE = re.compile(r" file:(?P<file>[^ #]+)#L(?P<first>\d+)-L(?P<last>\d+)")
-_LONG = re.compile(r"^(?!.*(?:<|   ))\S.{71,}$", re.MULTILINE)
+_LONG = re.compile(r"^(?!.*(?:<|   ))\S.{39,}$", re.MULTILINE)
 """A line of output that goes on below itself, a little further in; not a row of a table."""
 _MARKS = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])\n")
 
