@@ -103,8 +103,8 @@ def functional_warp_approach[
         var i = Int(indices[0].value())
         # FILL ME IN (about 4 lines)
 
-    # Width 1: one element per thread, so that a warp's 32 (or 64) neighbouring
-    # elements are in one warp.
+    # Width 1: one element per thread. Neighbouring elements are in neighbouring
+    # lanes, so that one warp operation combines WARP_SIZE of them.
     elementwise[compute, 1, target="gpu"](size, ctx)
 
 

@@ -123,8 +123,8 @@ def functional_warp_approach[
             output[i // WARP_SIZE] = total
         # END_FILL
 
-    # Width 1: one element per thread, so that a warp's 32 (or 64) neighbouring
-    # elements are in one warp.
+    # Width 1: one element per thread. Neighbouring elements are in neighbouring
+    # lanes, so that one warp operation combines WARP_SIZE of them.
     elementwise[compute, 1, target="gpu"](size, ctx)
 
 

@@ -118,8 +118,8 @@ def functional_warp_approach[
             output[i // WARP_SIZE] = total
         # END_FILL
 
-    # Width 1: one element per thread, so that a warp's 32 (or 64) neighbouring
-    # elements are in one warp.
+    # Width 1: one element per thread. Neighbouring elements are in neighbouring
+    # lanes, so that one warp operation combines WARP_SIZE of them.
     elementwise[1, target="gpu"](compute, Coord(size), ctx)
 
 

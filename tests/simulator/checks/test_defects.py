@@ -207,7 +207,11 @@ DEFECTS = (
         text="read of shared memory that an asynchronous copy is still filling",
     ),
     Defect(
-        "races/copy_without_barrier", Kind.READ_AFTER_WRITE, (13, 10), (0, 63), text="copies asynchronously"
+        "races/copy_without_barrier",
+        Kind.READ_AFTER_WRITE,
+        (13, 10),
+        (0, 63),
+        text="call `async_copy_wait_all()` and then `barrier()` between the copy and the access",
     ),
     Defect("races/bytes", Kind.SAME_INSTRUCTION, (10, 10), (0, 1), count=32),
     Defect("races/overlapping_vectors", Kind.SAME_INSTRUCTION, (10, 10), (0, 1)),

@@ -127,6 +127,24 @@ def test_a_race_of_blocks_of_one_cluster_on_global_memory_has_the_hint_of_its_ba
     assert wrong not in hint
 
 
+@pytest.mark.parametrize(
+    ("language", "advice"),
+    [
+        ("en", "call `async_copy_wait_all()` and then `barrier()` between the copy and the access"),
+        ("ko", "`async_copy_wait_all()`을 호출한 다음 `barrier()`를 호출합니다"),
+    ],
+)
+def test_a_race_with_a_finished_asynchronous_copy_has_the_hint_to_wait_before_the_barrier(
+    language: str, advice: str
+) -> None:
+    reader, writer = race().parties
+    copy = replace(writer, action=Action.ASYNC_COPY)
+    assert advice in explain(replace(race(), parties=(reader, copy)), language).hint
+    # A copy that comes later is ordered by a barrier before it: there is nothing to wait for yet.
+    later = replace(race(Kind.WRITE_AFTER_READ), parties=(copy, reader))
+    assert "async_copy_wait_all" not in explain(later, language).hint
+
+
 @pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("kind", list(Kind))
 def test_every_kind_has_four_answers_in_every_language(kind: Kind, language: str) -> None:

@@ -348,13 +348,16 @@ def _facts(finding: Finding) -> dict[str, str | Text]:
 
 
 def race_scope(finding: Finding) -> str:
-    """The scope that a race spans, which decides what can order it."""
+    """What can order a race, a key of `texts.RACE_HINTS`: mostly the scope that the race spans."""
     if len(finding.parties) < 2:
         return "warp"
     one, two = finding.parties[0], finding.parties[1]
     if one.block != two.block:
         shared = finding.buffer is not None and finding.buffer.memory is Memory.SHARED
         return "cluster" if shared or finding.one_cluster else "grid"
+    if two.action is Action.ASYNC_COPY:
+        # Only a barrier after the wait of the copying thread helps: before it, the copy may not be done.
+        return "copy"
     if one.position.line == two.position.line > 0:
         # In one step all threads read before they write: a thread that reads the new value is one step later.
         return "step" if finding.kind is Kind.READ_AFTER_WRITE else "line"

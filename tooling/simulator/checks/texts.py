@@ -500,6 +500,10 @@ RACE_HINTS: Mapping[str, Text] = {
         "threads add to one element, use `Atomic.fetch_add`."
     ),
     "block": Text("Put `barrier()` between the two lines, where every thread of the block passes it."),
+    "copy": Text(
+        "Each thread waits for its own copies only: call `async_copy_wait_all()` and then `barrier()` "
+        "between the copy and the access, where every thread of the block passes both."
+    ),
     "grid": Text(
         "No barrier orders two blocks: use an atomic operation, a second launch, or give each block its own "
         "elements. Data that is published by an atomic flag or counter needs `Ordering.RELEASE` where it is "
