@@ -41,6 +41,21 @@ FIRST_TIER = ("p12",)  # the others' executables would take too long to build
 UNDEFINED = {"races", "memory", "initialisation", "synchronisation"}
 """A mutant whose fault is one of these may print anything on hardware: nothing to compare."""
 
+NOT_RECORDED = {
+    "p01 mutant host_fills_the_result",
+    "p01 mutant expected_values_copied",
+    "p01 mutant expected_values_handed_in",
+    "p01 mutant one_thread_does_everything",
+    "p03 mutant guard_refilled",
+    "p03 mutant fewer_threads_instead_of_a_guard",
+    "p03 mutant one_thread_does_everything",
+    "p10 --memory-bug mutant fewer_threads_instead_of_a_guard",
+    "p12 mutant one_thread_multiplies",
+    "p33 --tensor-core mutant products_without_tensor_cores",
+    "p33 --test mutant products_without_tensor_cores",
+}
+"""Mutants that are newer than the recordings."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -112,6 +127,8 @@ def simulate(case: Case, folder: Path) -> dict[str, Any]:
 
 def on_hardware(case: Case, file: str = "runs.json") -> dict[str, Any]:
     """The same parts, as recorded."""
+    if case.trial.id in NOT_RECORDED:
+        pytest.skip(f"not recorded on an H200 yet: {case.trial.id} (tests/data/h200/README.md)")
     result = recorded(file)[case.trial.id, case.dataset]
     return comparable(
         case,
@@ -179,6 +196,10 @@ def test_mutants_do_what_they_did_on_an_h200(case: Case, tmp_path: Path) -> None
 )
 def test_smaller_runs_do_what_they_did_on_an_h200_at_that_size(case: Case, tmp_path: Path) -> None:
     assert simulate(case, tmp_path) == on_hardware(case, SMALL)
+
+
+def test_only_mutants_that_have_no_recording_are_skipped() -> None:
+    assert not NOT_RECORDED & {name for file in ("runs.json", SMALL) for name, _ in recorded(file)}
 
 
 @pytest.mark.parametrize("tool", ["memcheck", "racecheck", "synccheck", "initcheck"])
