@@ -37,7 +37,7 @@ def test_a_finding_has_its_labels_and_its_places() -> None:
     assert "<p><b>error: <span>[races]</span></b> race on shared memory: a &lt;b&gt;</p>" in shown
     assert (
         "<dt>where:</dt><dd><code>p12.mojo:40:26</code>: thread (3, 0, 0) of block (0, 0, 0) reads"
-        "<br>found 5 times in dot_product</dd>"
+        "<br>found 5 times in <code>dot_product</code></dd>"
     ) in shown
     assert "<dt>try:</dt><dd>Put <code>barrier()</code> between the two lines.</dd>" in shown
     assert "\n\n" not in shown  # it would end the block of HTML in a Markdown page

@@ -21,8 +21,10 @@ _KIND = re.compile(r"\[(\w+)\] ")  # of a finding, such as `[races]`
 _ROW = re.compile(r"(\[[\d, ]+\])\s+(\S+)\s+(\S+)")  # an index, and two values
 _REST = re.compile(r"\.\.\. .+")  # the last row, such as `... and 11 more`
 _COLUMN = re.compile(r"\s{2,}")
-_CODE = re.compile(r"`([^`]+)`|(?<![\w/])([\w.]+\.(?:mojo|py):\d+(?::\d+)?|\[[^\]]*[\d…]\](?=$))")
-"""Code, a place in a file, or the values of an array."""
+_CODE = re.compile(
+    r"`([^`]+)`|(?<![\w/.])([\w.]+\.(?:mojo|py):\d+(?::\d+)?|\[[^\]]*[\d…]\](?=$)|[A-Za-z]\w*_\w+)", re.ASCII
+)
+"""Code, a place in a file, the values of an array, or a name with an underscore such as that of a kernel."""
 _MARGIN = 2  # columns by which what belongs to a line is indented further
 
 

@@ -41,6 +41,12 @@ class _Rows(Struct, frozen=True):
         path = "".join(f"M{1 + cell * self.pitch} {top}h{side}v{side}h-{side}z" for cell in sorted(cells))
         self.canvas.embed(f'<path d="{path}" fill="{fill}" stroke="{line if ink is Ink.LIVE else "none"}"/>')
 
+    def count(self, top: int, threads: int, letters: Size) -> None:
+        """The number of threads, above the right end of the row."""
+        words = Text("one thread") if threads == 1 else Text("{count} threads").of(count=threads)
+        right = self.canvas.width - 1
+        self.canvas.label(right, top - letters * 0.8, words, "end", size=letters, quiet=True)
+
     def curves(self, top: int, height: int, step: _Step) -> None:
         """The ways of the addends to the threads that add them, and of each thread's own value."""
         line = self.canvas.shade.marks[Ink.RESULT][1]
@@ -64,14 +70,18 @@ def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     # The further the addends, the higher the curves.
     gaps = [round(scale * (17 + 2.6 * step.distance())) for step in rest]
     height, width = (22, 54) if narrow else (34, 77)
-    canvas = sheet(lanes * pitch - pitch + side + 2, sum(gaps) + (len(gaps) + 3) * side + height + 2)
+    letters = Size.LABEL if narrow else Size.COVER
+    head = 2 * letters
+    canvas = sheet(lanes * pitch - pitch + side + 2, sum(gaps) + (len(gaps) + 3) * side + height + head + 1)
     rows = _Rows(canvas, side, pitch)
-    rows.cells(1, first.threads, Ink.LIVE)
-    top = 1 + side
+    rows.cells(head, first.threads, Ink.LIVE)
+    rows.count(head, len(first.threads), letters)
+    top = head + side
     for step, gap in zip(rest, gaps, strict=True):
         rows.curves(top, gap, step)
         rows.cells(top + gap, set(range(lanes)) - step.threads, Ink.SPARE)
         rows.cells(top + gap, step.threads, Ink.LIVE)
+        rows.count(top + gap, len(step.threads), letters)
         top += gap + side
     canvas.arrow(1 + side / 2, top + 1, 1 + side / 2, top + 2 * side - 2)
     total = next(trace.accesses("store", 0)).value

@@ -187,7 +187,7 @@ def draw_sizes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         if row[0] in ("cold", "warm"):
             (cold if row[0] == "cold" else warm)[int(row[1])] = float(row[5])
     series = (
-        Series(Text("caches overwritten"), cold, Ink.RESULT, 1 << 20, (-1, -1)),
+        Series(Text("caches overwritten"), cold, Ink.RESULT, 1 << 14, (-1, -1)),
         Series(Text("run again and again"), warm, Ink.PLAIN, 1 << 14, (1, 1)),
     )
     axis = Axis("GB/s", (1, 10, 100, 1000, 10_000), logarithmic=True)

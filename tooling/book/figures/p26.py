@@ -35,7 +35,7 @@ def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     reached = {WARP - 1}  # the lanes that have got the last lane's element
     while mask:
         values = [max(values[lane], values[lane ^ mask]) for lane in _LANES]
-        label = (Text("masks 16 and 8") if mask == len(_FEW) else Text("mask {mask}")).of(mask=mask)
+        label = (Text("after masks 16 and 8") if mask == len(_FEW) else Text("after mask {mask}")).of(mask=mask)
         inside = mask < len(_FEW)
         arrows = tuple(
             (source, lane) for lane in lanes for source in ((lane, lane ^ mask) if inside else (lane,))
