@@ -187,8 +187,9 @@ def test_every_part_has_a_mark_of_its_own() -> None:
 def test_included_code_has_a_caption_with_file_and_lines(checkout: Project) -> None:
     page = "```mojo\n{{#include ../../../problems/p15/p15.mojo:axis_sum}}\n```\n"
     first, *_ = renderer(checkout).render(PAGE, page).splitlines()
-    found = re.fullmatch(r"```mojo,file:problems/p15/p15\.mojo#L(\d+)-L(\d+)", first)
+    found = re.fullmatch(r"```mojo,file:problems/p15/p15\.mojo#L(\d+)-L(\d+)@(.+)", first)
     assert found is not None
+    assert found[3] == f"{found[1]}-{found[2]}"
     lines = (checkout.problems / "p15" / "p15.mojo").read_text(encoding="utf-8").splitlines()
     assert "ANCHOR: axis_sum" in lines[int(found[1]) - 2]
     assert "ANCHOR_END: axis_sum" in lines[int(found[2])]
@@ -196,12 +197,12 @@ def test_included_code_has_a_caption_with_file_and_lines(checkout: Project) -> N
 
 def test_a_caption_replaces_the_link_to_the_same_file() -> None:
     link = f'<a class="filename" href="{REPOSITORY}/blob/main/{{}}">View full file</a>'
-    code = '<pre><code class="language-mojo file:a/b.mojo#L3-L9">one\n</code></pre>\n'
+    code = '<pre><code class="language-mojo file:a/b.mojo#L3-L9@3-4+0-0+9-11">one\ntwo\n\nthree\n\n</code></pre>\n'
     shown = highlight_page(code + link.format("a/b.mojo"), REPOSITORY, "en")
     assert shown == (
         f'<figure class="code"><figcaption><a class="filename" href="{REPOSITORY}/blob/main/a/b.mojo#L3-L9">'
         "a/b.mojo</a> <span>lines 3–9</span></figcaption>"
-        '<pre><code class="language-mojo">one\n</code></pre></figure>'
+        '<pre data-lines="3&#10;4&#10;&#10;9"><code class="language-mojo">one\ntwo\n\nthree\n</code></pre></figure>'
     )
     assert highlight_page(code + link.format("c.mojo"), REPOSITORY, "en").endswith(link.format("c.mojo"))
 

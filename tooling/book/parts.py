@@ -22,7 +22,7 @@ _PATTERNS = (
     "#+#+/+#+#/#+#+/+#+#",  # the fragments of a matrix
     "#+++/.#++/..#+/...#",  # an offset from line to line
 )
-"""For each part the rows of its pattern: `#` strong, `+` pale, `.` empty."""
+"""For each part the rows of its pattern: `#` strong, `+` pale, `.` hardly visible."""
 
 
 def part_number(title: str) -> int | None:
@@ -53,5 +53,5 @@ def glyph(number: int) -> str:
 
     return (
         f'<svg class="glyph" viewBox="0 0 15 15" aria-hidden="true"><path d="{path("#")}"/>'
-        f'<path opacity=".35" d="{path("+")}"/></svg>'
+        f'<path opacity=".35" d="{path("+")}"/><path opacity=".14" d="{path(".")}"/></svg>'
     )

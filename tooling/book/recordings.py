@@ -25,7 +25,8 @@ from tooling.state_file import encoded, read_json
 
 STATES = ("unsolved", "solved")
 _LONG_COUNT = 8  # runs of this many lines that differ in a counter alone are folded
-_LONG_LIST = 64  # numbers; of more, a page shows the first three and the last
+_LONG_LIST = 32  # numbers; of more, a page shows the first eight and the last four
+_EQUAL_LIST = 16  # equal numbers; of more, a page shows the first three and the last
 _LONG_LINE = 80  # characters, about as many as fit on a line of a page
 _LIST = re.compile(r"\[([^\[\]]+)\]")
 
@@ -136,7 +137,8 @@ def fold(lines: Sequence[str]) -> Iterator[str]:
     """Shortens the lines of a run for a page, to avoid scrolling.
 
     A long run of lines that differ in a counter alone is shortened: the first three, `...`, the last. So is a
-    long list. A matrix in one long line gets a line for each of its rows.
+    list of many equal numbers. Of another long list, the first eight and the last four remain. A matrix in
+    one long line gets a line for each of its rows.
     """
     index = 0
     while index < len(lines):
@@ -151,7 +153,10 @@ def fold(lines: Sequence[str]) -> Iterator[str]:
 
 def _shorten(found: re.Match[str]) -> str:
     numbers = found[1].split(", ")
-    return found[0] if len(numbers) <= _LONG_LIST else f"[{', '.join((*numbers[:3], '...', numbers[-1]))}]"
+    first, last = (3, 1) if len(set(numbers)) == 1 else (8, 4)
+    if len(numbers) <= (_EQUAL_LIST if last == 1 else _LONG_LIST):
+        return found[0]
+    return f"[{', '.join((*numbers[:first], '...', *numbers[-last:]))}]"
 
 
 def _rows(line: str) -> list[str]:

@@ -230,6 +230,19 @@ if (marks.size) {
   track();
 }
 
+// ---- outline in narrow windows: folded, below the title ----
+const outline = document.querySelector(".outline");
+const opening = document.querySelector("article > .puzzle-card, article > h1:not(:has(+ .puzzle-card))");
+if (outline && opening && !document.body.classList.contains("cover")) {
+  const fold = document.createElement("details");
+  fold.className = "on-page";
+  const summary = document.createElement("summary");
+  summary.textContent = outline.getAttribute("aria-label");
+  fold.append(summary, outline.querySelector("ol").cloneNode(true));
+  fold.addEventListener("click", (event) => { if (event.target.closest("a")) fold.open = false; });
+  opening.after(fold);
+}
+
 // ---- search: loaded when it is first asked for ----
 const assets = new URL(".", document.currentScript.src);
 const opener = document.querySelector(".search-button");

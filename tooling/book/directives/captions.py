@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from tooling.mdbook.files import Files
@@ -18,7 +19,9 @@ OPENING, CLOSING = "\ue000", "\ue001"
 
 
 def name_sources(text: str, page: Path, files: Files, root: Path) -> str:
-    """A chapter whose blocks of included code name their file: `mojo,file:problems/p01/p01.mojo#L3-L9`.
+    """A chapter whose blocks of included code name their file: `mojo,file:problems/p01/p01.mojo#L3-L9@3-9`.
+
+    After `@` are the lines that are shown, as ranges, with 0 for a line that the page adds: `3-5+0-0+7-9`.
 
     Args:
         text: the chapter, its includes not yet expanded.
@@ -27,21 +30,39 @@ def name_sources(text: str, page: Path, files: Files, root: Path) -> str:
     """
 
     def add(block: re.Match[str]) -> str:
-        shown = [each for each in find_directives(block["code"]) if each.includes]
-        paths = {files.real(page.parent, each.path) for each in shown}
+        code = block["code"]
+        shown = {code.count("\n", 0, each.start): each for each in find_directives(code) if each.includes}
+        paths = {files.real(page.parent, each.path) for each in shown.values()}
         try:
             (path,) = paths
             content = files.text(path)
         except (ValueError, OSError):  # several files, or a problem that the expansion reports
             return block[0]
-        lines = [number for each in shown for number in take(each.kind, each.selector, content).numbers]
-        if not lines:
+        numbers: list[int] = []
+        for line in range(code.count("\n")):
+            each = shown.get(line)
+            numbers += take(each.kind, each.selector, content).numbers if each else [0]
+        if not any(numbers):
             return block[0]
+        source = content.splitlines(keepends=True)
+        numbers = [number for number in numbers if not (number and _WRITTEN.match(source[number - 1]))]
+        lines = [number for number in numbers if number]
         file = Path(path).relative_to(os.path.realpath(root)).as_posix()
-        fence = f"```{block['language']},file:{file}#L{min(lines)}-L{max(lines)}"
-        return f"{fence}\n{block['code']}```"
+        fence = f"```{block['language']},file:{file}#L{min(lines)}-L{max(lines)}@{_ranges(numbers)}"
+        return f"{fence}\n{code}```"
 
     return _BLOCK.sub(add, text)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Numbers in the order of their lines, as ranges."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return "+".join(f"{first}-{last}" for first, last in runs)
 
 
 def mark_written(text: str) -> str:

@@ -60,6 +60,8 @@ def puzzle(page: PageContext, words: Words) -> str:
     if main.language is ProgramLanguage.PYTHON:
         needed = say(f"extra-{main.extra.value}", language)
         below += f'<div class="chip-row">\n<p class="chip-why">{needed}</p>\n</div>\n'
+    if below:
+        below = f'<div class="chip-rows">\n{below}</div>\n'
     first = page.path == found.chapters[0]
     name = "" if first else f' data-name="{escape(pick(found.title, language))}"'
     return (

@@ -28,7 +28,7 @@ _CODE = re.compile(
 _MARGIN = 2  # columns by which what belongs to a line is indented further
 
 
-_FINDING = '<div class="finding">'
+_FINDING = '<div class="finding'
 _MANY, _SHOWN = 3, 2  # findings from which on they are folded, and those that are shown then
 
 
@@ -49,7 +49,7 @@ class Line(Struct, frozen=True):
 def layout(lines: Sequence[str], command: str, language: str) -> str:
     """The verdict on a command as HTML without empty lines, which would end an HTML block of Markdown.
 
-    Of many findings, all but the first are folded.
+    What findings in a row share, such as the cause, follows the last one. Of many, all but two are folded.
     """
     title, *rest = lines
     title = title.replace(command, f"`{command}`", 1)
@@ -95,7 +95,8 @@ def _sections(lines: Sequence[Line]) -> Iterator[str]:
         line, following = lines[start], lines[start + 1 :]
         if _is_finding(line):
             inside = tuple(takewhile(partial(_is_inside, line), following))
-            yield _finding(line, inside)
+            few = sum(map(_is_finding, lines)) <= _MANY
+            yield _finding(line, inside, shared=few and _shares_cause(inside, following[len(inside) :]))
         elif line.label:
             inside = tuple(takewhile(lambda each: each.label and not _is_finding(each), following))
             yield _facts((line, *inside))
@@ -107,6 +108,14 @@ def _sections(lines: Sequence[Line]) -> Iterator[str]:
             kind = "judged-cause" if line.indent == _MARGIN else "judged-detail"
             yield f'<p class="{kind}">{_words(line.texts[0])}</p>'
         start += 1 + len(inside)
+
+
+def _shares_cause(facts: Sequence[Line], following: Sequence[Line]) -> bool:
+    """Whether a finding follows that differs in the place alone, which is the first fact."""
+    if not following or not _is_finding(following[0]):
+        return False
+    others = tuple(takewhile(partial(_is_inside, following[0]), following[1:]))
+    return bool(facts[1:]) and facts[1:] == others[1:]
 
 
 def _is_inside(outer: Line, line: Line) -> bool:
@@ -121,10 +130,12 @@ def _is_row(line: Line) -> bool:
     return bool(_ROW.fullmatch(line.texts[0]) or _REST.fullmatch(line.texts[0]))
 
 
-def _finding(line: Line, facts: Sequence[Line]) -> str:
+def _finding(line: Line, facts: Sequence[Line], *, shared: bool) -> str:
+    """A finding; what it shares with the next one is left to that."""
     kind, text = _KIND.match(line.texts[0])[1], _KIND.sub("", line.texts[0], count=1)  # type: ignore[index]
     head = f"<p><b>{escape(line.label)}: <span>[{kind}]</span></b> {_words(text)}</p>"
-    return f"{_FINDING}\n{head}\n{_facts(facts)}\n</div>"
+    joined, own = (" joined", facts[:1]) if shared else ("", facts)
+    return f'{_FINDING}{joined}">\n{head}\n{_facts(own)}\n</div>'
 
 
 def _facts(lines: Iterable[Line]) -> str:

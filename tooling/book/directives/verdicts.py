@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tooling.book import recordings
 from tooling.book.directives import verdict_layout
-from tooling.book.directives.captions import mark_written
+from tooling.book.directives.captions import OPENING, mark_written
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.recordings import Recording
@@ -34,6 +34,8 @@ _MACHINES_OWN = (
 """Text of a verdict that depends on the machine, and its replacement in a page."""
 _FUNCTIONS = re.compile(r"\A(?s:.*?)^(?=def )", re.MULTILINE)
 """What precedes the first function."""
+_MARKED_COMMENT = re.compile(rf"^([ \t]*{OPENING}\n)([ \t]*#.*\n)", re.MULTILINE)
+"""The opening mark, and a comment that is not wrong itself."""
 _TIME_LIMIT = 300.0  # seconds, however busy the machine is that records
 
 
@@ -111,7 +113,8 @@ def wrong_code(page: PageContext, words: Words) -> str:
         shown = _FUNCTIONS.sub("", take(Kind.INCLUDE, anchor, text).text, count=1).strip("\n") + "\n"
         if shown.strip():
             language = "python" if file.endswith(".py") else "mojo"
-            return f"```{language}\n{mark_written(shown)}```\n"
+            marked = _MARKED_COMMENT.sub(r"\2\1", mark_written(shown))
+            return f"```{language}\n{marked}```\n"
     raise BookError(f"the answer `{name}` has no anchor `{anchor}`", hint="name one of its solution file")
 
 

@@ -35,7 +35,7 @@ def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     reached = {WARP - 1}  # the lanes that have got the last lane's element
     while mask:
         values = [max(values[lane], values[lane ^ mask]) for lane in _LANES]
-        label = (Text("after masks 16 and 8") if mask == len(_FEW) else Text("after mask {mask}")).of(mask=mask)
+        label = Text("after masks 16 and 8") if mask == len(_FEW) else Text("after mask {mask}")
         inside = mask < len(_FEW)
         arrows = tuple(
             (source, lane) for lane in lanes for source in ((lane, lane ^ mask) if inside else (lane,))
@@ -44,7 +44,7 @@ def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             marked = frozenset(arrow for arrow in arrows if arrow[0] in reached and inside)
             reached |= {lane for _, lane in marked}
             held = cells({lane: number(values[lane]) for lane in lanes}, Ink.LIVE)
-            rows.append(Row(label, held, arrows, marked, dashed=not inside))
+            rows.append(Row(label.of(mask=mask), held, arrows, marked, dashed=not inside))
         mask //= 2
     return draw_rows(sheet, rows, lanes, Text("lane"), side=42 if narrow else 58, left=150, narrow=narrow)
 

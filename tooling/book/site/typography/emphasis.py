@@ -6,7 +6,7 @@ import re
 
 from tooling.text import ENGLISH
 
-_LATIN = re.compile(r"<em>([ -~]+)</em>")
+_LATIN = re.compile(r"<em>([ -;=-~]+)</em>")  # of one element: no `<`
 
 
 def mark_latin(html: str, language: str) -> str:

@@ -63,9 +63,13 @@ _BLOCK = re.compile(
     r'(?P<after>\s*(?:<p>)?<a class="filename"[^>]*>[^<]*</a>(?:</p>)?)?',
     re.DOTALL,
 )
-_FILE = re.compile(r" file:(?P<file>[^ #]+)#L(?P<first>\d+)-L(?P<last>\d+)")
+_FILE = re.compile(r" file:(?P<file>[^ #]+)#L(?P<first>\d+)-L(?P<last>\d+)(?:@(?P<ranges>[\d+-]+))?")
 _LONG = re.compile(r"^(?!.*(?:<|   ))\S.{39,}$", re.MULTILINE)
 """A line of output that goes on below itself, a little further in; not a row of a table."""
+_TABLE_ROW = re.compile(r"^\S.*?\S {2,}\S.*? {2,}\S", re.MULTILINE)  # three columns
+_SHELLS = ("bash", "console", "sh")
+_LINE = re.compile(r"^.+\n?", re.MULTILINE)
+_HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
 _MARKS = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])\n")
 
 
@@ -106,8 +110,12 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
     if language in _PATTERNS:
         # It may also come from the inside of a function.
         code = _show_written(highlight(dedent(unescape(code)), language))
+        if language in _SHELLS:
+            code = _commands(code)
     elif language == "text":
         code = _LONG.sub(r'<span class="wrapped">\g<0></span>', code)
+        if len(_TABLE_ROW.findall(code)) > 1:
+            middle = f" columns{middle}"
     file = _FILE.search(classes)
     shown = f"{opening}{_FILE.sub('', classes)}{middle}{code}{closing}"
     if file is None:
@@ -117,7 +125,22 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
     lines = say("lines", edition, first=file["first"], last=file["last"])
     link = f'<a class="filename" href="{address}#L{file["first"]}-L{file["last"]}">{file["file"]}</a>'
     caption = f"<figcaption>{link} <span>{escape(lines)}</span></figcaption>"
+    if file["ranges"]:
+        shown = shown.replace("<pre", f'<pre data-lines="{_numbers(file["ranges"], code)}"', 1)
     return f'<figure class="code">{caption}{shown}</figure>{after}'
+
+
+def _numbers(ranges: str, code: str) -> str:
+    """The numbers of the code's lines below one another, as an attribute; nothing for one that the page adds."""
+    runs = (tuple(map(int, run.split("-"))) for run in ranges.split("+"))
+    numbers = [str(number or "") for first, last in runs for number in range(first, last + 1)]
+    return "&#10;".join(numbers[: code.count("\n")])
+
+
+def _commands(code: str) -> str:
+    """Highlighted commands, an element each: one that goes on below itself differs from the next one."""
+    code = _HYPHENATED.sub(r'<wbr><span class="short">\g<0></span>', code)
+    return _LINE.sub(r'<span class="line">\g<0></span>', code)
 
 
 def _show_written(code: str) -> str:
