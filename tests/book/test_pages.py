@@ -197,12 +197,13 @@ def test_included_code_has_a_caption_with_file_and_lines(checkout: Project) -> N
 
 def test_a_caption_replaces_the_link_to_the_same_file() -> None:
     link = f'<a class="filename" href="{REPOSITORY}/blob/main/{{}}">View full file</a>'
-    code = '<pre><code class="language-mojo file:a/b.mojo#L3-L9@3-4+0-0+9-11">one\ntwo\n\nthree\n\n</code></pre>\n'
+    code = '<pre><code class="language-mojo file:a/b.mojo#L3-L9@3-4+0-0+9-11">one\n2\n\n3\n\n</code></pre>\n'
     shown = highlight_page(code + link.format("a/b.mojo"), REPOSITORY, "en")
     assert shown == (
         f'<figure class="code"><figcaption><a class="filename" href="{REPOSITORY}/blob/main/a/b.mojo#L3-L9">'
         "a/b.mojo</a> <span>lines 3–9</span></figcaption>"
-        '<pre data-lines="3&#10;4&#10;&#10;9"><code class="language-mojo">one\ntwo\n\nthree\n</code></pre></figure>'
+        '<pre data-lines="3&#10;4&#10;&#10;9"><code class="language-mojo">'
+        'one\n<span class="n">2</span>\n\n<span class="n">3</span>\n</code></pre></figure>'
     )
     assert highlight_page(code + link.format("c.mojo"), REPOSITORY, "en").endswith(link.format("c.mojo"))
 

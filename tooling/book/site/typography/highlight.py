@@ -131,7 +131,7 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
 
 
 def _numbers(ranges: str, code: str) -> str:
-    """The numbers of the code's lines below one another, as an attribute; nothing for one that the page adds."""
+    """The numbers of the code's lines, as an attribute; nothing for one that the page adds."""
     runs = (tuple(map(int, run.split("-"))) for run in ranges.split("+"))
     numbers = [str(number or "") for first, last in runs for number in range(first, last + 1)]
     return "&#10;".join(numbers[: code.count("\n")])
