@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -185,3 +186,19 @@ def test_masks_are_rendered_as_lanes() -> None:
 )
 def test_kernels_are_called_what_their_author_called_them(name: str, shown: str) -> None:
     assert readable_kernel(name, ["/home/me/p15.mojo"]) == shown
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("def single_block_matmul(\n):\n    pass\n", "single_block_matmul"),
+        ("def single_block_matmul():\n    pass\ndef single_block_map():\n    pass\n", "single_block_ma"),
+        ("def single_block_ma():\n    pass\n", "single_block_ma"),
+        ("def matmul():\n    pass\n", "single_block_ma"),
+    ],
+)
+def test_a_truncated_name_is_completed_from_the_source(tmp_path: Path, source: str, shown: str) -> None:
+    file = tmp_path / "p16.mojo"
+    file.write_text(source, encoding="utf-8")
+    name = "p16_single_block_ma6A6AoA6A6A_50d412f3cb7f14b4"
+    assert readable_kernel(name, [str(tmp_path / "missing.mojo"), str(file)]) == shown

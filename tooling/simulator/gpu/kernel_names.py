@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
-from pathlib import PurePath
+from functools import lru_cache
+from pathlib import Path, PurePath
 
 _HASH = re.compile(r"_[0-9a-f]{16}$")
 _PACKAGED = re.compile(r"(mojo_pkg)_[0-9a-f]+_([0-9a-f]{8})[0-9a-f]{8}$")
 _CUT = re.compile(r"([a-z][a-z0-9]*?)6A")
+_DEFINITION = re.compile(r"^[ \t]*def (\w+)", re.MULTILINE)
 
 
 def is_beginning_of(wanted: str, shown: str, symbol: str) -> bool:
@@ -26,8 +29,10 @@ def readable_kernel(name: str, files: Iterable[str]) -> str:
         files: the module's source files, whose names begin those of their functions.
 
     Mojo's names are module, function, parameter types and a hash; other names are left as they are.
-    Mojo truncates the readable part of a long name, without a separator: `aligned_kernel6A6AoA_930b…`.
+    Mojo truncates the readable part of a long name, without a separator: `single_block_ma6A6AoA_930b…`. The rest
+    of the name is taken from the source file, if one function there begins so.
     """
+    files = tuple(files)
     packaged = _PACKAGED.match(name)
     if packaged:  # a kernel of a MAX graph: only the hash identifies it in its package
         return ":".join(packaged.groups())
@@ -44,7 +49,24 @@ def readable_kernel(name: str, files: Iterable[str]) -> str:
     for word in words[1:]:
         if word[:1].isupper() or (any(c.isdigit() for c in word) and any(c.isupper() for c in word)):
             if cut := _CUT.match(word):
-                kept.append(cut.group(1))
+                return _completed("_".join((*kept, cut.group(1))), files)
             break
         kept.append(word)
     return "_".join(kept)
+
+
+def _completed(beginning: str, files: Iterable[str]) -> str:
+    """The name of the function that begins so, or the beginning where none or several do."""
+    names: set[str] = set()
+    for file in files:
+        try:
+            names |= _functions(file, os.stat(file).st_mtime_ns)
+        except OSError:  # the program was built elsewhere
+            continue
+    found = {name for name in names if name.startswith(beginning)}
+    return found.pop() if len(found) == 1 else beginning
+
+
+@lru_cache(maxsize=64)
+def _functions(file: str, changed: int) -> frozenset[str]:  # noqa: ARG001 - a part of the key
+    return frozenset(_DEFINITION.findall(Path(file).read_text(encoding="utf-8", errors="replace")))
