@@ -22,9 +22,11 @@ _ROW = re.compile(r"(\[[\d, ]+\])\s+(\S+)\s+(\S+)")  # an index, and two values
 _REST = re.compile(r"\.\.\. .+")  # the last row, such as `... and 11 more`
 _COLUMN = re.compile(r"\s{2,}")
 _CODE = re.compile(
-    r"`([^`]+)`|(?<![\w/.])([\w.]+\.(?:mojo|py):\d+(?::\d+)?|\[[^\]]*[\d…]\](?=$)|[A-Za-z]\w*_\w+)", re.ASCII
+    r"`([^`]+)`|(?<![\w/.])([\w.]+\.(?:mojo|py):\d+(?::\d+)?|\[[^\]]*[\d…]\](?=$)"
+    r"|[A-Za-z]\w*_\w+|0x[\da-f]+)",
+    re.ASCII,
 )
-"""Code, a place in a file, the values of an array, or a name with an underscore such as that of a kernel."""
+"""Code, a place in a file, values of an array, a name with an underscore, or a hexadecimal number."""
 _MARGIN = 2  # columns by which what belongs to a line is indented further
 
 

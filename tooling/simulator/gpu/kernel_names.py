@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -29,8 +28,8 @@ def readable_kernel(name: str, files: Iterable[str]) -> str:
         files: the module's source files, whose names begin those of their functions.
 
     Mojo's names are module, function, parameter types and a hash; other names are left as they are.
-    Mojo truncates the readable part of a long name, without a separator: `single_block_ma6A6AoA_930b…`. The rest
-    of the name is taken from the source file, if one function there begins so.
+    Mojo truncates the readable part of a long name, without a separator: `single_block_ma6A6AoA_930b…`. The
+    rest of the name is taken from the source file, if one function there begins so.
     """
     files = tuple(files)
     packaged = _PACKAGED.match(name)
@@ -60,7 +59,7 @@ def _completed(beginning: str, files: Iterable[str]) -> str:
     names: set[str] = set()
     for file in files:
         try:
-            names |= _functions(file, os.stat(file).st_mtime_ns)
+            names |= _functions(file, Path(file).stat().st_mtime_ns)
         except OSError:  # the program was built elsewhere
             continue
     found = {name for name in names if name.startswith(beginning)}
@@ -68,5 +67,6 @@ def _completed(beginning: str, files: Iterable[str]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _functions(file: str, changed: int) -> frozenset[str]:  # noqa: ARG001 - a part of the key
+def _functions(file: str, changed: int) -> frozenset[str]:
+    """The functions that a file defines; `changed` makes a changed file another one for the cache."""
     return frozenset(_DEFINITION.findall(Path(file).read_text(encoding="utf-8", errors="replace")))
