@@ -27,7 +27,7 @@ def draw_cluster(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     scale, block_barrier, arrive, total, wait = (cluster + down for down in (58, 112, 140, 162, 216))
     output = cluster + 278
     canvas = sheet(right + (10 if narrow else 20), output + 40)
-    canvas.frame(left - 8, cluster, blocks * width + 16, 244, dashed=True)
+    canvas.frame(left - 8, cluster, blocks * width + 16, 244)
     for block in range(blocks):
         x, inner = left + block * width + edge, width - 2 * edge
         middle = x + inner / 2
@@ -49,7 +49,7 @@ def draw_cluster(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.cell(cell[0], total, cell[1], 34, Text("sum"), ink=Ink.LIVE, size=size)
         canvas.arrow(middle, cluster + 232, middle, output - 4)
         canvas.cell(cell[0], output, cell[1], 34, number(sums[block]), ink=Ink.RESULT, size=size)
-    canvas.plate(left + width, cluster, 76, Text("one cluster"))
+    canvas.plate(left + width if narrow else right - 30, cluster, 76, Text("one cluster"))
     for y, call in ((arrive, "cluster_arrive()"), (wait, "cluster_wait()")):
         canvas.arrow(left - 7, y, right + 7, y, head=False, dashed=True)
         if narrow:
