@@ -79,6 +79,30 @@ def test_heads_of_values_are_for_screen_readers(page: Any, address: str, path: s
     assert head.bounding_box()["height"] <= 1
 
 
+def test_a_narrow_page_has_its_sections_in_a_fold_below_the_title(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_12/raw.html")
+    fold = page.locator(".on-page")
+    assert not fold.is_visible()  # they are in the margin
+    page.set_viewport_size({"width": 390, "height": 740})
+    assert fold.locator("summary").inner_text() == "On this page"
+    fold.locator("summary").click()
+    fold.get_by_text("Run it").click()
+    assert urlsplit(page.url).fragment == "run-it"
+    assert fold.get_attribute("open") is None
+    page.goto(f"{address}index.html")
+    assert page.locator(".on-page").count() == 0
+
+
+def test_numbers_of_lines_are_beside_the_code_and_not_copied(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_12/raw.html")
+    block = page.locator("article figure.code pre").first
+    numbers = block.evaluate("pre => getComputedStyle(pre, '::before').content.slice(1, -1).split('\\n')")
+    code = block.locator("code").inner_text()
+    assert len(numbers) == len(code.splitlines())
+    assert "def dot_product(" in code
+    assert page.evaluate("document.querySelector('article figure.code pre').innerText").startswith(code[:20])
+
+
 def test_tabs_by_mouse_and_memory(page: Any, address: str) -> None:
     page.goto(f"{address}puzzle_15/puzzle_15.html")
     assert page.locator(f"{TAB}[aria-selected=true]").inner_text() == "uv"

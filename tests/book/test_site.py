@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -81,6 +82,28 @@ def test_the_margin_gives_the_terms_that_a_page_explains_first(built: Path) -> N
     ]
     assert "<dl>" not in many
     assert "<dd>" in margin("ko/puzzle_13/puzzle_13.html")
+
+
+def test_the_numbers_beside_code_are_those_of_its_lines_in_the_file(site: Path) -> None:
+    code = re.compile(
+        r'blob/main/([^#"]+)#L[^>]*>.*?<pre data-lines="([^"]*)"><code[^>]*>(.*?)</code></pre>', re.DOTALL
+    )
+    shown = 0
+    for page in site.rglob("*.html"):
+        for file, numbers, text in code.findall(page.read_text(encoding="utf-8")):
+            source = re.sub(
+                "[✅❌]", "", (ROOT / file).read_text(encoding="utf-8")
+            ).splitlines()  # drawn in a page
+            lines = unescape(re.sub(r"<[^>]+>", "", text)).splitlines()
+            assert len(lines) == len(numbers.split("&#10;")), (page, file)
+            for number, line in zip(numbers.split("&#10;"), lines, strict=True):
+                assert line.strip() == (source[int(number) - 1].strip() if number else ""), (
+                    page,
+                    file,
+                    number,
+                )
+                shown += 1
+    assert shown > 5000
 
 
 def test_a_page_contains_the_texts_of_its_scripts_in_its_language(built: Path) -> None:

@@ -14,6 +14,7 @@ _BLOCK = re.compile(
     r"^```(?P<language>mojo|python)\n(?P<code>(?:\{\{#include [^}\n]+\}\}\n+)+)```$", re.MULTILINE
 )
 _WRITTEN = re.compile(r"^([ \t]*)# (?:(?P<opening>FILL: .*|FIX)|END_FILL|END_FIX)\n", re.MULTILINE)
+_STUB = re.compile(r"^[ \t]*# STUB:.*\n", re.MULTILINE)  # what the problem file has instead of an answer
 OPENING, CLOSING = "\ue000", "\ue001"
 """Lines around the lines that the learner had to write, until the block is highlighted."""
 
@@ -45,7 +46,7 @@ def name_sources(text: str, page: Path, files: Files, root: Path) -> str:
         if not any(numbers):
             return block[0]
         source = content.splitlines(keepends=True)
-        numbers = [number for number in numbers if not (number and _WRITTEN.match(source[number - 1]))]
+        numbers = [number for number in numbers if not (number and _is_mark(source[number - 1]))]
         lines = [number for number in numbers if number]
         file = Path(path).relative_to(os.path.realpath(root)).as_posix()
         fence = f"```{block['language']},file:{file}#L{min(lines)}-L{max(lines)}@{_ranges(numbers)}"
@@ -65,6 +66,11 @@ def _ranges(numbers: Sequence[int]) -> str:
     return "+".join(f"{first}-{last}" for first, last in runs)
 
 
+def _is_mark(line: str) -> bool:
+    return bool(_WRITTEN.match(line) or _STUB.match(line))
+
+
 def mark_written(text: str) -> str:
-    """Code whose teaching marks around the learner's lines became OPENING and CLOSING."""
+    """Code without teaching marks; those around the learner's lines became OPENING and CLOSING."""
+    text = _STUB.sub("", text)
     return _WRITTEN.sub(lambda mark: f"{mark[1]}{OPENING if mark['opening'] else CLOSING}\n", text)

@@ -72,7 +72,6 @@ class IncludeError(BookError):
 
 
 _MARKER = re.compile(r"\A<!-- i18n-source-commit: [^\n]*-->\n(?:<!-- i18n-source-blob: [^\n]*-->\n)?")
-_TEACHING_MARK = re.compile(r"^[ \t]*# STUB:.*\n", re.MULTILINE)
 _EMPTY_SUMMARY = "<summary></summary>"
 _UNKNOWN = re.compile(r"\{\{\s*#\s*(\w+)[^}]*\}?\}?")
 _PLACEHOLDER = "\x02{}\x03"
@@ -119,7 +118,7 @@ class ChapterRenderer(Struct):
             IncludeError(problem.message, where=problem.where, hint=problem.hint)
             for problem in expansion.problems
         ]
-        body = mark_written(_TEACHING_MARK.sub("", expansion.text))
+        body = mark_written(expansion.text)
         body = _PLACEHOLDERS.sub(lambda match: results[int(match[1])], body)
         body = body.replace(_EMPTY_SUMMARY, f"<summary>{say('solution', self.edition.language)}</summary>")
         try:
