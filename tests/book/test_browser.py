@@ -96,7 +96,7 @@ def test_a_narrow_page_has_its_sections_in_a_fold_below_the_title(page: Any, add
 def test_numbers_of_lines_are_beside_the_code_and_not_copied(page: Any, address: str) -> None:
     page.goto(f"{address}puzzle_12/raw.html")
     block = page.locator("article figure.code pre").first
-    numbers = block.evaluate("pre => getComputedStyle(pre, '::before').content.slice(1, -1).split('\\n')")
+    numbers = block.evaluate("pre => getComputedStyle(pre, '::before').content.slice(1, -1).split('\\\\a ')")
     code = block.locator("code").inner_text()
     assert len(numbers) == len(code.splitlines())
     assert "def dot_product(" in code
