@@ -16,7 +16,7 @@ from tooling.book.directives.verdicts import answer, record, verdict_path, witho
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure, find_figure
-from tooling.book.figures.canvas import SHADES, Canvas, Ink, Shade
+from tooling.book.figures.canvas import DARK, SHADES, Canvas, Ink, Shade, Size, measured
 from tooling.book.figures.charts import Axis, Series, draw_chart
 from tooling.book.figures.drawing import outdated, pictures
 from tooling.book.figures.facts import Facts
@@ -46,6 +46,7 @@ from tooling.catalog.mutants import load_mutants
 from tooling.exit_codes import ExitCode
 from tooling.judging.verdict import Outcome
 from tooling.project import Project
+from tooling.text import Text
 
 FIGURES = every_figure()
 
@@ -429,6 +430,28 @@ def test_labels_and_arrows_are_readable_in_both_shades(shade: Shade) -> None:
     assert min(_contrast(line, shade.paper) for line in lines) >= 3
 
 
+def test_active_cells_differ_from_empty_ones_on_dark_pages() -> None:
+    fills = {ink: fill for ink, (fill, _, _) in DARK.marks.items()}
+    assert _contrast(fills[Ink.LIVE], fills[Ink.SPARE]) >= 1.8
+    assert _contrast(fills[Ink.PLAIN], fills[Ink.SPARE]) >= 1.3
+
+
+def test_the_entries_of_a_legend_are_as_far_apart_as_their_widths_ask() -> None:
+    canvas = Canvas(400, 80, SHADES[0], "en")
+    words = Text("input"), Text("shared memory"), Text("output")
+    canvas.legend(0, 10, *((Ink.PLAIN, text) for text in words))
+    canvas.legend(0, 40, *((Ink.PLAIN, text) for text in words), across=2)
+    labels = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"', canvas.svg("x", "y"))
+    first, second, third, *others = ((float(x), float(y)) for x, y in labels)
+    gaps = [
+        right[0] - left[0] - measured(canvas.say(text), Size.LABEL)
+        for text, left, right in ((words[0], first, second), (words[1], second, third))
+    ]
+    assert gaps == pytest.approx([44, 44], abs=0.01)
+    assert [y for _, y in others] == [40, 40, 62]
+    assert others[0][0] == others[2][0]
+
+
 def test_errors_in_figures_have_the_red_of_a_verdict(real: Project) -> None:
     style = (real.root / "book" / "theme" / "assets" / "book.css").read_text(encoding="utf-8")
     reds = [re.findall(rf"--{name}: (#\w+);", style)[:2] for name in ("bad", "bad-soft")]
@@ -494,6 +517,22 @@ def test_curves_are_named_beside_a_point_of_theirs() -> None:
     assert labels["--up"] == (left + 11, low + 10, "start")
     assert labels["--down"] == (right - 11, low - 10, "end")
     assert labels["10"][1] == (labels["1"][1] + labels["100"][1]) / 2
+
+
+@pytest.mark.parametrize("shade", SHADES, ids=["light", "dark"])
+def test_the_name_of_a_curve_has_its_colour(shade: Shade) -> None:
+    inks = (Ink.SPARE, Ink.PLAIN, Ink.RESULT)
+    series = [
+        Series(f"--{ink.value}", {1: place, 2: place + 1}, ink, 1, (1, 1)) for place, ink in enumerate(inks)
+    ]
+    drawn = draw_chart(partial(Canvas, shade=shade, language="en"), series, Axis("s", (0, 3)), "n").svg(
+        "", ""
+    )
+    lines = re.findall(r'<polyline points="[^"]*" fill="none" stroke="(#\w+)" stroke-width="2"', drawn)
+    names = [re.search(rf'fill="(#\w+)"[^>]*>--{ink.value}<', drawn) for ink in inks]
+    assert lines == [name and name[1] for name in names]
+    assert len(set(lines)) == 3
+    assert min(_contrast(line, shade.paper) for line in lines) >= 4.5
 
 
 def test_two_arrows_to_a_thread_end_beside_each_other() -> None:

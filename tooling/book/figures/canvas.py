@@ -25,6 +25,19 @@ _THIN = 1  # the outline of a cell, in pixels
 _BEND = 8  # the radius of a corner of an arrow
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
+_SWATCH = 16  # the side of a colour in a legend
+_BESIDE_SWATCH = 6  # from it to its meaning
+_ENTRIES_APART = 22
+_LEGEND_LINE = 22  # from a line of a legend to the next
+_WIDTHS = (
+    (" ijl.,:;’", 0.26),
+    ("f[]()·t/r-I", 0.35),
+    ("zsvcyLxJagke", 0.52),
+    ("mwMW", 0.83),
+    ("ABCDGHKNOPQRUVX", 0.66),
+)
+"""The width of letters of the page's font, relative to its size."""
+_LETTER, _SYLLABLE = 0.58, 0.89  # of other letters, and of those of Korean
 
 
 class Size(IntEnum):
@@ -75,7 +88,7 @@ LIGHT = Shade(
         Ink.PLAIN: ("#ffffff", "#9aa4ad", "#1c232b"),
         Ink.LIVE: ("#dcefeb", "#3f8f85", "#0b4a44"),
         Ink.RESULT: ("#0b6b62", "#0b6b62", "#ffffff"),
-        Ink.SPARE: ("#f3f4f1", "#c3c9c4", "#626c75"),
+        Ink.SPARE: ("#eceeea", "#c3c9c4", "#5a646d"),
         Ink.FRAME: ("none", "#9aa4ad", "#515b66"),
         Ink.MARK: ("#fdeeca", "#b07a1e", "#6b4300"),
         Ink.WRONG: ("#fae4e1", "#bd5a52", "#9b2c2c"),
@@ -89,10 +102,10 @@ DARK = Shade(
     "#74818e",
     "#2a333d",
     {
-        Ink.PLAIN: ("#222b35", "#687683", "#dde4ea"),
-        Ink.LIVE: ("#17393a", "#3d9486", "#c8f0e8"),
+        Ink.PLAIN: ("#2b3641", "#74818e", "#dde4ea"),
+        Ink.LIVE: ("#0c5952", "#4eaa9e", "#c8f0e8"),
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
-        Ink.SPARE: ("#1b222a", "#4a5766", "#93a0ad"),
+        Ink.SPARE: ("#171d24", "#43505d", "#93a0ad"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
         Ink.MARK: ("#453713", "#edc275", "#f8e3b4"),
         Ink.WRONG: ("#3d2124", "#d9837a", "#f3a59c"),
@@ -205,6 +218,24 @@ class Canvas(Struct):
         )
         self.label(x, y, text, "middle", size=Size.LABEL, mono=isinstance(text, str))
 
+    def legend(self, x: float, y: float, *entries: tuple[Ink, Sentence], across: int | None = None) -> None:
+        """Draws what the colours mean, from `x` on, the first line centred on `y`.
+
+        Args:
+            x, y: where it begins.
+            entries: the colours with their meanings.
+            across: how many are side by side; otherwise all of them.
+        """
+        across = across or len(entries)
+        beside = _SWATCH + _BESIDE_SWATCH
+        widths = [beside + measured(self.say(text), Size.LABEL) + _ENTRIES_APART for _, text in entries]
+        columns = [max(widths[column::across]) for column in range(across)]
+        for index, (ink, text) in enumerate(entries):
+            line, column = divmod(index, across)
+            left, middle = x + sum(columns[:column]), y + line * _LEGEND_LINE
+            self.cell(left, middle - _SWATCH / 2, _SWATCH, _SWATCH, ink=ink)
+            self.label(left + beside, middle, text, size=Size.LABEL)
+
     def arrow(
         self, x1: float, y1: float, x2: float, y2: float, *, head: bool = True, dashed: bool = False
     ) -> None:
@@ -297,6 +328,18 @@ def fitting(letters: int, width: float, size: Size = Size.VALUE) -> Size:
     """The largest size up to `size` with which a line of code fits a box; the smallest if none does."""
     fits = (each for each in Size if each <= size and letters * each * _ADVANCE <= width - GAP - 2)
     return max(fits, default=Size.SMALL)
+
+
+def measured(text: str, size: Size) -> float:
+    """About how wide a line of the page's font is, in pixels."""
+    return size * sum(map(_width, text))
+
+
+def _width(letter: str) -> float:
+    """The width of a letter of the page's font, relative to its size."""
+    if "가" <= letter <= "힣":
+        return _SYLLABLE
+    return next((width for letters, width in _WIDTHS if letter in letters), _LETTER)
 
 
 def _sharp(edge: float) -> float:
