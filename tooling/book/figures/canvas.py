@@ -37,7 +37,7 @@ _WIDTHS = (
     ("ABCDGHKNOPQRUVX", 0.66),
 )
 """The width of letters of the page's font, relative to its size."""
-_LETTER, _SYLLABLE = 0.58, 0.89  # of other letters, and of those of Korean
+_LETTER, _SYLLABLE = 0.59, 0.89  # of other letters, and of those of Korean
 
 
 class Size(IntEnum):
