@@ -233,6 +233,31 @@ def test_a_picture_that_was_not_drawn_is_an_error(checkout: Project) -> None:
     assert refusal.value.hint == "draw it with `tooling figure p15`"
 
 
+@pytest.mark.parametrize(
+    ("name", "language", "shown"),
+    [
+        ("p01-addresses", 0, "with <code>i + 1</code>, thread 3"),
+        ("p01-addresses", 1, "<code>i + 1</code>을"),
+        ("p04-line", 0, "whose <code>row * 2 + col</code> is"),
+        ("p04-exchanged", 0, "The offset in <code>a</code> that"),
+        ("p04-exchanged", 0, "each other’s element"),
+        ("p08", 0, "through the shared memory of its block"),
+        ("p08", 1, "<code>a</code>와 <code>output</code>의"),
+        ("p16-copies", 0, "the threads (x,\N{NO-BREAK SPACE}y) that"),
+        ("p23-tiles", 0, "One thread for each tile."),
+        ("p24-times", 0, "<code>traditional</code> and <code>simple-warp</code>"),
+        ("p33", 0, "16\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}8 elements of <code>a</code> times"),
+    ],
+)
+def test_a_caption_shows_names_and_expressions_as_code(
+    real: Project, name: str, language: int, shown: str
+) -> None:
+    figure = find_figure(name)
+    page = PageContext(editions(real)[language], f"{figure.folder}/x.md", "", PuzzleIndex(real))
+    caption = show_figure(page, [name]).partition("<figcaption>")[2].partition("</figcaption>")[0]
+    assert shown in caption
+
+
 def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
     solution = checkout.solutions / "p01" / "p01.mojo"
     solution.write_text(solution.read_text(encoding="utf-8").replace("+ 10", "+ 11"), encoding="utf-8")
