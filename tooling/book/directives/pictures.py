@@ -94,7 +94,8 @@ def figure(page: PageContext, words: Words) -> str:
 
 def _with_code(picture: Picture) -> str:
     """The caption; expressions, and the names that the drawing shows as code, are code in it, too."""
-    names = set(_CODE.findall(picture.light)) - _WORDS
+    labels = _CODE.findall(picture.light)
+    names = {*labels, *(label.partition("[")[0] for label in labels)} - _WORDS
 
     def shown(found: re.Match[str]) -> str:
         array = found[0] == "a" and _ARRAY.match(found.string, found.end())
