@@ -423,10 +423,10 @@ def test_curves_end_in_the_direction_of_their_heads() -> None:
     canvas.bend(90, 0, 10, 40)
     drawn = canvas.svg("x", "y")
     assert re.findall(r'<path d="(M[^"]*)" fill="none"', drawn) == [
-        "M10 0C10 20 50 20 50 40",
-        "M10 0V40",
-        "M0 10C20 10 20 50 40 50",
-        "M90 0V32Q90 40 82 40H10",
+        "M10 0C10 17.5 50 17.5 50 35",  # the head is at the end of the line, not on it
+        "M10 0V35",
+        "M0 10C17.5 10 17.5 50 35 50",
+        "M90 0V32Q90 40 82 40H15",
     ]
     assert 'id="head"' in drawn
     assert 'id="marked"' not in drawn

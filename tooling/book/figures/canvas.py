@@ -23,6 +23,7 @@ MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 GAP = 3  # between neighbouring cells
 _THIN = 1  # the outline of a cell, in pixels
 _BEND = 8  # the radius of a corner of an arrow
+_HEAD = 5  # how far the head of an arrow reaches beyond its line, which would blunt its tip, in pixels
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
 _SWATCH = 16  # the side of a colour in a legend
@@ -240,6 +241,9 @@ class Canvas(Struct):
         self, x1: float, y1: float, x2: float, y2: float, *, head: bool = True, dashed: bool = False
     ) -> None:
         """A straight arrow."""
+        if head:
+            length = math.hypot(x2 - x1, y2 - y1)
+            x2, y2 = x2 - (x2 - x1) / length * _HEAD, y2 - (y2 - y1) / length * _HEAD
         self._line(f"M{x1:g} {y1:g}L{x2:g} {y2:g}", head=head, dashed=dashed)
 
     def curve(
@@ -253,12 +257,14 @@ class Canvas(Struct):
             marked: it is what the text points out.
             dashed: as of other arrows.
         """
+        y2 -= math.copysign(_HEAD, y2 - y1)
         middle = (y1 + y2) / 2
         way = f"C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" if x1 != x2 else f"V{y2:g}"
         self._line(f"M{x1:g} {y1:g}{way}", marked=marked, dashed=dashed)
 
     def side_curve(self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False) -> None:
         """An arrow that begins and ends horizontally; otherwise as `curve`."""
+        x2 -= math.copysign(_HEAD, x2 - x1)
         middle = (x1 + x2) / 2
         way = f"C{middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}" if y1 != y2 else f"H{x2:g}"
         self._line(f"M{x1:g} {y1:g}{way}", marked=marked)
@@ -266,6 +272,7 @@ class Canvas(Struct):
     def bend(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """An arrow that begins vertically and ends horizontally."""
         round_y, round_x = math.copysign(_BEND, y2 - y1), math.copysign(_BEND, x2 - x1)
+        x2 -= math.copysign(_HEAD, x2 - x1)
         self._line(f"M{x1:g} {y1:g}V{y2 - round_y:g}Q{x1:g} {y2:g} {x1 + round_x:g} {y2:g}H{x2:g}")
 
     def _line(self, way: str, *, head: bool = True, marked: bool = False, dashed: bool = False) -> None:
@@ -302,7 +309,7 @@ class Canvas(Struct):
             )
         drawn = "\n".join(self._parts)
         heads = "".join(
-            f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
+            f'<marker id="{name}" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="8" markerHeight="8" '
             f'markerUnits="userSpaceOnUse" orient="auto">'
             f'<path d="M0.5 1 7 4 0.5 7z" fill="{colour}"/></marker>'
             for name, colour in (("head", self.shade.arrow), ("marked", self.shade.marks[Ink.MARK][1]))
