@@ -103,10 +103,10 @@ DARK = Shade(
     "#74818e",
     "#2a333d",
     {
-        Ink.PLAIN: ("#2b3641", "#74818e", "#dde4ea"),
+        Ink.PLAIN: ("#2f3b47", "#74818e", "#dde4ea"),
         Ink.LIVE: ("#0c5952", "#4eaa9e", "#c8f0e8"),
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
-        Ink.SPARE: ("#171d24", "#43505d", "#93a0ad"),
+        Ink.SPARE: ("#1b222a", "#43505d", "#93a0ad"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
         Ink.MARK: ("#453713", "#edc275", "#f8e3b4"),
         Ink.WRONG: ("#3d2124", "#d9837a", "#f3a59c"),
