@@ -17,7 +17,7 @@ from tooling.book.directives.verdicts import answer, record, verdict_path, witho
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure, find_figure
-from tooling.book.figures.canvas import SHADES, Canvas, Ink, Shade
+from tooling.book.figures.canvas import DARK, SHADES, Canvas, Ink, Shade, Size, measured
 from tooling.book.figures.charts import Axis, Series, draw_chart
 from tooling.book.figures.drawing import outdated, pictures
 from tooling.book.figures.facts import Facts
@@ -47,6 +47,7 @@ from tooling.catalog.mutants import load_mutants
 from tooling.exit_codes import ExitCode
 from tooling.judging.verdict import Outcome
 from tooling.project import Project
+from tooling.text import Text
 
 FIGURES = every_figure()
 
@@ -190,14 +191,14 @@ def test_a_request_to_shared_memory_is_drawn_by_banks(real: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "lanes", "rows"),
+    ("name", "lanes", "rows", "room"),  # the room on a screen of 360 pixels: of a page, or of a fold
     [
-        ("p12-banks", 8 + 32, {"first": 2 * 2, "again": 1 * 2}),
-        ("p23-memory", 6, {"moved": 6, "still": 6 * 3}),
+        ("p12-banks", 8 + 32, {"first": 2 * 2, "again": 1 * 2}, 352),
+        ("p23-memory", 6, {"moved": 6, "still": 6 * 3}, 306),
     ],
 )
 def test_a_narrow_map_has_lines_of_sixteen_words(
-    real: Project, name: str, lanes: int, rows: dict[str, int]
+    real: Project, name: str, lanes: int, rows: dict[str, int], room: int
 ) -> None:
     narrow = [text for path, text in pictures(PuzzleIndex(real), find_figure(name)) if "narrow" in path.name]
     assert len(narrow) == 4
@@ -208,7 +209,18 @@ def test_a_narrow_map_has_lines_of_sixteen_words(
             float(left) + float(width)
             for left, width in re.findall(r'<rect[^>]* x="([\d.]+)"[^>]* width="([\d.]+)"', text)
         ]
-        assert max(edges) <= 306  # a fold on a screen of 360 pixels has no more room
+        assert max(edges) <= room
+
+
+@pytest.mark.parametrize("name", ["p12-banks", "p30", "p33-banks", "p35"])
+def test_the_numbers_of_lanes_have_room_in_their_cells(real: Project, name: str) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure(name)):
+        size = 11 if "narrow" in path.name else 12
+        assert f".map .lane {{ font-size: {size}px;" in text
+        found = re.findall(r'<g><title>.*?width="([\d.]+)".*?class="lane"[^>]*>(\d+)<', text)
+        assert found
+        for width, lane in found:
+            assert float(width) - len(lane) * size * 0.6 > 3
 
 
 def test_a_picture_that_was_not_drawn_is_an_error(checkout: Project) -> None:
@@ -220,6 +232,31 @@ def test_a_picture_that_was_not_drawn_is_an_error(checkout: Project) -> None:
     with pytest.raises(BookError, match=r"15-w\.svg .* not as it was drawn") as refusal:
         show_figure(page, ["p15"])
     assert refusal.value.hint == "draw it with `tooling figure p15`"
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "shown"),
+    [
+        ("p01-addresses", 0, "with <code>i + 1</code>, thread 3"),
+        ("p01-addresses", 1, "<code>i + 1</code>을"),
+        ("p04-line", 0, "whose <code>row * 2 + col</code> is"),
+        ("p04-exchanged", 0, "The offset in <code>a</code> that"),
+        ("p04-exchanged", 0, "each other’s element"),
+        ("p08", 0, "through the shared memory of its block"),
+        ("p08", 1, "<code>a</code>와 <code>output</code>의"),
+        ("p16-copies", 0, "the threads (x,\N{NO-BREAK SPACE}y) that"),
+        ("p23-tiles", 0, "One thread for each tile."),
+        ("p24-times", 0, "<code>traditional</code> and <code>simple-warp</code>"),
+        ("p33", 0, "16\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}8 elements of <code>a</code> times"),
+    ],
+)
+def test_a_caption_shows_names_and_expressions_as_code(
+    real: Project, name: str, language: int, shown: str
+) -> None:
+    figure = find_figure(name)
+    page = PageContext(editions(real)[language], f"{figure.folder}/x.md", "", PuzzleIndex(real))
+    caption = show_figure(page, [name]).partition("<figcaption>")[2].partition("</figcaption>")[0]
+    assert shown in caption
 
 
 def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
@@ -399,10 +436,10 @@ def test_curves_end_in_the_direction_of_their_heads() -> None:
     canvas.bend(90, 0, 10, 40)
     drawn = canvas.svg("x", "y")
     assert re.findall(r'<path d="(M[^"]*)" fill="none"', drawn) == [
-        "M10 0C10 20 50 20 50 40",
-        "M10 0V40",
-        "M0 10C20 10 20 50 40 50",
-        "M90 0V32Q90 40 82 40H10",
+        "M10 0C10 17.5 50 17.5 50 35",  # the head is at the end of the line, not on it
+        "M10 0V35",
+        "M0 10C17.5 10 17.5 50 35 50",
+        "M90 0V32Q90 40 82 40H15",
     ]
     assert 'id="head"' in drawn
     assert 'id="marked"' not in drawn
@@ -440,6 +477,28 @@ def test_labels_and_arrows_are_readable_in_both_shades(shade: Shade) -> None:
     assert min(_contrast(shade.text, shade.paper), _contrast(shade.quiet, shade.paper)) >= 4.5
     lines = (shade.arrow, shade.marks[Ink.LIVE][1], shade.marks[Ink.MARK][1])
     assert min(_contrast(line, shade.paper) for line in lines) >= 3
+
+
+def test_active_cells_differ_from_empty_ones_on_dark_pages() -> None:
+    fills = {ink: fill for ink, (fill, _, _) in DARK.marks.items()}
+    assert _contrast(fills[Ink.LIVE], fills[Ink.SPARE]) >= 1.8
+    assert _contrast(fills[Ink.PLAIN], fills[Ink.SPARE]) >= 1.3
+
+
+def test_the_entries_of_a_legend_are_as_far_apart_as_their_widths_ask() -> None:
+    canvas = Canvas(400, 80, SHADES[0], "en")
+    words = Text("input"), Text("shared memory"), Text("output")
+    canvas.legend(0, 10, *((Ink.PLAIN, text) for text in words))
+    canvas.legend(0, 40, *((Ink.PLAIN, text) for text in words), across=2)
+    labels = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"', canvas.svg("x", "y"))
+    first, second, third, *others = ((float(x), float(y)) for x, y in labels)
+    gaps = [
+        right[0] - left[0] - measured(canvas.say(text), Size.LABEL)
+        for text, left, right in ((words[0], first, second), (words[1], second, third))
+    ]
+    assert gaps == pytest.approx([44, 44], abs=0.01)
+    assert [y for _, y in others] == [40, 40, 62]
+    assert others[0][0] == others[2][0]
 
 
 def test_errors_in_figures_have_the_red_of_a_verdict(real: Project) -> None:
@@ -507,6 +566,22 @@ def test_curves_are_named_beside_a_point_of_theirs() -> None:
     assert labels["--up"] == (left + 11, low + 10, "start")
     assert labels["--down"] == (right - 11, low - 10, "end")
     assert labels["10"][1] == (labels["1"][1] + labels["100"][1]) / 2
+
+
+@pytest.mark.parametrize("shade", SHADES, ids=["light", "dark"])
+def test_the_name_of_a_curve_has_its_colour(shade: Shade) -> None:
+    inks = (Ink.SPARE, Ink.PLAIN, Ink.RESULT)
+    series = [
+        Series(f"--{ink.value}", {1: place, 2: place + 1}, ink, 1, (1, 1)) for place, ink in enumerate(inks)
+    ]
+    drawn = draw_chart(partial(Canvas, shade=shade, language="en"), series, Axis("s", (0, 3)), "n").svg(
+        "", ""
+    )
+    lines = re.findall(r'<polyline points="[^"]*" fill="none" stroke="(#\w+)" stroke-width="2"', drawn)
+    names = [re.search(rf'fill="(#\w+)"[^>]*>--{ink.value}<', drawn) for ink in inks]
+    assert lines == [name and name[1] for name in names]
+    assert len(set(lines)) == 3
+    assert min(_contrast(line, shade.paper) for line in lines) >= 4.5
 
 
 def test_two_arrows_to_a_thread_end_beside_each_other() -> None:

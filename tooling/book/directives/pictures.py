@@ -26,9 +26,19 @@ _HEAD = re.compile(
 )
 _CODE = re.compile(r'<text\b[^>]*font-family="[^>]*>([^<]*)<')
 _NAME = re.compile(
-    r"(?<![\w&])--[a-z][\w-]+|(?<![\w&.#-])(?!a\b)[A-Za-z_]\w*(?:\.\w+)*(?:\(\)|\[[\w, +*-]+\])?"
+    r"(?<![\w&.#-])(?:--[a-z][\w-]+|\+=|"
+    r"(?!shared memory)[A-Za-z_]\w*(?:[.-]\w+)*(?:\(\)|\[[\w, +*-]+\])?(?: (?:[-+*/%=]|//) \w+)*)",
+    re.ASCII,  # a Korean particle follows a name without a space
 )
-"""An option or a name in code. `a` alone may be the article."""
+"""An option, a name or an expression, if it is code."""
+_CERTAIN = re.compile(r"--|\w*[ _+(\[]|\w+\.\w|[bi]$", re.ASCII)
+"""How a word begins that cannot be one of the language."""
+_WORDS = frozenset(("a", "belongs", "CPU"))
+"""Words that may be in the font of code in a drawing, but are not code in a caption."""
+_ARRAY = re.compile(r"[.,;:)]|$| ?[가-힣]| (?:and|by|from|in|is|moves|that|the|times|with)\b")
+"""What follows `a` if it is not the article."""
+_PRODUCT = re.compile(r" × ")
+_PLACE = re.compile(r"(\(\w+), (\w+\))")
 _COLOUR = re.compile(r"(?<=[\": ])#[0-9a-fA-F]{3,8}(?=[\";} ])")
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _CENTRED = ' dominant-baseline="central"'
@@ -83,11 +93,17 @@ def figure(page: PageContext, words: Words) -> str:
 
 
 def _with_code(picture: Picture) -> str:
-    """The caption; options, and the names that the drawing shows as code, are code in it, too."""
-    names = set(_CODE.findall(picture.light))
-    return _NAME.sub(
-        lambda found: f"<code>{found[0]}</code>" if found[0] in names else found[0], picture.title
-    )
+    """The caption; expressions, and the names that the drawing shows as code, are code in it, too."""
+    labels = _CODE.findall(picture.light)
+    names = {*labels, *(label.partition("[")[0] for label in labels)} - _WORDS
+
+    def shown(found: re.Match[str]) -> str:
+        array = found[0] == "a" and _ARRAY.match(found.string, found.end())
+        code = array or found[0] in names or _CERTAIN.match(found[0])
+        return f"<code>{found[0]}</code>" if code else found[0]
+
+    unbroken = _PLACE.sub("\\1,\N{NO-BREAK SPACE}\\2", picture.title)
+    return _NAME.sub(shown, _PRODUCT.sub("\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}", unbroken))
 
 
 def _inline(picture: Picture, name: str) -> str:
@@ -185,6 +201,5 @@ def _read(folder: Path, name: str, *, narrow: bool) -> Picture:
             f"the light and the dark picture of `{name}` are different drawings",
             hint=f"draw them again with `tooling figure {name.split('-', 1)[0]}`",
         )
-    return Picture(
-        light["width"], light["height"], light["title"], light["desc"], light["body"], dark["body"]
-    )
+    title, description = (light[part].replace("&#x27;", "’") for part in ("title", "desc"))
+    return Picture(light["width"], light["height"], title, description, light["body"], dark["body"])

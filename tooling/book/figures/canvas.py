@@ -23,8 +23,22 @@ MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 GAP = 3  # between neighbouring cells
 _THIN = 1  # the outline of a cell, in pixels
 _BEND = 8  # the radius of a corner of an arrow
+_HEAD = 5  # how far the head of an arrow reaches beyond its line, which would blunt its tip, in pixels
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
+_SWATCH = 16  # the side of a colour in a legend
+_BESIDE_SWATCH = 6  # from it to its meaning
+_ENTRIES_APART = 22
+_LEGEND_LINE = 22  # from a line of a legend to the next
+_WIDTHS = (
+    (" ijl.,:;’", 0.26),
+    ("f[]()·t/r-I", 0.35),
+    ("zsvcyLxJagke", 0.52),
+    ("mwMW", 0.83),
+    ("ABCDGHKNOPQRUVX", 0.66),
+)
+"""The width of letters of the page's font, relative to its size."""
+_LETTER, _SYLLABLE = 0.59, 0.89  # of other letters, and of those of Korean
 
 
 class Size(IntEnum):
@@ -75,7 +89,7 @@ LIGHT = Shade(
         Ink.PLAIN: ("#ffffff", "#9aa4ad", "#1c232b"),
         Ink.LIVE: ("#dcefeb", "#3f8f85", "#0b4a44"),
         Ink.RESULT: ("#0b6b62", "#0b6b62", "#ffffff"),
-        Ink.SPARE: ("#f3f4f1", "#c3c9c4", "#626c75"),
+        Ink.SPARE: ("#eceeea", "#c3c9c4", "#5a646d"),
         Ink.FRAME: ("none", "#9aa4ad", "#515b66"),
         Ink.MARK: ("#fdeeca", "#b07a1e", "#6b4300"),
         Ink.WRONG: ("#fae4e1", "#bd5a52", "#9b2c2c"),
@@ -89,10 +103,10 @@ DARK = Shade(
     "#74818e",
     "#2a333d",
     {
-        Ink.PLAIN: ("#222b35", "#687683", "#dde4ea"),
-        Ink.LIVE: ("#17393a", "#3d9486", "#c8f0e8"),
+        Ink.PLAIN: ("#2f3b47", "#74818e", "#dde4ea"),
+        Ink.LIVE: ("#0c5952", "#4eaa9e", "#c8f0e8"),
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
-        Ink.SPARE: ("#1b222a", "#4a5766", "#93a0ad"),
+        Ink.SPARE: ("#1b222a", "#43505d", "#93a0ad"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
         Ink.MARK: ("#453713", "#edc275", "#f8e3b4"),
         Ink.WRONG: ("#3d2124", "#d9837a", "#f3a59c"),
@@ -205,10 +219,31 @@ class Canvas(Struct):
         )
         self.label(x, y, text, "middle", size=Size.LABEL, mono=isinstance(text, str))
 
+    def legend(self, x: float, y: float, *entries: tuple[Ink, Sentence], across: int | None = None) -> None:
+        """Draws what the colours mean, from `x` on, the first line centred on `y`.
+
+        Args:
+            x, y: where it begins.
+            entries: the colours with their meanings.
+            across: how many are side by side; otherwise all of them.
+        """
+        across = across or len(entries)
+        beside = _SWATCH + _BESIDE_SWATCH
+        widths = [beside + measured(self.say(text), Size.LABEL) + _ENTRIES_APART for _, text in entries]
+        columns = [max(widths[column::across]) for column in range(across)]
+        for index, (ink, text) in enumerate(entries):
+            line, column = divmod(index, across)
+            left, middle = x + sum(columns[:column]), y + line * _LEGEND_LINE
+            self.cell(left, middle - _SWATCH / 2, _SWATCH, _SWATCH, ink=ink)
+            self.label(left + beside, middle, text, size=Size.LABEL)
+
     def arrow(
         self, x1: float, y1: float, x2: float, y2: float, *, head: bool = True, dashed: bool = False
     ) -> None:
         """A straight arrow."""
+        if head:
+            length = math.hypot(x2 - x1, y2 - y1)
+            x2, y2 = x2 - (x2 - x1) / length * _HEAD, y2 - (y2 - y1) / length * _HEAD
         self._line(f"M{x1:g} {y1:g}L{x2:g} {y2:g}", head=head, dashed=dashed)
 
     def curve(
@@ -222,12 +257,14 @@ class Canvas(Struct):
             marked: it is what the text points out.
             dashed: as of other arrows.
         """
+        y2 -= math.copysign(_HEAD, y2 - y1)
         middle = (y1 + y2) / 2
         way = f"C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" if x1 != x2 else f"V{y2:g}"
         self._line(f"M{x1:g} {y1:g}{way}", marked=marked, dashed=dashed)
 
     def side_curve(self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False) -> None:
         """An arrow that begins and ends horizontally; otherwise as `curve`."""
+        x2 -= math.copysign(_HEAD, x2 - x1)
         middle = (x1 + x2) / 2
         way = f"C{middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}" if y1 != y2 else f"H{x2:g}"
         self._line(f"M{x1:g} {y1:g}{way}", marked=marked)
@@ -235,6 +272,7 @@ class Canvas(Struct):
     def bend(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """An arrow that begins vertically and ends horizontally."""
         round_y, round_x = math.copysign(_BEND, y2 - y1), math.copysign(_BEND, x2 - x1)
+        x2 -= math.copysign(_HEAD, x2 - x1)
         self._line(f"M{x1:g} {y1:g}V{y2 - round_y:g}Q{x1:g} {y2:g} {x1 + round_x:g} {y2:g}H{x2:g}")
 
     def _line(self, way: str, *, head: bool = True, marked: bool = False, dashed: bool = False) -> None:
@@ -271,7 +309,7 @@ class Canvas(Struct):
             )
         drawn = "\n".join(self._parts)
         heads = "".join(
-            f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
+            f'<marker id="{name}" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="8" markerHeight="8" '
             f'markerUnits="userSpaceOnUse" orient="auto">'
             f'<path d="M0.5 1 7 4 0.5 7z" fill="{colour}"/></marker>'
             for name, colour in (("head", self.shade.arrow), ("marked", self.shade.marks[Ink.MARK][1]))
@@ -297,6 +335,18 @@ def fitting(letters: int, width: float, size: Size = Size.VALUE) -> Size:
     """The largest size up to `size` with which a line of code fits a box; the smallest if none does."""
     fits = (each for each in Size if each <= size and letters * each * _ADVANCE <= width - GAP - 2)
     return max(fits, default=Size.SMALL)
+
+
+def measured(text: str, size: Size) -> float:
+    """About how wide a line of the page's font is, in pixels."""
+    return size * sum(map(_width, text))
+
+
+def _width(letter: str) -> float:
+    """The width of a letter of the page's font, relative to its size."""
+    if "가" <= letter <= "힣":
+        return _SYLLABLE
+    return next((width for letters, width in _WIDTHS if letter in letters), _LETTER)
 
 
 def _sharp(edge: float) -> float:

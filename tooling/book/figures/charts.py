@@ -89,8 +89,7 @@ def draw_chart(
             canvas.label(x_of(value), top + high + 14, _short(value), "middle", size=small, quiet=True)
     canvas.label(left + wide / 2, top + high + 36, title, "middle", size=Size.LABEL, bold=True)
     for each in series:
-        fill, line, _ = canvas.shade.marks[each.ink]
-        line = canvas.shade.text if each.ink is Ink.SPARE else line
+        fill, line = canvas.shade.marks[each.ink][0], line_colour(canvas, each.ink)
         points = [(x_of(x), top + high * (1 - axis.share(y))) for x, y in sorted(each.points.items())]
         _line(canvas, points, line, 2)
         for x, y in points:
@@ -99,8 +98,14 @@ def draw_chart(
         x = x_of(each.named) + 11 * across if across else left + wide
         y = top + high * (1 - axis.share(each.points[each.named])) + 10 * down
         anchor = "start" if across > 0 else "end"
-        canvas.label(x, y, each.name, anchor, size=small, mono=isinstance(each.name, str))
+        canvas.label(x, y, each.name, anchor, size=small, colour=line, mono=isinstance(each.name, str))
     return canvas
+
+
+def line_colour(canvas: Canvas, ink: Ink) -> str:
+    """The colour of a curve and of its name, which is readable on the page."""
+    quiet = {Ink.SPARE: canvas.shade.text, Ink.PLAIN: canvas.shade.quiet}
+    return quiet.get(ink) or canvas.shade.marks[ink][1]
 
 
 class Bar(Struct, frozen=True):
@@ -130,10 +135,8 @@ def draw_bars(
     each = max(map(len, rows.values()))
     step = each * (high + 4) + 14
     canvas = sheet(left + wide + 66, 12 + len(rows) * step + (26 if key else 0))
-    for nth, (ink, text) in enumerate(key):
-        x, y = left + nth * (130 if narrow else 210), 12 + len(rows) * step + 10
-        canvas.cell(x, y - 8, 16, 16, ink=ink)
-        canvas.label(x + 22, y, text, size=Size.LABEL)
+    if key:
+        canvas.legend(left, 12 + len(rows) * step + 10, *key)
     longest = max(bar.value for bars in rows.values() for bar in bars)
     for line, (name, bars) in enumerate(rows.items()):
         y = 12 + line * step

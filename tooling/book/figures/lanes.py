@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size, measured
 from tooling.text import Text
 
 Cells = Mapping[int, tuple[str, Ink]]
@@ -185,6 +185,7 @@ def draw_steps(
     if not narrow:
         title = Text("lane") if each == 1 else Text("thread")
         canvas.label(left - 14, 11, title, "end", size=Size.LABEL, quiet=True)
+    remark_x, anchor = _remarks(canvas, steps, end + 10)
     for index, step in enumerate(steps):
         y = top + index * pitch
         mono = isinstance(step.label, str)
@@ -193,8 +194,16 @@ def draw_steps(
             canvas.label(end, y - 9, step.remark, "end", size=Size.LABEL, quiet=True)
         else:
             canvas.label(left - 14, y + high / 2, step.label, "end", size=Size.VALUE, mono=mono)
-            canvas.label(end + 10, y + high / 2, step.remark, size=Size.LABEL, quiet=True)
+            canvas.label(remark_x, y + high / 2, step.remark, anchor, size=Size.LABEL, quiet=True)
         for lane in range(WARP):
             ink = Ink.LIVE if lane * each in step.active else Ink.SPARE
             canvas.cell(left + lane * side + 0.5, y, side - 1, high, ink=ink)
     return canvas
+
+
+def _remarks(canvas: Canvas, steps: Sequence[Step], left: float) -> tuple[float, str]:
+    """Where the remarks from `left` on are anchored, and how: numbers end one below the other."""
+    said = [canvas.say(step.remark) for step in steps]
+    if all(any(map(str.isdigit, remark)) for remark in said):
+        return left + max(measured(remark, Size.LABEL) for remark in said), "end"
+    return left, "start"

@@ -195,7 +195,7 @@ def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:
     return draw_grids(sheet, [Grid("[row, col]", rows, numbered(across), numbered(down))], left=26)
 
 
-def draw_exchanged(facts: Facts, sheet: Sheet) -> Canvas:
+def draw_exchanged(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The element that each thread reads with the right formula, and with row and column exchanged."""
     size = facts.constant("SIZE")
     places = [[(row, col) for col in range(size)] for row in range(size)]
@@ -213,7 +213,7 @@ def draw_exchanged(facts: Facts, sheet: Sheet) -> Canvas:
         )
         for title, read in (("row * width + col", right), ("col * width + row", wrong))
     ]
-    return draw_grids(sheet, grids, left=26, side=76)
+    return draw_grids(sheet, grids, left=26, side=76, beside=1 if narrow else 2)
 
 
 FIGURES = (
@@ -291,5 +291,6 @@ FIGURES = (
             "in row 1. col * width + row: offsets 0 and 2 in row 0, 1 and 3 in row 1; 2 and 1 are red."
         ),
         draw_exchanged,
+        narrow=partial(draw_exchanged, narrow=True),
     ),
 )

@@ -93,7 +93,7 @@ def draw_products(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     sums = facts.expected("simple")["out"].tolist()
     columns = len(a) + len(b) - 1
     side, high, pitch, size = (30, 24, 32, Size.SMALL) if narrow else (44, 30, 40, Size.VALUE)
-    left = 22 if narrow else 150
+    left, names = (22, Size.LABEL) if narrow else (150, Size.VALUE)
     result = left + columns * side + (14 if narrow else 40)
     first = 28 + high + 28
     canvas = sheet(result + side + (4 if narrow else 16), first + len(sums) * pitch)
@@ -105,12 +105,12 @@ def draw_products(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         canvas.cell(
             left + column * side, 24, side, high, number(a[column]) if inside else "0", ink=ink, size=size
         )
-    canvas.label(left - 10, 24 + high / 2, "a", "end", mono=True, size=size)
-    canvas.label(result + side, first - 14, "output", "end", mono=True, size=Size.LABEL)
+    canvas.label(left - 10, 24 + high / 2, "a", "end", mono=True, size=names)
+    canvas.label(result + side, first - 14, "output", "end", mono=True, size=names)
     for i, total in enumerate(sums):
         top = first + i * pitch
         name = str(i) if narrow else f"i = {i}"
-        canvas.label(left - 10, top + high / 2, name, "end", mono=True, size=size)
+        canvas.label(left - 10, top + high / 2, name, "end", mono=True, size=names)
         for j, factor in enumerate(b):
             value = a[i + j] if i + j < len(a) else 0
             ink = Ink.PLAIN if i + j < len(a) else Ink.SPARE
@@ -138,7 +138,7 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         own = cells_of(trace, 0, buffer)
         base = min(cell.index for cell in own)
         canvas.label(x, 12, name, mono=True, size=Size.VALUE)
-        canvas.label(x, shared + side + 13, f"shared_{name}", mono=True, size=Size.LABEL, quiet=True)
+        canvas.label(x, shared + side + 13, f"shared_{name}", mono=True, size=Size.VALUE)
         for index, value in enumerate(data[name]):
             canvas.cell(x + index * side, 24, side, side, number(value), size=size)
         for cell in own:
@@ -154,11 +154,11 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             canvas.cell(at, shared, side, side, number(cell.value), ink=ink, size=size)
     canvas.frame(left - 8, shared - 26, end - left + 16, side + 52)
     if not narrow:
-        canvas.label(left - 18, 24 + side / 2, Text("global memory"), "end", size=Size.LABEL, quiet=True)
+        canvas.label(left - 18, 24 + side / 2, Text("global memory"), "end", size=Size.VALUE)
         canvas.label(left - 18, shared + side / 2, Text("block 0"), "end", size=Size.VALUE)
     canvas.arrow(4, barrier, end + 8, barrier, head=False, dashed=True)
     canvas.plate((left + end) / 2, barrier, 84, "barrier()")
-    canvas.label(end, windows - 12, "output", "end", mono=True, size=Size.LABEL)
+    canvas.label(end, windows - 12, "output", "end", mono=True, size=Size.VALUE)
     held = {cell.index: cell for cell in cells_of(trace, 0, _A)}
     stores = list(trace.accesses("store", _OUTPUT, 0))
     for row, store in enumerate((stores[0], stores[-1])):

@@ -125,7 +125,7 @@ def draw_naive(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 mono=True,
                 colour=colour,
             )
-    _legend(canvas, left, below + down * high + 26, _INPUT, _RESULT, _IDLE, narrow=narrow)
+    canvas.legend(left, below + down * high + 26, _INPUT, _RESULT, _IDLE, across=2 if narrow else None)
     return canvas
 
 
@@ -175,7 +175,7 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     title(output, size, middle - size * cell / 2, "output")
     square(output, middle - size * cell / 2, size, stored, Ink.RESULT)
     spare = (Ink.SPARE, Text("unused"))
-    _legend(canvas, left, bottom + 20, _INPUT, _SHARED, _RESULT, spare, narrow=narrow)
+    canvas.legend(left, bottom + 20, _INPUT, _SHARED, _RESULT, spare, across=2 if narrow else None)
     return canvas
 
 
@@ -197,9 +197,8 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     right = columns[3 if narrow else 4] + tile * wide
     canvas = sheet(right + (4 if narrow else 10), bottom + (116 if narrow else 20))
     copied = Text("copied tile, shared memory") if narrow else Text("copied tile, shared memory, register")
-    for nth, entry in enumerate(((Ink.SPARE, Text("tile")), (Ink.LIVE, copied), _RESULT)):
-        at = (columns[0], bottom + 24 + nth * 24) if narrow else (columns[0] + (0, 90, 400)[nth], bottom + 4)
-        _legend(canvas, *at, entry)
+    entries = ((Ink.SPARE, Text("tile")), (Ink.LIVE, copied), _RESULT)
+    canvas.legend(columns[0], bottom + (24 if narrow else 4), *entries, across=1 if narrow else None)
     headings = ("a", "b", "a_shared", "b_shared", "total")
     widths = (steps * small, steps * small, tile * cell, tile * cell, tile * wide)
     for x, heading, across in zip(columns, headings, widths, strict=True):
@@ -402,14 +401,6 @@ _INPUT = (Ink.PLAIN, Text("input"))
 _SHARED = (Ink.LIVE, Text("shared memory"))
 _RESULT = (Ink.RESULT, Text("output"))
 _IDLE = (Ink.SPARE, Text("idle thread"))
-
-
-def _legend(canvas: Canvas, x: float, y: float, *entries: tuple[Ink, Text], narrow: bool = False) -> None:
-    """What the colours mean: in one line, or on a telephone two entries in a line."""
-    for index, (ink, text) in enumerate(entries):
-        at = (x + index % 2 * 150, y + index // 2 * 22) if narrow else (x + index * 142, y)
-        canvas.cell(at[0], at[1] - 8, 16, 16, ink=ink)
-        canvas.label(at[0] + 22, at[1], text, size=Size.LABEL)
 
 
 def _read(trace: Trace, buffer: int) -> dict[int, list[int]]:

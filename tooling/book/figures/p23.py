@@ -209,20 +209,20 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     x: float = left
     for tile_id in strip:
         if tile_id is None:
-            canvas.label(x + skipped / 2, 104, "…", "middle", size=Size.VALUE, quiet=True)
+            canvas.label(x + skipped / 2, 113, "…", "middle", size=Size.VALUE, quiet=True)
             x += skipped
             continue
         name = Text("thread {number}").of(number=tile_id)
-        canvas.label(x + width / 2, 54, name, "middle", size=Size.VALUE, quiet=True)
-        canvas.arrow(x + width / 2, 64, x + width / 2, 82)
+        canvas.label(x + width / 2, 52, name, "middle", size=Size.VALUE, quiet=True)
+        code, small = f"tile_id = {tile_id}", Size.SMALL if narrow else Size.LABEL
+        canvas.label(x + width / 2, 69, code, "middle", size=small, quiet=True, mono=True)
+        canvas.arrow(x + width / 2, 79, x + width / 2, 93)
         ink = Ink.LIVE if tile_id == 1 else Ink.PLAIN
         span = f"{tile_id * tile}–{tile_id * tile + tile - 1}"
-        canvas.cell(x + 3, 86, width - 6, 38, span, ink=ink, size=Size.VALUE)
-        code, small = f"tile_id = {tile_id}", Size.SMALL if narrow else Size.LABEL
-        canvas.label(x + width / 2, 138, code, "middle", size=small, quiet=True, mono=True)
+        canvas.cell(x + 3, 96, width - 6, 38, span, ink=ink, size=Size.VALUE)
         x += width
-    canvas.arrow(left + width + 3, 150, left, 192, head=False, dashed=True)
-    canvas.arrow(left + 2 * width - 3, 150, left + whole, 192, head=False, dashed=True)
+    canvas.arrow(left + width + 3, 134, left + 2, 198, head=False, dashed=True)
+    canvas.arrow(left + 2 * width - 3, 134, left + whole - 2, 198, head=False, dashed=True)
     cell = whole / len(steps)
     for index, step in enumerate(steps):
         x = left + index * cell

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.charts import line_colour
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import measured
@@ -99,8 +100,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas.label(left + wide / 2, top + high + 36, Text("elements"), "middle", size=Size.LABEL, bold=True)
     inks = (Ink.SPARE, Ink.PLAIN, Ink.RESULT)
     for index, ((kernel, rows), ink) in enumerate(zip(kernels.items(), inks, strict=True)):
-        fill, line, _ = canvas.shade.marks[ink]
-        line = canvas.shade.text if ink is Ink.SPARE else line
+        fill, line = canvas.shade.marks[ink][0], line_colour(canvas, ink)
         points = [(x_of(row.elements), y_of(row.microseconds)) for row in rows]
         _line(canvas, points, line, 2)
         for x, y in points:
@@ -109,7 +109,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         y = top + 14 + index * 20
         _line(canvas, [(left + 14, y), (left + 36, y)], line, 2)
         canvas.embed(f'<circle cx="{left + 25:g}" cy="{y:g}" r="4.5" fill="{fill}" stroke="{line}"/>')
-        canvas.label(left + 46, y, kernel, size=Size.LABEL, mono=True)
+        canvas.label(left + 46, y, kernel, size=Size.LABEL, colour=line, mono=True)
     return canvas
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.traces import SHARED, Event, Trace
 from tooling.simulator.counters.banks import Service
 from tooling.simulator.counters.drawing import Form, bank_map, memory_map
@@ -23,15 +23,22 @@ from tooling.text import Text
 
 _HEADING = 30
 _GAP = 22
-_PAGE_WORDS = Form(cell=20, left=64, line=32, most_rows=6, rim=3)
-_TELEPHONE_WORDS = Form(cell=17, left=1, line=16, most_rows=6, rim=3, above=True)
-_PAGE_BANKS = Form(cell=21, left=64, line=32, most_rows=6, every=4)
-_TELEPHONE_BANKS = Form(cell=17, left=34, line=16, most_rows=6, every=4)
+_PAGE = 704  # pixels of a line of text
+_PAGE_WORDS = Form(cell=19, left=50, line=32, most_rows=6, rim=3)
+_PAGE_BANKS = Form(cell=21, left=31, line=32, most_rows=6, every=4)
+_TELEPHONE_WORDS = Form(cell=19, left=1, line=16, most_rows=6, rim=3, above=True)
+_TELEPHONE_BANKS = Form(cell=19, left=30, line=16, most_rows=6, every=4)
+_FOLD_WORDS = replace(_PAGE_WORDS, left=40)
+_FOLD_BANKS = Form(cell=19, left=64, line=32, most_rows=6, every=4)
+_TELEPHONE_FOLD_WORDS, _TELEPHONE_FOLD_BANKS = (
+    replace(form, cell=17) for form in (_TELEPHONE_WORDS, _TELEPHONE_BANKS)
+)
 _LANE_COLOUR = re.compile(r' fill="hsl[^"]*"')
+_OFFSET = re.compile(r'class="axis end" x="\d+"')
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
-.map .lane {{ font-size: 11px; fill: {live[2]}; text-anchor: middle; }}
+.map .lane {{ font-size: {size}px; fill: {live[2]}; text-anchor: middle; }}
 .map g rect {{ fill: {live[0]}; stroke: {live[1]}; }} .words g rect {{ fill: {plain[0]}; }}
 .moved {{ fill: {live[0]}; stroke: {live[1]}; stroke-opacity: .5; }}
 .word {{ stroke: {live[1]}; opacity: .4; }}
@@ -58,7 +65,11 @@ def request(trace: Trace, event: Event, warp: int = 0) -> Picture:
 
 def draw_request(sheet: Sheet, picture: Picture, *, narrow: bool = False) -> Canvas:
     """The memory map of a request to global memory, to fit a fold; the bank map of one to shared memory."""
-    return draw_requests(sheet, [("", picture)], narrow=narrow, left=40, cell=19)
+    forms = (_TELEPHONE_FOLD_WORDS, _TELEPHONE_FOLD_BANKS) if narrow else (_FOLD_WORDS, _FOLD_BANKS)
+    canvas = sheet(0, 0)
+    _set_style(canvas, narrow=narrow)
+    _draw_map(canvas, picture, *forms)
+    return canvas
 
 
 def draw_requests(
@@ -66,29 +77,35 @@ def draw_requests(
     pictures: Sequence[tuple[Text | str, Picture]],
     *,
     narrow: bool = False,
-    left: int | None = None,
-    cell: int | None = None,
+    above: bool = False,
     most_rows: int | None = None,
 ) -> Canvas:
     """The maps of several requests one below the other, each with a caption.
 
     Args:
-        left: pixels for the offsets at the left of a map of global memory, if they are unusually large or
-            small; on a narrow screen they are above the words.
-        cell: the width of a word there, if not the usual one; narrow screens ignore it.
+        above: the offsets in a map of global memory are above the words, because they are large; on a narrow
+            screen they always are.
         most_rows: of one map of global memory.
     """
-    words, banks, size = (
-        (_TELEPHONE_WORDS, _TELEPHONE_BANKS, 11) if narrow else (_PAGE_WORDS, _PAGE_BANKS, 12)
-    )
-    if not narrow:
-        words = replace(words, left=left or words.left, cell=cell or words.cell)
-    if most_rows is not None:
-        words = replace(words, most_rows=most_rows)
-    canvas = sheet(0, 0)
+    words, banks = (_TELEPHONE_WORDS, _TELEPHONE_BANKS) if narrow else (_PAGE_WORDS, _PAGE_BANKS)
+    if above and not narrow:
+        words = replace(words, left=_TELEPHONE_WORDS.left, cell=20, above=True)
+    words = replace(words, most_rows=most_rows or words.most_rows)
+    canvas = sheet(0 if narrow else _PAGE, 0)  # so it begins where the text does
+    _set_style(canvas, narrow=narrow)
+    for heading, picture in pictures:
+        canvas.label(1, canvas.height + 12, heading, bold=True, mono=isinstance(heading, str))
+        canvas.height += _HEADING
+        _draw_map(canvas, picture, words, banks)
+        canvas.height += _GAP if picture is not pictures[-1][1] else 0
+    return canvas
+
+
+def _set_style(canvas: Canvas, *, narrow: bool) -> None:
+    """Defines the colours and sizes of maps."""
     marks = canvas.shade.marks
     style = _STYLE.format(
-        size=size,
+        size=Size.SMALL if narrow else Size.LABEL,
         soft=canvas.shade.quiet,
         live=marks[Ink.LIVE],
         plain=marks[Ink.PLAIN],
@@ -96,19 +113,18 @@ def draw_requests(
         wrong=marks[Ink.WRONG],
     )
     canvas.embed(f"<style>{style}</style>")
-    for heading, picture in pictures:
-        if picture.sample.service:
-            drawn, kind = bank_map(picture, canvas.language, banks), "map"
-        else:
-            drawn, kind = memory_map(picture, canvas.language, words), "map words"
-        measures = re.search(r'width="(\d+)" height="(\d+)"', drawn)
-        if measures is None:
-            raise ValueError("the map has no size")
-        if heading:
-            canvas.label(1 if narrow else 8, canvas.height + 12, heading, bold=True)
-            canvas.height += _HEADING
-        inside = _LANE_COLOUR.sub("", drawn.partition("</title>")[2].removesuffix("</svg>"))
-        canvas.embed(f'<g class="{kind}" transform="translate(0 {canvas.height})">{inside}</g>')
-        canvas.width, canvas.height = max(canvas.width, int(measures[1])), canvas.height + int(measures[2])
-        canvas.height += _GAP if picture is not pictures[-1][1] else 0
-    return canvas
+
+
+def _draw_map(canvas: Canvas, picture: Picture, words: Form, banks: Form) -> None:
+    """Draws one map below what is on the canvas; offsets beside it begin where headings do."""
+    if picture.sample.service:
+        drawn, kind = bank_map(picture, canvas.language, banks), "map"
+    else:
+        drawn, kind = memory_map(picture, canvas.language, words), "map words"
+    measures = re.search(r'width="(\d+)" height="(\d+)"', drawn)
+    if measures is None:
+        raise ValueError("the map has no size")
+    inside = _LANE_COLOUR.sub("", drawn.partition("</title>")[2].removesuffix("</svg>"))
+    inside = _OFFSET.sub('class="note" x="1"', inside)
+    canvas.embed(f'<g class="{kind}" transform="translate(0 {canvas.height})">{inside}</g>')
+    canvas.width, canvas.height = max(canvas.width, int(measures[1])), canvas.height + int(measures[2])
