@@ -49,7 +49,8 @@ def draw_cluster(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.cell(cell[0], total, cell[1], 34, Text("sum"), ink=Ink.LIVE, size=size)
         canvas.arrow(middle, cluster + 232, middle, output - 4)
         canvas.cell(cell[0], output, cell[1], 34, number(sums[block]), ink=Ink.RESULT, size=size)
-    canvas.plate(left + width if narrow else right - 30, cluster, 76, Text("one cluster"))
+    if narrow:
+        canvas.plate(left + width, cluster, 76, Text("one cluster"))
     for y, call in ((arrive, "cluster_arrive()"), (wait, "cluster_wait()")):
         canvas.arrow(left - 7, y, right + 7, y, head=False, dashed=True)
         if narrow:
@@ -59,6 +60,7 @@ def draw_cluster(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         return canvas
     names: tuple[tuple[float, Text | str], ...] = (
         (given + 17, Text("input")),
+        (cluster + 36, Text("one cluster")),
         (scale + 17, Text("multiply")),
         (block_barrier, "barrier()"),
         (arrive, "cluster_arrive()"),
