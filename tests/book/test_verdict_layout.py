@@ -36,8 +36,9 @@ def test_a_finding_has_its_labels_and_its_places() -> None:
     assert '<p class="judged-title">❌ <code>p12</code> is not right yet</p>' in shown
     assert "<p><b>error: <span>[races]</span></b> race on shared memory: a &lt;b&gt;</p>" in shown
     assert (
-        "<dt>where:</dt><dd><code>p12.mojo:40:26</code>: thread (3, 0, 0) of block (0, 0, 0) reads"
-        "<br>found 5 times in <code>dot_product</code></dd>"
+        '<dt>where:</dt><dd><span class="place"><code>p12.mojo:40:26</code>: '
+        "thread (3, 0, 0) of block (0, 0, 0) reads</span>"
+        '<span class="place">found 5 times in <code>dot_product</code></span></dd>'
     ) in shown
     assert "<dt>try:</dt><dd>Put <code>barrier()</code> between the two lines.</dd>" in shown
     assert "\n\n" not in shown  # it would end the block of HTML in a Markdown page
@@ -47,7 +48,7 @@ def test_wrong_values_are_a_table() -> None:
     shown = layout(VALUES, "p01", "ko")
     assert "<th>인덱스</th><th>결과</th><th>이전 값</th>" in shown
     assert "<tr><td>[0]</td><td>13.0</td><td>10.0</td></tr>" in shown
-    assert '<tr><td colspan="3">... 외 2개</td></tr>' in shown
+    assert '<tr><td colspan="3">… 외 2개</td></tr>' in shown
     assert "<dt>이유:</dt><dd>입력의 인덱스를 끝에서부터 세고 있습니다</dd>" in shown
 
 
@@ -75,6 +76,16 @@ def test_every_verdict_of_the_book_keeps_its_words(language: str) -> None:
             assert _letters(shown) == _letters(" ".join(said.lines)), file.name
 
 
+def test_what_the_program_wrote_is_set_as_its_output() -> None:
+    shown = layout(
+        [*RACE, "  what it wrote to stderr:", "    error: it's <over>", "    at p12.mojo:3"], "p12", "en"
+    )
+    assert (
+        '<p class="judged-cause">what it wrote to stderr:</p>\n'
+        '<pre><code class="language-text">error: it\'s &lt;over&gt;\nat p12.mojo:3\n</code></pre>\n</div>'
+    ) in shown
+
+
 def test_a_cause_that_findings_share_is_said_once() -> None:
     finding, where, again, why = RACE[2:]
     both = [*RACE[:2], finding, where, again, why, finding, where, why]
@@ -87,4 +98,4 @@ def test_a_cause_that_findings_share_is_said_once() -> None:
 
 
 def _letters(text: str) -> str:
-    return re.sub(r"[\s`]", "", text)
+    return re.sub(r"[\s`]", "", text).replace("’", "'").replace("…", "...")

@@ -108,14 +108,14 @@ class PuzzleIndex(Struct):
         return constants[name]
 
     def shown_constant(self, program_name: str, name: str) -> str:
-        """One constant as a page shows it: a number, or a tuple such as `(3, 3)`.
+        """One constant as a page shows it: a number such as `1,024`, or a tuple such as `(3, 3)`.
 
         Raises:
             BookError: the program defines neither of this name.
         """
         _, program = self.program(program_name)
         numbers = [n for known, n in self.constants(program).items() if known.startswith(f"{name}[")]
-        return f"({', '.join(map(str, numbers))})" if numbers else str(self.constant(program_name, name))
+        return f"({', '.join(map(str, numbers))})" if numbers else f"{self.constant(program_name, name):,}"
 
 
 _OPERATIONS: Mapping[type[ast.operator], Callable[[int, int], int]] = {

@@ -230,9 +230,14 @@ def _show_warnings(verdict: Verdict, terminal: Terminal, language: str) -> None:
                     terminal.wrapped("  " + line, "yellow")
 
 
+def stderr_title(language: str) -> str:
+    """The line above what the program wrote to stderr."""
+    return _say("stderr", language) + ":"
+
+
 def _show_stderr(stderr: str, terminal: Terminal, language: str) -> None:
     lines = [line for line in without_noise(stderr).splitlines() if line.strip()]
     if lines:
-        terminal.line("  " + terminal.paint(_say("stderr", language) + ":", "dim"))
+        terminal.line("  " + terminal.paint(stderr_title(language), "dim"))
         for line in lines[-8:]:
             terminal.line("    " + line)

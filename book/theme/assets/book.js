@@ -153,7 +153,7 @@ addEventListener("keydown", (event) => {
   if (event.key === "Escape" && sidebar.classList.contains("open")) { showContents(false); menu.focus(); }
 });
 const current = sidebar.querySelector("[aria-current]");
-if (current) sidebar.scrollTop = Math.max(0, current.offsetTop - sidebar.clientHeight / 2);
+if (current && current.offsetTop + current.offsetHeight > sidebar.clientHeight) sidebar.scrollTop = current.offsetTop - sidebar.clientHeight / 2;
 
 // ---- theme ----
 const button = document.querySelector(".theme-button");

@@ -23,10 +23,11 @@ _REST = re.compile(r"\.\.\. .+")  # the last row, such as `... and 11 more`
 _COLUMN = re.compile(r"\s{2,}")
 _CODE = re.compile(
     r"`([^`]+)`|(?<![\w/.])([\w.]+\.(?:mojo|py):\d+(?::\d+)?|\[[^\]]*[\d…]\](?=$)"
-    r"|[A-Za-z]\w*_\w+|0x[\da-f]+)",
+    r"|[A-Za-z]\w*_\w+|[a-z]{4,}\d+\b|0x[\da-f]+)",
     re.ASCII,
 )
 """Code, a place in a file, values of an array, a name with an underscore, or a hexadecimal number."""
+_UNDERSCORE = re.compile(r"_(?=\w{16})")  # in a long name, which may go on in the next line
 _MARGIN = 2  # columns by which what belongs to a line is indented further
 
 
@@ -53,12 +54,28 @@ def layout(lines: Sequence[str], command: str, language: str) -> str:
 
     What findings in a row share, such as the cause, follows the last one. Of many, all but two are folded.
     """
+    from tooling.reports.console import stderr_title  # noqa: PLC0415 - few pages show verdicts
+
     title, *rest = lines
     title = title.replace(command, f"`{command}`", 1)
-    body = "\n".join(_folded(list(_sections(_parsed(rest))), language))
+    start = next((n for n, line in enumerate(rest) if line.strip() == stderr_title(language)), len(rest))
+    judged, printed = rest[:start], rest[start:]
+    body = "\n".join((*_folded(list(_sections(_parsed(judged))), language), *_stderr(printed)))
     return (
         f'<div class="judged">\n<p class="judged-title">{_words(title)}</p>\n'
         f'<div class="judged-body">\n{body}\n</div>\n</div>\n'
+    )
+
+
+def _stderr(lines: Sequence[str]) -> tuple[str, ...]:
+    """What the program wrote to stderr, which comes last, under its title."""
+    if not lines:
+        return ()
+    title, *printed = map(str.strip, lines)
+    text = escape("\n".join(printed), quote=False)
+    return (
+        f'<p class="judged-cause">{_words(title)}</p>',
+        f'<pre><code class="language-text">{text}\n</code></pre>',
     )
 
 
@@ -141,10 +158,15 @@ def _finding(line: Line, facts: Sequence[Line], *, shared: bool) -> str:
 
 
 def _facts(lines: Iterable[Line]) -> str:
-    rows = (
-        f"<dt>{escape(line.label)}:</dt><dd>{'<br>'.join(map(_words, line.texts))}</dd>" for line in lines
-    )
+    rows = (f"<dt>{escape(line.label)}:</dt><dd>{_one_or_more(line.texts)}</dd>" for line in lines)
     return "<dl>\n{}\n</dl>".format("\n".join(rows))
+
+
+def _one_or_more(texts: Sequence[str]) -> str:
+    """A text, or several below one another, such as the places of a race."""
+    if len(texts) == 1:
+        return _words(texts[0])
+    return "".join(f'<span class="place">{_words(text)}</span>' for text in texts)
 
 
 def _table(head: Line, rows: Iterable[Line]) -> str:
@@ -153,7 +175,7 @@ def _table(head: Line, rows: Iterable[Line]) -> str:
     body = (
         "".join(f"<td>{escape(cell)}</td>" for cell in cells.groups())
         if (cells := _ROW.fullmatch(row.texts[0]))
-        else f'<td colspan="3">{escape(row.texts[0])}</td>'
+        else f'<td colspan="3">{_printed(escape(row.texts[0]))}</td>'
         for row in rows
     )
     lines = "\n".join(f"<tr>{row}</tr>" for row in body)
@@ -161,5 +183,16 @@ def _table(head: Line, rows: Iterable[Line]) -> str:
 
 
 def _words(text: str) -> str:
-    """The text as HTML, code and places in a file as code."""
-    return _CODE.sub(lambda found: f"<code>{found[1] or found[2]}</code>", escape(text, quote=False))
+    """The text as HTML with the signs of print, code and places in a file as code."""
+    pieces = []
+    done = 0
+    text = escape(text, quote=False)
+    for found in _CODE.finditer(text):
+        code = _UNDERSCORE.sub("_<wbr>", found[1] or found[2])
+        pieces += [_printed(text[done : found.start()]), f"<code>{code}</code>"]
+        done = found.end()
+    return "".join((*pieces, _printed(text[done:])))
+
+
+def _printed(text: str) -> str:
+    return text.replace("'", "\N{RIGHT SINGLE QUOTATION MARK}").replace("...", "\N{HORIZONTAL ELLIPSIS}")

@@ -114,7 +114,7 @@ def wrong_code(page: PageContext, words: Words) -> str:
         if shown.strip():
             language = "python" if file.endswith(".py") else "mojo"
             marked = _MARKED_COMMENT.sub(r"\2\1", mark_written(shown))
-            return f"```{language}\n{marked}```\n"
+            return f"```{language},wraps\n{marked}```\n"
     raise BookError(f"the answer `{name}` has no anchor `{anchor}`", hint="name one of its solution file")
 
 

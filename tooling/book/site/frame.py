@@ -200,7 +200,8 @@ def _name_step(step: re.Match[str], around: SiteContext) -> str:
     if first is None or _NUMBERED.match(step["title"]):
         return step[0]
     number = say("puzzle", around.edition.language, number=int(first[2]))
-    return f"{step[1]}{escape(number)}: {step['title']}"
+    title = step["title"].replace("-", "-\N{WORD JOINER}")  # lines break elsewhere
+    return f"{step[1]}{escape(number)}: {title}"
 
 
 def sidebar(around: SiteContext, page: str, up: str) -> str:

@@ -68,7 +68,8 @@ _LONG = re.compile(r"^(?!.*(?:<|   ))\S.{39,}$", re.MULTILINE)
 """A line of output that goes on below itself, a little further in; not a row of a table."""
 _TABLE_ROW = re.compile(r"^\S.*?\S {2,}\S.*? {2,}\S", re.MULTILINE)  # three columns
 _SHELLS = ("bash", "console", "sh")
-_LINE = re.compile(r"^.+\n?", re.MULTILINE)
+_LINE = re.compile(rf"^(?![ \t]*[{OPENING}{CLOSING}]).+\n?", re.MULTILINE)
+_WRAPS = " wraps"  # a class of code whose lines go on below themselves on a narrow screen
 _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
 _MARKS = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])\n")
 
@@ -109,36 +110,52 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
     code = code.rstrip() + "\n"
     if language in _PATTERNS:
         # It may also come from the inside of a function.
-        code = _show_written(highlight(dedent(unescape(code)), language))
-        if language in _SHELLS:
-            code = _commands(code)
+        code = highlight(dedent(unescape(code)), language)
+        if language in _SHELLS or _WRAPS in classes:
+            code = _own_lines(code)
+        code = _show_written(code)
+    elif language == "text" and len(_TABLE_ROW.findall(code)) > 1:
+        code, middle = _tighten(code), f" columns{middle}"
     elif language == "text":
         code = _LONG.sub(r'<span class="wrapped">\g<0></span>', code)
-        if len(_TABLE_ROW.findall(code)) > 1:
-            middle = f" columns{middle}"
     file = _FILE.search(classes)
     shown = f"{opening}{_FILE.sub('', classes)}{middle}{code}{closing}"
     if file is None:
         return shown + (block["after"] or "")
+    first, last, ranges = int(file["first"]), int(file["last"]), file["ranges"]
+    if ranges:
+        numbers = _numbers(ranges, code)
+        last = max(numbers)
+        beside = "&#10;".join(str(number or "⋮") for number in numbers)
+        shown = shown.replace("<pre", f'<pre data-lines="{beside}"', 1)
     address = f"{repository}/blob/main/{file['file']}"
     after = "" if f'"{address}"' in (block["after"] or f'"{address}"') else block["after"]
-    lines = say("lines", edition, first=file["first"], last=file["last"])
-    link = f'<a class="filename" href="{address}#L{file["first"]}-L{file["last"]}">{file["file"]}</a>'
+    lines = say("lines", edition, first=first, last=last)
+    link = f'<a class="filename" href="{address}#L{first}-L{last}">{file["file"]}</a>'
     caption = f"<figcaption>{link} <span>{escape(lines)}</span></figcaption>"
-    if file["ranges"]:
-        shown = shown.replace("<pre", f'<pre data-lines="{_numbers(file["ranges"], code)}"', 1)
     return f'<figure class="code">{caption}{shown}</figure>{after}'
 
 
-def _numbers(ranges: str, code: str) -> str:
-    """The numbers of the code's lines, as an attribute; nothing for one that the page adds."""
+def _numbers(ranges: str, code: str) -> list[int]:
+    """The number of each line of the code in its file, 0 for a line that the page adds between excerpts."""
     runs = (tuple(map(int, run.split("-"))) for run in ranges.split("+"))
-    numbers = [str(number or "") for first, last in runs for number in range(first, last + 1)]
-    return "&#10;".join(numbers[: code.count("\n")])
+    return [number for first, last in runs for number in range(first, last + 1)][: code.count("\n")]
 
 
-def _commands(code: str) -> str:
-    """Highlighted commands, an element each: one that goes on below itself differs from the next one."""
+def _tighten(code: str) -> str:
+    """A table that a program printed, with two spaces between its columns."""
+    lines = unescape(code).splitlines()
+    rows = [index for index, line in enumerate(lines) if _TABLE_ROW.match(line)]
+    width = max(len(lines[index]) for index in rows)
+    blank = [all(lines[index][place : place + 1] in ("", " ") for index in rows) for place in range(width)]
+    kept = [place for place in range(width) if not all(blank[max(0, place - 2) : place + 1]) or place < 2]
+    for index in rows:
+        lines[index] = "".join(lines[index][place : place + 1] for place in kept)
+    return escape("\n".join(lines) + "\n", quote=False)
+
+
+def _own_lines(code: str) -> str:
+    """Highlighted code, an element for each line: one that goes on below itself differs from the next one."""
     code = _HYPHENATED.sub(r'<wbr><span class="short">\g<0></span>', code)
     return _LINE.sub(r'<span class="line">\g<0></span>', code)
 

@@ -1,4 +1,4 @@
-"""Prevents line breaks in code, flags, tuples and `puzzle 3`, and before particles after code or `)`."""
+"""Prevents line breaks in code, flags, tuples, `puzzle 3`, `16 KiB`, and before particles after code or `)`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ _SHORT = re.compile(rf"<code>([^<]{{1,{_LONGEST}}})</code>")
 _LONG = re.compile(r"<code>([^<]+)</code>")
 _FLAG = re.compile(r"(?<=\s)--?\w[\w-]*")  # browsers break lines after a hyphen
 _PUZZLE = re.compile(r"<a (?=[^>]*>(?:[Pp]uzzle|퍼즐) \d+</a>)")
-_PARTICLE = re.compile(r"</code>(?=[가-힣])")
+_PARTICLE = re.compile(r"</(?:code|math)>(?=[가-힣])")
 _UNBROKEN = re.compile(
     r"<(head|nav|h[1-6]|pre|code|svg|math|script|style)\b.*?</\1>|<[^>]*>"  # stay as they are
-    r"|\b[Pp](?:uzzle|art) \d+\b|퍼즐 \d+"
+    r"|\b(?:[Pp]uzzle|[Pp]art|[Ll]ane|[Tt]hread|[Ww]arp|[Bb]lock) \d+\b"
+    r"|\b(?:[Rr]ow|[Cc]olumn|[Bb]ank|[Ss]tep|[Tt]ile) \d+\b"
+    r"|(?:퍼즐|레인|스레드|워프|블록|행|열|뱅크|타일) \d+"
+    r"|\d (?:[KMG]iB|[kMG]B|[mµn]s|[kMGT]B/s|[GT]FLOP/s)\b"
     r"|\((?:(?:\d+|[a-z]), )+(?:\d+|[a-z])\)"
     r"|(?<=\w)\)(?=[가-힣])",  # before a particle
     re.DOTALL,
@@ -27,7 +30,7 @@ def keep_together(html: str) -> str:
     html = _SHORT.sub(r'<code class="short">\1</code>', html)
     html = _LONG.sub(lambda code: _FLAG.sub(r'<span class="short">\g<0></span>', code[0]), html)
     html = _UNBROKEN.sub(lambda found: found[0] if found[0][0] == "<" else _joined(found[0]), html)
-    return _PARTICLE.sub(f"</code>{_JOINER}", html)
+    return _PARTICLE.sub(rf"\g<0>{_JOINER}", html)
 
 
 def _joined(words: str) -> str:
