@@ -109,13 +109,17 @@ def _parsed(lines: Iterable[str]) -> list[Line]:
 
 def _sections(lines: Sequence[Line]) -> Iterator[str]:
     """Statements, findings with their facts, and tables of values, in the order of the judge."""
-    start = 0
+    start = number = 0
+    many = sum(map(_is_finding, lines)) > _MANY
     while start < len(lines):
         line, following = lines[start], lines[start + 1 :]
         if _is_finding(line):
             inside = tuple(takewhile(partial(_is_inside, line), following))
-            few = sum(map(_is_finding, lines)) <= _MANY
-            yield _finding(line, inside, shared=few and _shares_cause(inside, following[len(inside) :]))
+            number += 1
+            unfolded = many and number == _SHOWN  # the next one is folded
+            yield _finding(
+                line, inside, shared=not unfolded and _shares_cause(inside, following[len(inside) :])
+            )
         elif line.label:
             inside = tuple(takewhile(lambda each: each.label and not _is_finding(each), following))
             yield _facts((line, *inside))

@@ -1,4 +1,4 @@
-"""Prevents line breaks in code, flags, tuples, `puzzle 3`, `16 KiB`, and before particles after code or `)`."""
+"""Prevents line breaks in code, flags, tuples, `puzzle 3` and `16 KiB`, and before particles after code."""
 
 from __future__ import annotations
 
