@@ -27,6 +27,7 @@ LATIN = (
     *range(0x20, 0x7F), *range(0xA0, 0x100), *range(0x2080, 0x208A), *range(0x2190, 0x2194),
     *(ord(sign) for sign in "‐‑–—‘’“”…′−×·≤≥≠≈∞⁰"),
 )  # fmt: skip
+GREEK = tuple(map(ord, "αβγδελμπσφ"))  # variables of formulas, which are italic
 SOURCES = {
     "sans": "plex-sans/fonts/complete/woff2/IBMPlexSans-Regular.woff2",
     "sans-italic": "plex-sans/fonts/complete/woff2/IBMPlexSans-Italic.woff2",
@@ -120,7 +121,7 @@ def main(folder: Path) -> None:
     TARGET.mkdir(exist_ok=True)
     packages = folder / "node_modules" / "@ibm"
     for name, path in SOURCES.items():
-        cut(packages / path, LATIN, name)
+        cut(packages / path, LATIN + GREEK if name == "sans-italic" else LATIN, name)
     file, place = DISPLAY
     cut(instancer.instantiateVariableFont(TTFont(folder / "node_modules" / file), place), LATIN, "display")
     titles = syllables_in_titles()
