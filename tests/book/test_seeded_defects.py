@@ -125,7 +125,7 @@ DEFECTS = [
     Defect("verdict-of-no-answer", "directive", P01, "{{#verdict p01 counted_from_one}}", "{{#verdict p01 counted_from_two}}"),
     Defect("verdict-of-another-answer", "output", "tests/mutants/p01.yaml", "output[unsafe_offset=i + 1] =", "output[unsafe_offset=i + 2] ="),
     Defect("verdict-of-a-right-answer", "output", "tests/data/outputs/p01/p01.unsolved.verdict-en.json", '"exit_status": 1', '"exit_status": 0'),
-    Defect("verdict-in-older-words", "output", "tests/data/outputs/p01/p01.unsolved.verdict-en.json", "every element still holds what it held", "each element still has what it had"),
+    Defect("verdict-in-older-words", "output", "tests/data/outputs/p01/p01.unsolved.verdict-en.json", "Every element still holds what it held", "each element still has what it had"),
     Defect("verdict-in-older-words-korean", "output", "tests/data/outputs/p01/p01.unsolved.verdict-ko.json", "표시된 부분을 채웁니다", "표시한 곳을 채웁니다"),
     Defect("replay-in-older-words", "output", "tests/data/outputs/p08/p08.neighbours_cell.replay.json", "The array ends before that: on hardware", "The array ended before that: on hardware"),
     Defect("message-that-is-never-given", "directive", HOWTO, "the NVIDIA driver does not start}}", "the NVIDIA driver is asleep}}"),

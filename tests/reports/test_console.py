@@ -197,7 +197,7 @@ BEYOND = Finding(
 def test_beside_a_finding_the_values_are_not_explained(finding: Finding, name: str) -> None:
     text = shown(case(wrong(name), findings=(finding,)))
     assert f"it looks {name}" not in text
-    assert "fix the first finding above" in text
+    assert "Fix the first finding above" in text
     assert "1 of 4 elements differ:" in text
 
 
@@ -250,8 +250,8 @@ def test_the_last_eight_lines_of_stderr_are_shown(count: int) -> None:
     assert shown(failed("\n".join(lines) + "\n")).splitlines() == [
         "❌ p01 is not right yet",
         "  it failed (with the book's data)",
-        "  why: cause",
-        "  try: advice",
+        "  why: Cause.",
+        "  try: Advice.",
         "  what it wrote to stderr:",
         *(f"    {line}" for line in lines[-8:]),
         *shown(failed("")).splitlines()[4:],
