@@ -42,7 +42,7 @@ _STYLE = """
 .map g rect {{ fill: {live[0]}; stroke: {live[1]}; }} .words g rect {{ fill: {plain[0]}; }}
 .moved {{ fill: {live[0]}; stroke: {live[1]}; stroke-opacity: .5; }}
 .word {{ stroke: {live[1]}; opacity: .4; }}
-.still, .first {{ fill: {spare[0]}; stroke: {spare[1]}; }} 
+.still, .first {{ fill: {spare[0]}; stroke: {spare[1]}; }}
 .again {{ fill: {wrong[0]}; stroke: {wrong[1]}; stroke-opacity: .5; }}
 """
 
