@@ -175,6 +175,7 @@ def draw_steps(
     threads: int = WARP,
     left: int = 178,
     right: int = 92,
+    head: Text | None = None,
     narrow: bool = False,
 ) -> Canvas:
     """The lanes of a warp side by side, one instruction below the other: who takes part in it.
@@ -184,6 +185,7 @@ def draw_steps(
         steps: from top to bottom.
         threads: of a block, if its stages are drawn; a cell then represents several threads.
         left, right: the width of the labels and of the remarks; on a narrow screen both are above the lanes.
+        head: of the remarks, which then are results.
         narrow: for narrow screens.
     """
     each = threads // WARP
@@ -198,15 +200,23 @@ def draw_steps(
         title = Text("lane") if each == 1 else Text("thread")
         canvas.label(left - 14, 11, title, "end", size=Size.LABEL, quiet=True)
     remark_x, anchor = _remarks(canvas, steps, end + 10)
+    if head:
+        place = (
+            (end - measured(canvas.say(steps[0].remark), Size.LABEL) - 8, top - 9)
+            if narrow
+            else (remark_x, 11)
+        )
+        canvas.label(*place, head, "end", size=Size.LABEL)
+    quiet = head is None
     for index, step in enumerate(steps):
         y = top + index * pitch
         mono = isinstance(step.label, str)
         if narrow:
             canvas.label(left, y - 9, step.label, size=Size.LABEL, mono=mono)
-            canvas.label(end, y - 9, step.remark, "end", size=Size.LABEL, quiet=True)
+            canvas.label(end, y - 9, step.remark, "end", size=Size.LABEL, quiet=quiet)
         else:
             canvas.label(left - 14, y + high / 2, step.label, "end", size=Size.VALUE, mono=mono)
-            canvas.label(remark_x, y + high / 2, step.remark, anchor, size=Size.LABEL, quiet=True)
+            canvas.label(remark_x, y + high / 2, step.remark, anchor, size=Size.LABEL, quiet=quiet)
         for lane in range(WARP):
             ink = Ink.LIVE if lane * each in step.active else Ink.SPARE
             canvas.cell(left + lane * side + 0.5, y, side - 1, high, ink=ink)
