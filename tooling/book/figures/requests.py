@@ -33,7 +33,9 @@ _TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=44, line=16)
 _FOLD_WORDS = replace(_PAGE_WORDS, left=40)
 _TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17)
 _TELEPHONE_FOLD_BANKS = replace(_TELEPHONE_BANKS, cell=16)
-_BELOW_NOTE, _BELOW_ROW, _BEFORE_NOTE = 5, 8, 9  # more room above an address, and above a note
+_BEFORE_NOTE = 9  # more room above a note
+_BELOW_NOTE, _BELOW_ROW = 10, 14  # above an address
+_TELEPHONE_BELOW_NOTE, _TELEPHONE_BELOW_ROW = 5, 8
 _LANE_COLOUR = re.compile(r' fill="hsl[^"]*"')
 _BESIDE = re.compile(r'class="(?:axis|note) end" x="\d+"')
 _LANE = re.compile(r'(</title><rect) x="([\d.]+)" (y="[\d.]+") width="([\d.]+)"')
@@ -139,7 +141,7 @@ def _draw_map(canvas: Canvas, picture: Picture, words: Form, banks: Form) -> Non
     inside = _BESIDE.sub('class="note" x="1"', _with_gaps(inside, form, letters))
     more = 0
     if form.above and not picture.sample.service:
-        inside, more = _with_addresses(inside, canvas)
+        inside, more = _with_addresses(inside, canvas, narrow=form.line < _PAGE_WORDS.line)
     canvas.embed(f'<g class="{kind}" transform="translate(0 {canvas.height})">{inside}</g>')
     canvas.width = max(canvas.width, int(measures[1]))
     canvas.height += int(measures[2]) + more
@@ -157,14 +159,17 @@ def _with_gaps(drawn: str, form: Form, letters: Size) -> str:
     return _LANE.sub(changed, drawn)
 
 
-def _with_addresses(drawn: str, canvas: Canvas) -> tuple[str, int]:
+def _with_addresses(drawn: str, canvas: Canvas, *, narrow: bool) -> tuple[str, int]:
     """A map whose addresses are nearer to their own row than to anything else; how much higher it is now."""
     parts = []
     down, before = 0, ""
+    below_note, below_row = (
+        (_TELEPHONE_BELOW_NOTE, _TELEPHONE_BELOW_ROW) if narrow else (_BELOW_NOTE, _BELOW_ROW)
+    )
     for part in _NOTE.split(drawn):
         named = part
         if address := _ADDRESS.match(part, len("<text ")):
-            down += {"": 0, "note": _BELOW_NOTE, "address": _BELOW_ROW}[before]
+            down += {"": 0, "note": below_note, "address": below_row}[before]
             before = "address"
             words = canvas.say(Text("byte {offset}").of(offset=address[2]))
             named = f'<text class="address"{address[1]}{words}{part[address.end() :]}'
