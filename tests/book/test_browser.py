@@ -48,6 +48,35 @@ def test_only_code_and_tables_are_scrolled_sideways(page: Any, address: str, pat
         assert wide == [], width
 
 
+def test_no_label_of_a_figure_is_cut_off(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_12/raw.html")
+    cut = page.evaluate(
+        """async paths => {
+          await Promise.all([...document.fonts].map(font => font.load()));
+          const cut = [];
+          for (const path of paths) {
+            const text = await (await fetch(new URL(path, location.origin))).text();
+            const found = new DOMParser().parseFromString(text, 'text/html');
+            const place = document.querySelector('article');
+            place.replaceChildren(...found.querySelectorAll('figure.drawn'));
+            for (const drawing of place.querySelectorAll('.figure-scroll svg')) {
+              drawing.style.cssText = 'display: block; width: auto; max-width: none';
+              const edge = drawing.getBoundingClientRect();
+              for (const label of drawing.querySelectorAll('text')) {
+                const box = label.getBoundingClientRect();
+                if (Math.min(box.left - edge.left, edge.right - box.right) < -0.5
+                    || box.top < edge.top - 3 || box.bottom > edge.bottom + 3)
+                  cut.push(`${path}: ${label.textContent}`);
+              }
+            }
+          }
+          return cut;
+        }""",
+        BOTH,
+    )
+    assert cut == []
+
+
 @pytest.mark.parametrize("width", [360, 1024, 1440])
 def test_text_has_one_left_edge(page: Any, address: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})

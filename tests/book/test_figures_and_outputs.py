@@ -515,6 +515,7 @@ def test_errors_in_figures_have_the_red_of_a_verdict(real: Project) -> None:
         ("p04-offsets", ["4", "4", "5", "6"]),  # past the end of the matrix
         ("p04-exchanged", ["2", "1"]),  # the element of another thread
         ("p14-race", ["9"]),  # the sum that has an element twice
+        ("cover-mistake", ["13", "12", "11", "10"]),  # in reverse order
     ],
 )
 def test_a_wrong_value_is_red(real: Project, name: str, wrong: list[str]) -> None:

@@ -21,6 +21,7 @@ class Series(Struct, frozen=True):
         named: the x of the point beside which the name is.
         corner: on which side of this point: -1 or 1 to the left or right, or 0 at the right end of the chart;
             and lines above (negative) or below.
+        ring: the points are rings, through which the dots of a series below this one are seen.
     """
 
     name: Text | str
@@ -28,6 +29,7 @@ class Series(Struct, frozen=True):
     ink: Ink
     named: int
     corner: tuple[int, int]
+    ring: bool = False
 
 
 class Axis(Struct, frozen=True):
@@ -74,7 +76,10 @@ def draw_chart(
     first, last = math.log2(values[0]), math.log2(values[-1])
     canvas = sheet(left + wide + (16 if narrow else 34), top + high + 48)
     small = Size.SMALL if narrow else Size.LABEL
-    canvas.label(2, 12, axis.title, bold=True, size=Size.LABEL)
+    unit = isinstance(axis.title, str)
+    canvas.label(
+        left - 6 if unit else 2, 12, axis.title, "end" if unit else "start", bold=True, size=Size.LABEL
+    )
     faint = canvas.shade.grid
     for tick in axis.ticks:
         y = top + high * (1 - axis.share(tick))
@@ -88,18 +93,32 @@ def draw_chart(
         if not narrow or index % every == 0:
             canvas.label(x_of(value), top + high + 14, _short(value), "middle", size=small, quiet=True)
     canvas.label(left + wide / 2, top + high + 36, title, "middle", size=Size.LABEL, bold=True)
+    ringed = any(each.ring for each in series)
     for each in series:
-        fill, line = canvas.shade.marks[each.ink][0], line_colour(canvas, each.ink)
+        line = line_colour(canvas, each.ink)
         points = [(x_of(x), top + high * (1 - axis.share(y))) for x, y in sorted(each.points.items())]
         _line(canvas, points, line, 2)
         for x, y in points:
-            canvas.embed(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{fill}" stroke="{line}"/>')
+            canvas.embed(_dot(canvas, (x, y), each, ringed=ringed))
         across, down = each.corner
         x = x_of(each.named) + 11 * across if across else left + wide
         y = top + high * (1 - axis.share(each.points[each.named])) + 10 * down
         anchor = "start" if across > 0 else "end"
         canvas.label(x, y, each.name, anchor, size=small, colour=line, mono=isinstance(each.name, str))
     return canvas
+
+
+def _dot(canvas: Canvas, at: tuple[float, float], series: Series, *, ringed: bool) -> str:
+    """A point: a small dot where others are rings, so that both are seen at the same place."""
+    line = line_colour(canvas, series.ink)
+    fill = canvas.shade.marks[series.ink][0]
+    radius, width = 4.5, 1
+    if series.ring:
+        fill, radius, width = "none", 6, 2
+    elif ringed:
+        fill, radius = line, 3
+    middle = f'cx="{at[0]:.1f}" cy="{at[1]:.1f}"'
+    return f'<circle {middle} r="{radius:g}" fill="{fill}" stroke="{line}" stroke-width="{width}"/>'
 
 
 def line_colour(canvas: Canvas, ink: Ink) -> str:

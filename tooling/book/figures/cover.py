@@ -1,4 +1,4 @@
-"""The cover: a sum of 32 products as one warp computes it, drawn from a recorded run of puzzle 24."""
+"""The cover: a sum of 32 products as one warp computes it, and what a wrong answer to puzzle 1 does."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from functools import partial
 from msgspec import Struct
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
-from tooling.book.figures.facts import Facts
+from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED, Trace
 from tooling.text import Text
 
+_MISTAKE = "read_backwards"
 _RUN = "p24_tile_tensor --traditional"
 
 
@@ -110,6 +111,31 @@ def _steps(trace: Trace) -> list[_Step]:
     return steps
 
 
+def draw_mistake(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """`a`, the threads with the elements that they read, and what they write, as the verdict lists it."""
+    puzzle = Facts(facts.puzzle_index, "p01")
+    a = puzzle.inputs("default")["a"].reshape(-1).tolist()
+    judged = puzzle.judged(_MISTAKE)
+    right = [expected for _, expected in judged]
+    left, side, gap, high, ways = (38, 72, 8, 34, 62) if narrow else (48, 108, 14, 38, 76)
+    threads = high + ways + 14
+    written = threads + 14
+    canvas = sheet(left + len(a) * side - gap + 2, written + high + 4)
+    for y, array in ((1, "a"), (written, "out")):
+        canvas.label(left - 12, y + high / 2, array, "end", mono=True)
+    for index, value in enumerate(a):
+        canvas.cell(left + index * side, 1, side - gap, high, number(value))
+    middle = left + (side - gap) / 2
+    for thread, (got, expected) in enumerate(judged):
+        x = middle + thread * side
+        canvas.curve(middle + right.index(got) * side, high + 3, x, high + ways)
+        name = Text("thread {thread}").of(thread=thread)
+        canvas.label(x, threads - 2, name, "middle", size=Size.LABEL, quiet=True)
+        ink = Ink.RESULT if got == expected else Ink.WRONG
+        canvas.cell(left + thread * side, written, side - gap, high, number(got), ink=ink)
+    return canvas
+
+
 FIGURES = (
     Figure(
         "cover",
@@ -126,5 +152,16 @@ FIGURES = (
         draw_sum,
         traces=(_RUN,),
         narrow=partial(draw_sum, narrow=True),
+    ),
+    Figure(
+        "cover-mistake",
+        Text("Thread i reads a[SIZE - 1 - i], so out gets its values in reverse order (red)."),
+        Text(
+            "Four elements of a, 0, 1, 2 and 3, above four threads. Crossing arrows lead from element 3 to "
+            "thread 0, from 2 to thread 1, from 1 to thread 2 and from 0 to thread 3. Below, in red, is what "
+            "the threads wrote to out: 13, 12, 11 and 10 instead of 10, 11, 12 and 13."
+        ),
+        draw_mistake,
+        narrow=partial(draw_mistake, narrow=True),
     ),
 )

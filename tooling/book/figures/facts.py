@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,17 @@ class Facts(Struct, frozen=True):
         """
         folder = self.puzzle_index.project.recordings / "outputs" / self.puzzle
         return recordings.load(folder / f"{name}.demo.json").lines
+
+    def judged(self, answer: str) -> list[tuple[float, float]]:
+        """What a wrong answer wrote and what was expected, as its recorded verdict lists the elements.
+
+        Raises:
+            BookError: its verdict is not recorded.
+        """
+        folder = self.puzzle_index.project.recordings / "outputs" / self.puzzle
+        lines = recordings.load(folder / f"{self.puzzle}.{answer}.verdict-en.json").lines
+        found = re.findall(r"^ +\[\d+\] +(\S+) +(\S+)$", "\n".join(lines), re.MULTILINE)
+        return [(float(got), float(expected)) for got, expected in found]
 
     def trace(self, run: str) -> Trace:
         """The recorded trace of a run, which is named as in `Figure.traces`.

@@ -17,6 +17,7 @@ _HIGH = 30
 _BELOW_ARROWS = 34  # from a row to the next one, where arrows lead there
 _BELOW_CURVES = 50  # where some lead to another thread
 _BELOW_CALL = 56  # where a function stands between the rows
+_SHORT = 44  # the width of short labels
 _BELOW = 9  # where the values stay
 
 
@@ -30,6 +31,8 @@ class Row(Struct, frozen=True):
         marked: those arrows that the text points out.
         dashed: the values stay as they are; the arrows are drawn as dashed lines.
         call: a function of the warp or block that makes this row from the one above, instead of arrows.
+        short: what stands beside the row on narrow screens, where the label would be above it.
+        head: of the short labels from this row on.
     """
 
     label: Text | str
@@ -38,6 +41,8 @@ class Row(Struct, frozen=True):
     marked: Collection[tuple[int, int]] = ()
     dashed: bool = False
     call: str = ""
+    short: str = ""
+    head: Text | None = None
 
 
 class Step(Struct, frozen=True):
@@ -80,7 +85,8 @@ def draw_rows(
         left: the width of the labels; on a narrow screen they are above their rows.
         narrow: for narrow screens.
     """
-    left = 4 if narrow else left
+    beside = narrow and any(row.short for row in rows)
+    left, above_row = (left, 0) if not narrow else (_SHORT, 0) if beside else (4, 16)
     at: dict[int, float] = {}
     dots = []
     x = float(left)
@@ -93,25 +99,23 @@ def draw_rows(
             x += side
     high = 26 if narrow else _HIGH
     tops = []
-    y = 56.0 if narrow else 26.0
+    y = 56.0 if above_row else 26.0
     for index, row in enumerate(rows):
         if index:
-            y += high + _gap(row) + (16 if narrow else 0)
+            y += high + _gap(row) + above_row
         tops.append(y)
     canvas = sheet(round(x) + 6, round(y) + high + 8)
-    canvas.label(
-        left if narrow else left - 14, 9, title, "start" if narrow else "end", size=Size.LABEL, quiet=True
-    )
+    edge, anchor = (left, "start") if above_row else (left - (8 if beside else 14), "end")
+    canvas.label(edge, 9, title, anchor, size=Size.LABEL, quiet=True)
     for column, begin in at.items():
-        canvas.label(
-            begin + side / 2, 25 if narrow else 9, str(column), "middle", size=Size.LABEL, quiet=True
-        )
+        middle = begin + side / 2
+        canvas.label(middle, 25 if above_row else 9, str(column), "middle", size=Size.LABEL, quiet=True)
     for row, top in zip(rows, tops, strict=True):
-        mono = isinstance(row.label, str)
-        if narrow:
+        if above_row:
+            mono = isinstance(row.label, str)
             canvas.label(left, top - 10, row.label, size=Size.LABEL, mono=mono)
         else:
-            canvas.label(left - 14, top + high / 2, row.label, "end", size=Size.VALUE, mono=mono)
+            _label_beside(canvas, row, (edge, top + high / 2), narrow=narrow)
         for column, (text, ink) in row.cells.items():
             if column in at:
                 size = Size.LABEL if narrow else Size.VALUE
@@ -119,15 +123,14 @@ def draw_rows(
         for dot in dots:
             if any(at[column] > dot for column in row.cells if column in at):
                 canvas.label(dot, top + high / 2, "…", "middle", quiet=True)
-        below = top - (20 if narrow else 4)
-        above = top - _gap(row) - (16 if narrow else 0) + 3
+        below = top - above_row - 4
+        above = top - _gap(row) - above_row + 3
         shown = [arrow for arrow in row.arrows if arrow[0] in at and arrow[1] in at]
         for source, target in sorted(shown, key=row.marked.__contains__):
             start, end = at[source] + side / 2, at[target] + side / 2
             if (partner := _partner(target, shown)) is not None:  # two heads beside each other
                 apart = math.copysign(side / 7, partner - target)
                 end += apart if source == partner else -apart
-                start = start if source == partner else end
             marked = (source, target) in row.marked
             canvas.curve(start, above, end, below, marked=marked, dashed=row.dashed)
         if row.call:
@@ -138,6 +141,15 @@ def draw_rows(
                 canvas.arrow(middle, above - 1, middle, box - 1, head=False)
                 canvas.arrow(middle, box + 23, middle, below)
     return canvas
+
+
+def _label_beside(canvas: Canvas, row: Row, at: tuple[float, float], *, narrow: bool) -> None:
+    """The label of a row, or its short one with the head above it, that ends at a point left of its cells."""
+    x, y = at
+    label, size = (row.short, Size.LABEL) if narrow else (row.label, Size.VALUE)
+    canvas.label(x, y, label, "end", size=size, mono=isinstance(row.label, str))
+    if narrow and row.head:
+        canvas.label(x, y - 25, row.head, "end", size=Size.LABEL, quiet=True)
 
 
 def _partner(target: int, arrows: Sequence[tuple[int, int]]) -> int | None:
@@ -163,6 +175,7 @@ def draw_steps(
     threads: int = WARP,
     left: int = 178,
     right: int = 92,
+    head: Text | None = None,
     narrow: bool = False,
 ) -> Canvas:
     """The lanes of a warp side by side, one instruction below the other: who takes part in it.
@@ -172,6 +185,7 @@ def draw_steps(
         steps: from top to bottom.
         threads: of a block, if its stages are drawn; a cell then represents several threads.
         left, right: the width of the labels and of the remarks; on a narrow screen both are above the lanes.
+        head: of the remarks, which then are results.
         narrow: for narrow screens.
     """
     each = threads // WARP
@@ -186,15 +200,23 @@ def draw_steps(
         title = Text("lane") if each == 1 else Text("thread")
         canvas.label(left - 14, 11, title, "end", size=Size.LABEL, quiet=True)
     remark_x, anchor = _remarks(canvas, steps, end + 10)
+    if head:
+        place = (
+            (end - measured(canvas.say(steps[0].remark), Size.LABEL) - 8, top - 9)
+            if narrow
+            else (remark_x, 11)
+        )
+        canvas.label(*place, head, "end", size=Size.LABEL)
+    quiet = head is None
     for index, step in enumerate(steps):
         y = top + index * pitch
         mono = isinstance(step.label, str)
         if narrow:
             canvas.label(left, y - 9, step.label, size=Size.LABEL, mono=mono)
-            canvas.label(end, y - 9, step.remark, "end", size=Size.LABEL, quiet=True)
+            canvas.label(end, y - 9, step.remark, "end", size=Size.LABEL, quiet=quiet)
         else:
             canvas.label(left - 14, y + high / 2, step.label, "end", size=Size.VALUE, mono=mono)
-            canvas.label(remark_x, y + high / 2, step.remark, anchor, size=Size.LABEL, quiet=True)
+            canvas.label(remark_x, y + high / 2, step.remark, anchor, size=Size.LABEL, quiet=quiet)
         for lane in range(WARP):
             ink = Ink.LIVE if lane * each in step.active else Ink.SPARE
             canvas.cell(left + lane * side + 0.5, y, side - 1, high, ink=ink)

@@ -21,7 +21,7 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
     matrix, shared = 106, 106 + size * _SIDE + 46
     output = shared + threads * _SIDE + 44
     canvas = sheet(output + 58, 64 + batch * 62 - 14)
-    canvas.label(matrix + size * _SIDE / 2, 18, Text("matrix a"), "middle", bold=True)
+    canvas.label(matrix + size * _SIDE / 2, 18, "a", "middle", mono=True, bold=True)
     canvas.label(
         shared + threads * _SIDE / 2,
         18,
@@ -29,7 +29,7 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
         "middle",
         bold=True,
     )
-    canvas.label(output + 28, 18, "output", "middle", bold=True)
+    canvas.label(output + 28, 18, "output", "middle", mono=True, bold=True)
     for thread in range(threads):
         canvas.label(
             shared + thread * _SIDE + _SIDE / 2, 44, f"T{thread}", "middle", size=Size.LABEL, quiet=True
@@ -70,7 +70,7 @@ def draw_rows_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     canvas = sheet(output + 54, first + batch * 76 - 24)
     shared = Text("shared memory of the block")
     canvas.label(left, 14, shared, bold=True, size=Size.VALUE)
-    canvas.label(output + 25, 14, "output", "middle", bold=True, size=Size.VALUE)
+    canvas.label(output + 25, 14, "output", "middle", mono=True, bold=True)
     for thread in range(threads):
         canvas.label(left + (thread + 0.5) * side, 36, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
     for row in range(batch):

@@ -142,7 +142,7 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     shared = frame + 14
     after = shared + across * cell + 14
     output = after + gap
-    tops = (66, 66 + down * cell + 44)
+    tops = (78, 78 + down * cell + 44)
     bottom = tops[1] + down * cell + 12
     canvas = sheet(output + size * cell + (4 if narrow else 24), bottom + (56 if narrow else 36))
 
@@ -163,7 +163,7 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.label(x + wide * cell / 2, y - 13, text, "middle", mono=True, bold=True)
 
     canvas.frame(frame, 12, after - frame, bottom - 12)
-    canvas.label(frame + 12, 30, Text("block (0, 0)"), size=Size.VALUE, bold=True)
+    canvas.label(frame + 12, 28, Text("block (0, 0)"), size=Size.LABEL, quiet=True)
     for name, y, tile in zip(("a", "b"), tops, tiles, strict=True):
         title(left, size, y, name)
         square(left, y, size, dict(enumerate(data[name].reshape(-1))), Ink.PLAIN)

@@ -187,8 +187,8 @@ def draw_sizes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         if row[0] in ("cold", "warm"):
             (cold if row[0] == "cold" else warm)[int(row[1])] = float(row[5])
     series = (
-        Series(Text("caches overwritten"), cold, Ink.RESULT, 1 << 14, (-1, -1)),
         Series(Text("run again and again"), warm, Ink.PLAIN, 1 << 14, (1, 1)),
+        Series(Text("caches overwritten"), cold, Ink.RESULT, 1 << 16, (-1, -1), ring=True),
     )
     axis = Axis("GB/s", (1, 10, 100, 1000, 10_000), logarithmic=True)
     return draw_chart(sheet, series, axis, Text("elements"), every=2, narrow=narrow)
@@ -205,7 +205,9 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     left, width, skipped = (4, 92, 40) if narrow else (24, 112, 112)
     whole = (len(strip) - 1) * width + skipped
     canvas = sheet(left + whole + left, 300)
-    canvas.label(left, 22, Text("{size} elements in {tiles} tiles").of(size=size, tiles=tiles), bold=True)
+    canvas.label(
+        left, 22, Text("{size} elements in {tiles} tiles").of(size=f"{size:,}", tiles=tiles), bold=True
+    )
     x: float = left
     for tile_id in strip:
         if tile_id is None:

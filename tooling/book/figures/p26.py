@@ -30,13 +30,16 @@ def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     """--parallel-max in the last eight lanes: what each knows after each exchange."""
     values = facts.inputs("parallel-max")["a"].tolist()
     lanes = tuple(range(WARP - len(_FEW), WARP))
-    rows = [Row("a[global_i]", cells({lane: number(values[lane]) for lane in lanes}, Ink.PLAIN))]
+    own = cells({lane: number(values[lane]) for lane in lanes}, Ink.PLAIN)
+    rows = [Row("a[global_i]", own, short="a")]
     mask = WARP // 2
     reached = {WARP - 1}  # the lanes that have got the last lane's element
     while mask:
         values = [max(values[lane], values[lane ^ mask]) for lane in _LANES]
-        label = Text("after masks 16 and 8") if mask == len(_FEW) else Text("after mask {mask}")
         inside = mask < len(_FEW)
+        label, short = (
+            (Text("after mask {mask}"), str(mask)) if inside else (Text("after masks 16 and 8"), "16, 8")
+        )
         arrows = tuple(
             (source, lane) for lane in lanes for source in ((lane, lane ^ mask) if inside else (lane,))
         )
@@ -44,9 +47,12 @@ def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             marked = frozenset(arrow for arrow in arrows if arrow[0] in reached and inside)
             reached |= {lane for _, lane in marked}
             held = cells({lane: number(values[lane]) for lane in lanes}, Ink.LIVE)
-            rows.append(Row(label.of(mask=mask), held, arrows, marked, dashed=not inside))
+            head = None if inside else Text("mask")
+            rows.append(
+                Row(label.of(mask=mask), held, arrows, marked, dashed=not inside, short=short, head=head)
+            )
         mask //= 2
-    return draw_rows(sheet, rows, lanes, Text("lane"), side=42 if narrow else 58, left=150, narrow=narrow)
+    return draw_rows(sheet, rows, lanes, Text("lane"), side=36 if narrow else 58, left=170, narrow=narrow)
 
 
 def draw_partition(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

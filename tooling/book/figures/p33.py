@@ -129,7 +129,7 @@ FIGURES = (
         Text(
             "The banks that serve a warp when each lane loads its first element of a. Above, as in "
             "the solution: eight passes over four banks. Below, with four spare words in each row: "
-            "one pass over all banks."
+            "one pass over all banks. A red row is a pass that bank conflicts add."
         ),
         Text(
             "Two maps with a column for each of the 32 banks. In the upper one only banks 0 to 3 are "

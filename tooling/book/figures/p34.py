@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from msgspec import Struct
+
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
@@ -15,63 +17,102 @@ _ADVANCED = "p34_tile_tensor --advanced"
 _LANES = 32  # of a warp, on every GPU that has clusters
 
 
-def draw_cluster(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """Input ranges, blocks with their scale and sum, both halves of the cluster's barrier, outputs."""
+class _Column(Struct, frozen=True):
+    """The part of one block: its elements, one of them as `i` gives it, and its output."""
+
+    elements: str
+    value: str
+    total: str
+
+
+def _columns(facts: Facts) -> tuple[_Column, ...]:
+    """The blocks of the cluster, from the input and the expected output."""
     threads, blocks = facts.constant("TPB"), facts.constant("CLUSTER_SIZE")
     values = facts.inputs("coordination")["input"].reshape(blocks, threads)
+    if any(value != i / threads for row in values.tolist() for i, value in enumerate(row)):
+        raise ValueError(f"the elements of a block are not i / {threads}")
     sums = next(iter(facts.expected("coordination").values())).reshape(-1)
-    left, width, edge, inset = (10, 82, 3, 5) if narrow else (158, 144, 8, 14)
-    size = Size.LABEL if narrow else Size.VALUE
-    right = left + blocks * width
-    given, cluster = (42, 98) if narrow else (20, 90)
+    return tuple(
+        _Column(f"{block * threads}–{(block + 1) * threads - 1}", f"i / {threads}", number(total))
+        for block, total in enumerate(sums)
+    )
+
+
+def draw_cluster(facts: Facts, sheet: Sheet) -> Canvas:
+    """Input ranges, blocks with their scale and sum, both halves of the cluster's barrier, outputs."""
+    left, width, edge, inset = 158, 144, 8, 14
+    columns = _columns(facts)
+    right = left + len(columns) * width
+    given, cluster = 20, 90
     scale, block_barrier, arrive, total, wait = (cluster + down for down in (58, 112, 140, 162, 216))
     output = cluster + 278
-    canvas = sheet(right + (10 if narrow else 20), output + 40)
-    canvas.frame(left - 8, cluster, blocks * width + 16, 244)
-    for block in range(blocks):
+    canvas = sheet(right + 20, output + 40)
+    canvas.frame(left - 8, cluster, len(columns) * width + 16, 244)
+    for block, column in enumerate(columns):
         x, inner = left + block * width + edge, width - 2 * edge
         middle = x + inner / 2
-        elements = f"{block * threads}–{(block + 1) * threads - 1}"
-        canvas.label(middle, given - 11, elements, "middle", size=Size.LABEL, quiet=True)
-        first, last = (number(values[block, place] * threads) for place in (0, -1))
-        between = "…" if narrow else ", …, "
-        canvas.cell(x, given, inner, 34, f"{first}{between}{last}/{threads}", size=size)
+        canvas.label(middle, given - 11, column.elements, "middle", size=Size.LABEL, quiet=True)
+        canvas.cell(x, given, inner, 34, column.value)
         canvas.arrow(middle, given + 36, middle, cluster + 10)
         canvas.frame(x, cluster + 14, inner, 216)
-        name = Text("block {block}").of(block=block)
-        canvas.label(middle, cluster + 36, name, "middle", bold=True, size=size)
+        canvas.label(middle, cluster + 36, Text("block {block}").of(block=block), "middle", bold=True)
         cell = x + inset, inner - 2 * inset
-        canvas.cell(cell[0], scale, cell[1], 34, f"× {block + 1}", ink=Ink.LIVE, size=size)
-        if narrow:
-            canvas.label(middle, block_barrier, "barrier()", "middle", size=Size.SMALL, mono=True, quiet=True)
-        else:
-            canvas.arrow(x + 1, block_barrier, x + inner - 1, block_barrier, head=False, dashed=True)
-        canvas.cell(cell[0], total, cell[1], 34, Text("sum"), ink=Ink.LIVE, size=size)
+        canvas.cell(cell[0], scale, cell[1], 34, f"× {block + 1}", ink=Ink.LIVE)
+        canvas.arrow(x + 1, block_barrier, x + inner - 1, block_barrier, head=False, dashed=True)
+        canvas.cell(cell[0], total, cell[1], 34, Text("sum"), ink=Ink.LIVE)
         canvas.arrow(middle, cluster + 232, middle, output - 4)
-        canvas.cell(cell[0], output, cell[1], 34, number(sums[block]), ink=Ink.RESULT, size=size)
-    if narrow:
-        canvas.plate(left + width, cluster, 76, Text("one cluster"))
-    for y, call in ((arrive, "cluster_arrive()"), (wait, "cluster_wait()")):
+        canvas.cell(cell[0], output, cell[1], 34, column.total, ink=Ink.RESULT)
+    for y in (arrive, wait):
         canvas.arrow(left - 7, y, right + 7, y, head=False, dashed=True)
-        if narrow:
-            canvas.plate((left + right) / 2, y, 130, call)
-    if narrow:
-        canvas.label(left + edge, 10, Text("input"), size=Size.LABEL)
-        return canvas
     names: tuple[tuple[float, Text | str], ...] = (
-        (given + 17, Text("input")),
+        (given + 17, "input"),
         (cluster + 36, Text("one cluster")),
         (scale + 17, Text("multiply")),
         (block_barrier, "barrier()"),
         (arrive, "cluster_arrive()"),
         (total + 17, Text("add")),
         (wait, "cluster_wait()"),
-        (output + 17, Text("output")),
+        (output + 17, "output"),
     )
     canvas.label(left - 18, given - 11, Text("offset"), "end", size=Size.LABEL, quiet=True)
     for level, text in names:
-        code = isinstance(text, str)
-        canvas.label(left - 18, level, text, "end", mono=code, size=Size.LABEL if code else Size.VALUE)
+        size = Size.LABEL if str(text).endswith("()") else Size.VALUE
+        canvas.label(left - 18, level, text, "end", mono=isinstance(text, str), size=size)
+    return canvas
+
+
+def draw_cluster_narrow(facts: Facts, sheet: Sheet) -> Canvas:
+    """The same for narrow screens: the names of the cluster's calls are between two parts of each block."""
+    left, width, inset, high = 10, 82, 8, 32
+    columns = _columns(facts)
+    right = left + len(columns) * width
+    given, cluster = 42, 104
+    before, after = cluster + 30, cluster + 176  # the barrier of the cluster
+    output = cluster + 292
+    canvas = sheet(right + 10, output + high + 26)
+    canvas.label(left + 3, 10, "input", size=Size.LABEL, mono=True)
+    canvas.frame(left - 8, cluster, len(columns) * width + 16, 264)
+    canvas.label(left + 3, cluster + 15, Text("one cluster"), size=Size.LABEL)
+    for block, column in enumerate(columns):
+        x, inner = left + block * width + 3, width - 6
+        middle, cell, side = x + inner / 2, x + inset, inner - 2 * inset
+        canvas.label(middle, given - 11, column.elements, "middle", size=Size.LABEL, quiet=True)
+        canvas.cell(x, given, inner, high, column.value, size=Size.LABEL)
+        canvas.arrow(middle, given + high + 2, middle, cluster - 2)
+        canvas.frame(x, before, inner, 106)
+        name = Text("block {block}").of(block=block)
+        canvas.label(middle, before + 18, name, "middle", bold=True, size=Size.LABEL)
+        canvas.cell(cell, before + 34, side, high, f"× {block + 1}", ink=Ink.LIVE, size=Size.LABEL)
+        canvas.label(middle, before + 81, "barrier()", "middle", size=Size.SMALL, mono=True)
+        canvas.arrow(x + 1, before + 94, x + inner - 1, before + 94, head=False, dashed=True)
+        canvas.frame(x, after, inner, high + 16)
+        canvas.cell(cell, after + 8, side, high, Text("sum"), ink=Ink.LIVE, size=Size.LABEL)
+        canvas.arrow(middle, cluster + 266, middle, output - 4)
+        canvas.cell(cell, output, side, high, column.total, ink=Ink.RESULT, size=Size.LABEL)
+    for y, call in ((before + 134, "cluster_arrive()"), (after + high + 44, "cluster_wait()")):
+        canvas.label(left + 3, y - 12, call, size=Size.LABEL, mono=True)
+        canvas.arrow(left - 7, y, right + 7, y, head=False, dashed=True)
+    canvas.label(left + 3, output + high + 14, "output", size=Size.LABEL, mono=True)
     return canvas
 
 
@@ -124,7 +165,7 @@ def draw_reduction(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     same = tuple((block, block) for block in sums)
     ranges = {block: f"{block * threads}–{(block + 1) * threads - 1}" for block in sums}
     rows = (
-        Row(Text("input"), cells(ranges, Ink.PLAIN)),
+        Row("input", cells(ranges, Ink.PLAIN)),
         Row("shared[0]", cells(sums, Ink.LIVE), same),
         Row("temp_storage", cells(sums, Ink.PLAIN), same),
         Row(Text("read by block 0"), cells(sums, Ink.LIVE), call="cluster_sync()"),
@@ -171,8 +212,9 @@ FIGURES = (
     Figure(
         "p34",
         Text(
-            "The numbers in the range of each block add up to 127.5. Each block multiplies and adds its own "
-            "range. It arrives at the barrier of the cluster before the sum and waits there after it."
+            "Element i in the range of a block is i / 256, so each range adds up to 127.5. Each block "
+            "multiplies and adds its own range. It arrives at the barrier of the cluster before the sum and "
+            "waits there after it."
         ),
         Text(
             "Four blocks in one cluster. The 256 elements of each block are 0/256, 1/256 and so on to "
@@ -182,7 +224,7 @@ FIGURES = (
             "127.5, 255, 382.5 and 510."
         ),
         draw_cluster,
-        narrow=partial(draw_cluster, narrow=True),
+        narrow=draw_cluster_narrow,
     ),
     Figure(
         "p34-reduction",
