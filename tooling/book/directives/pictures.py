@@ -133,6 +133,7 @@ def _inline(picture: Picture, name: str) -> str:
     return (
         f'<svg id="{name}" class="{name.rpartition("-")[2]}" '
         f'width="{picture.width}" height="{picture.height}" '
+        f'style="--width: {picture.width}px" '
         f'viewBox="0 0 {picture.width} {picture.height}" role="img" stroke-width="1"'
         f'{baseline}{inherited} aria-label="{picture.description}">\n'
         f"<style>:root{{{light}}}@media screen{{:root[data-theme=dark]{{{shades}}}}}</style>\n"
