@@ -132,8 +132,8 @@ DEFECTS = [
     Defect("trace-of-an-older-solution", "figure", "tests/data/traces/p01.json", '"program": "', '"program": "0'),
     Defect("demo-of-an-older-program", "output", "book/src/puzzle_01/preview.mojo", "a[i] + 10", "a[i] + 11"),
     # names and words
-    Defect("identifier-misspelt", "identifier", P15, "`block_idx.y` says", "`block_index.y` says"),
-    Defect("identifier-of-another-api", "identifier", P15, "`thread_idx.x` which", "`threadIdx.x` which"),
+    Defect("identifier-misspelt", "identifier", P15, "`block_idx.y` is the row", "`block_index.y` is the row"),
+    Defect("identifier-of-another-api", "identifier", P15, "`thread_idx.x` the column", "`threadIdx.x` the column"),
     Defect("identifier-of-no-recording", "identifier", CASE, "`$errorpc`", "`$error_pc`"),
     Defect("identifier-missing-file", "identifier", HOWTO, "`problems/p01/p01.mojo`", "`problems/p01/p01.mo.py`"),
     Defect("identifier-unknown-flag", "identifier", TILE, "`--manual-vectorized` and", "`--manually-vectorized` and"),
