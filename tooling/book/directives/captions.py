@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tooling.mdbook.files import Files
@@ -14,6 +14,7 @@ _BLOCK = re.compile(
     r"^```(?P<language>mojo|python)\n(?P<code>(?:\{\{#include [^}\n]+\}\}\n+)+)```$", re.MULTILINE
 )
 _WRITTEN = re.compile(r"^([ \t]*)# (?:(?P<opening>FILL: .*|FIX)|END_FILL|END_FIX)\n", re.MULTILINE)
+_ANCHOR = re.compile(r"[ \t]*# ANCHOR(?:_END)?: ")
 _STUB = re.compile(r"^[ \t]*# STUB:.*\n", re.MULTILINE)  # what the problem file has instead of an answer
 OPENING, CLOSING = "\ue000", "\ue001"
 """Lines around the lines that the learner had to write, until the block is highlighted."""
@@ -21,6 +22,8 @@ OPENING, CLOSING = "\ue000", "\ue001"
 
 def name_sources(text: str, page: Path, files: Files, root: Path) -> str:
     """A chapter whose blocks of included code name their file: `mojo,file:problems/p01/p01.mojo#L3-L9@3-9`.
+
+    An empty line separates excerpts between which lines of code are left out.
 
     After `@` are the lines that are shown, as ranges, with 0 for a line that the page adds: `3-5+0-0+7-9`.
 
@@ -39,20 +42,31 @@ def name_sources(text: str, page: Path, files: Files, root: Path) -> str:
             content = files.text(path)
         except (ValueError, OSError):  # several files, or a problem that the expansion reports
             return block[0]
+        source = content.splitlines(keepends=True)
         numbers: list[int] = []
-        for line in range(code.count("\n")):
+        spaced = ""
+        for line, directive in enumerate(code.splitlines(keepends=True)):
             each = shown.get(line)
-            numbers += take(each.kind, each.selector, content).numbers if each else [0]
+            found = take(each.kind, each.selector, content).numbers if each else (0,)
+            if numbers and found and _is_gap(source[numbers[-1] : found[0] - 1]) and numbers[-1]:
+                numbers.append(0)
+                spaced += "\n"
+            numbers += found
+            spaced += directive
         if not any(numbers):
             return block[0]
-        source = content.splitlines(keepends=True)
         numbers = [number for number in numbers if not (number and _is_mark(source[number - 1]))]
         lines = [number for number in numbers if number]
         file = Path(path).relative_to(os.path.realpath(root)).as_posix()
         fence = f"```{block['language']},file:{file}#L{min(lines)}-L{max(lines)}@{_ranges(numbers)}"
-        return f"{fence}\n{code}```"
+        return f"{fence}\n{spaced}```"
 
     return _BLOCK.sub(add, text)
+
+
+def _is_gap(omitted: Iterable[str]) -> bool:
+    """Whether lines between two excerpts say anything to a reader."""
+    return any(line.strip() and not _ANCHOR.match(line) for line in omitted)
 
 
 def _ranges(numbers: Sequence[int]) -> str:
