@@ -25,6 +25,7 @@ _THIN = 1  # the outline of a cell, in pixels
 _BEND = 8  # the radius of a corner of an arrow
 _HEAD = 5  # how far the head of an arrow reaches beyond its line, which would blunt its tip, in pixels
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
+_SAFETY = 1.06  # letters may be a little wider than measured, and bold ones are
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
 _SWATCH = 16  # the side of a colour in a legend
 _BESIDE_SWATCH = 6  # from it to its meaning
@@ -139,6 +140,7 @@ class Canvas(Struct):
     language: str
     _parts: list[str] = field(default_factory=list)
     _boxes: list[Box] = field(default_factory=list)
+    _edges: list[float] = field(default_factory=list)  # left and right ends of what is drawn
 
     def say(self, text: Sentence | str) -> str:
         """The label in the canvas's language; a plain string is not translated."""
@@ -162,6 +164,7 @@ class Canvas(Struct):
         Cells that touch are drawn with `GAP` between them.
         """
         _, _, colour = self.shade.marks[ink]
+        self._edges += [x, x + width]
         self._boxes.append(Box((x, y), (width, height), ink, len(self._parts)))
         self._parts.append("")
         if text:
@@ -173,6 +176,7 @@ class Canvas(Struct):
     def band(self, x: float, y: float, width: float, height: float) -> None:
         """Draws a pale ground behind elements that belong together."""
         fill, _, _ = self.shade.marks[Ink.SPARE]
+        self._edges += [x, x + width]
         self._parts.append(
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="9" fill="{fill}"/>'
         )
@@ -183,6 +187,7 @@ class Canvas(Struct):
         """Draws an outline around elements that belong together; `corner` is its radius."""
         _, line, _ = self.shade.marks[Ink.FRAME]
         dash = ' stroke-dasharray="5 4"' if dashed else ""
+        self._edges += [x, x + width]
         self._parts.append(
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{corner:g}" fill="none" '
             f'stroke="{line}"{dash}/>'
@@ -203,16 +208,21 @@ class Canvas(Struct):
     ) -> None:
         """A line of text, centred on `y`."""
         colour = colour or (self.shade.quiet if quiet else self.shade.text)
+        said = self.say(text)
+        long = len(said) * size * _ADVANCE if mono else _SAFETY * measured(said, size)
+        start = x - {"start": 0, "middle": 0.5, "end": 1}[anchor] * long
+        self._edges += [start, start + long]
         family = f' font-family="{MONO}"' if mono else ""
         weight = ' font-weight="600"' if bold else ""
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}" '
             f'dominant-baseline="central" '
-            f'fill="{colour}"{family}{weight}>{escape(self.say(text))}</text>'
+            f'fill="{colour}"{family}{weight}>{escape(said)}</text>'
         )
 
     def plate(self, x: float, y: float, width: float, text: Sentence | str) -> None:
         """Draws a name on a background that covers lines below it; centred on (x, y)."""
+        self._edges += [x - width / 2, x + width / 2]
         self._parts.append(
             f'<rect x="{x - width / 2:g}" y="{y - 10:g}" width="{width:g}" height="20" '
             f'fill="{self.shade.paper}"/>'
@@ -241,6 +251,7 @@ class Canvas(Struct):
         self, x1: float, y1: float, x2: float, y2: float, *, head: bool = True, dashed: bool = False
     ) -> None:
         """A straight arrow."""
+        self._edges += [x1, x2]
         if head:
             length = math.hypot(x2 - x1, y2 - y1)
             x2, y2 = x2 - (x2 - x1) / length * _HEAD, y2 - (y2 - y1) / length * _HEAD
@@ -257,6 +268,7 @@ class Canvas(Struct):
             marked: it is what the text points out.
             dashed: as of other arrows.
         """
+        self._edges += [x1 - _HEAD / 2, x2 - _HEAD / 2, x1 + _HEAD / 2, x2 + _HEAD / 2]
         y2 -= math.copysign(_HEAD, y2 - y1)
         middle = (y1 + y2) / 2
         way = f"C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" if x1 != x2 else f"V{y2:g}"
@@ -264,6 +276,7 @@ class Canvas(Struct):
 
     def side_curve(self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False) -> None:
         """An arrow that begins and ends horizontally; otherwise as `curve`."""
+        self._edges += [x1, x2]
         x2 -= math.copysign(_HEAD, x2 - x1)
         middle = (x1 + x2) / 2
         way = f"C{middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}" if y1 != y2 else f"H{x2:g}"
@@ -271,6 +284,7 @@ class Canvas(Struct):
 
     def bend(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """An arrow that begins vertically and ends horizontally."""
+        self._edges += [x1, x2]
         round_y, round_x = math.copysign(_BEND, y2 - y1), math.copysign(_BEND, x2 - x1)
         x2 -= math.copysign(_HEAD, x2 - x1)
         self._line(f"M{x1:g} {y1:g}V{y2 - round_y:g}Q{x1:g} {y2:g} {x1 + round_x:g} {y2:g}H{x2:g}")
@@ -287,6 +301,7 @@ class Canvas(Struct):
 
     def embed(self, drawn: str) -> None:
         """Embeds SVG that was drawn elsewhere, in this canvas's units."""
+        self._edges += [0, self.width]
         self._parts.append(drawn)
 
     def svg(self, title: str, description: str) -> str:
@@ -307,7 +322,12 @@ class Canvas(Struct):
                 f'height="{bottom - top:g}" rx="{radius:g}" fill="{fill}" '
                 f'stroke="{line}"/>'
             )
+        # A page sets the drawing at the edge of its text, so there is no space at its sides.
+        left = max(0, math.floor(min(self._edges, default=0)) - 1)
+        width = min(self.width, math.ceil(max(self._edges, default=self.width)) + 1) - left
         drawn = "\n".join(self._parts)
+        if left:
+            drawn = f'<g transform="translate({-left} 0)">\n{drawn}\n</g>'
         heads = "".join(
             f'<marker id="{name}" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="8" markerHeight="8" '
             f'markerUnits="userSpaceOnUse" orient="auto">'
@@ -316,8 +336,8 @@ class Canvas(Struct):
             if f"url(#{name})" in drawn
         )
         head = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
-            f'viewBox="0 0 {self.width} {self.height}" role="img" font-family="{FONT}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{self.height}" '
+            f'viewBox="0 0 {width} {self.height}" role="img" font-family="{FONT}" '
             f'stroke-width="{_THIN}">\n'
             f"<title>{escape(title)}</title>\n"
             f"<desc>{escape(description)}</desc>\n"
