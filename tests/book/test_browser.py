@@ -74,7 +74,7 @@ def test_no_label_of_a_figure_is_cut_off(page: Any, address: str) -> None:
         }""",
         BOTH,
     )
-    assert cut == []
+    assert cut == [], "\n".join(cut)
 
 
 @pytest.mark.parametrize("width", [360, 1024, 1440])

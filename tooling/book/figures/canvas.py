@@ -35,7 +35,7 @@ _WIDTHS = (
     (" ijl.,:;’", 0.26),
     ("f[]()·t/r-I", 0.35),
     ("zsvcyLxJagke", 0.52),
-    ("mwMW", 0.83),
+    ("mwMW…—", 0.95),
     ("ABCDGHKNOPQRUVX", 0.66),
 )
 """The width of letters of the page's font, relative to its size."""
@@ -209,6 +209,8 @@ class Canvas(Struct):
         """A line of text, centred on `y`."""
         colour = colour or (self.shade.quiet if quiet else self.shade.text)
         said = self.say(text)
+        if not said:
+            return
         long = len(said) * size * _ADVANCE if mono else _SAFETY * measured(said, size)
         start = x - {"start": 0, "middle": 0.5, "end": 1}[anchor] * long
         self._edges += [start, start + long]
@@ -301,7 +303,7 @@ class Canvas(Struct):
 
     def embed(self, drawn: str) -> None:
         """Embeds SVG that was drawn elsewhere, in this canvas's units."""
-        self._edges += [0, self.width]
+        self._edges.append(-math.inf)  # nothing is known of its ends
         self._parts.append(drawn)
 
     def svg(self, title: str, description: str) -> str:
@@ -323,8 +325,10 @@ class Canvas(Struct):
                 f'stroke="{line}"/>'
             )
         # A page sets the drawing at the edge of its text, so there is no space at its sides.
-        left = max(0, math.floor(min(self._edges, default=0)) - 1)
-        width = min(self.width, math.ceil(max(self._edges, default=self.width)) + 1) - left
+        left, width = 0, self.width
+        if self._edges and min(self._edges) > -math.inf:
+            left = max(0, math.floor(min(self._edges)) - 1)
+            width = min(width, math.ceil(max(self._edges)) + 1) - left
         drawn = "\n".join(self._parts)
         if left:
             drawn = f'<g transform="translate({-left} 0)">\n{drawn}\n</g>'
