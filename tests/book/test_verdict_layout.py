@@ -46,6 +46,8 @@ def test_a_finding_has_its_labels_and_its_places() -> None:
 
 def test_wrong_values_are_a_table() -> None:
     shown = layout(VALUES, "p01", "ko")
+    cause = '<code>out</code>의 값이 틀렸습니다 <span class="aside">(책의 데이터)</span>'
+    assert f'<p class="judged-cause">{cause}</p>' in shown
     assert "<th>인덱스</th><th>결과</th><th>이전 값</th>" in shown
     assert "<tr><td>[0]</td><td>13.0</td><td>10.0</td></tr>" in shown
     assert '<tr><td colspan="3">… 외 2개</td></tr>' in shown

@@ -27,6 +27,7 @@ _CODE = re.compile(
     re.ASCII,
 )
 """Code, a place in a file, values of an array, a name with an underscore, or a hexadecimal number."""
+_ASIDE = re.compile(r" (\([^()]*\))$")  # such as the data that a cause was found with
 _UNDERSCORE = re.compile(r"_(?=\w{16})")  # in a long name, which may go on in the next line
 _MARGIN = 2  # columns by which what belongs to a line is indented further
 
@@ -129,7 +130,8 @@ def _sections(lines: Sequence[Line]) -> Iterator[str]:
         else:
             inside = ()
             kind = "judged-cause" if line.indent == _MARGIN else "judged-detail"
-            yield f'<p class="{kind}">{_words(line.texts[0])}</p>'
+            text = _ASIDE.sub(r' <span class="aside">\1</span>', _words(line.texts[0]))
+            yield f'<p class="{kind}">{text}</p>'
         start += 1 + len(inside)
 
 
