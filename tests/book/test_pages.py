@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 
 import pytest
 
@@ -193,6 +194,34 @@ def test_included_code_has_a_caption_with_file_and_lines(checkout: Project) -> N
     lines = (checkout.problems / "p15" / "p15.mojo").read_text(encoding="utf-8").splitlines()
     assert "ANCHOR: axis_sum" in lines[int(found[1]) - 2]
     assert "ANCHOR_END: axis_sum" in lines[int(found[2])]
+
+
+def test_columns_that_a_program_printed_are_two_spaces_apart() -> None:
+    printed = "device: H200\nname          n   time\na &lt; b         8    1.5\n"
+    shown = highlight_page(f'<pre><code class="language-text">{printed}</code></pre>', REPOSITORY, "en")
+    tight = "device: H200\nname   n  time\na &lt; b  8   1.5\n"
+    assert shown == f'<pre><code class="language-text columns">{tight}</code></pre>'
+
+
+def test_a_command_is_an_element_of_its_own_and_an_address_breaks_after_a_slash() -> None:
+    code = '<pre><code class="language-bash">git clone https://a.b/c-d/e-f\ncd e-f\n</code></pre>'
+    shown = highlight_page(code, REPOSITORY, "en")
+    assert shown.count('<span class="line">') == 2
+    assert (
+        'https://a.b/<wbr><span class="short">c-d</span>/<wbr><span class="short">e-f</span>\n</span>'
+        in shown
+    )
+    assert unescape(re.sub(r"<[^>]+>", "", shown)) == "git clone https://a.b/c-d/e-f\ncd e-f\n"
+
+
+def test_lines_left_out_between_excerpts_are_marked(checkout: Project) -> None:
+    page = (
+        "```mojo\n{{#include ../../../problems/p15/p15.mojo:axis_sum}}\n"
+        "{{#include ../../../problems/p15/p15.mojo:1:2}}\n```\n"
+    )
+    first, *shown = renderer(checkout).render(PAGE, page).splitlines()
+    assert re.search(r"@\d+-\d+\+0-0\+1-2$", first)
+    assert shown[-4] == ""
 
 
 def test_a_caption_replaces_the_link_to_the_same_file() -> None:

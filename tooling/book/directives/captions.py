@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tooling.mdbook.files import Files
@@ -48,7 +48,7 @@ def name_sources(text: str, page: Path, files: Files, root: Path) -> str:
         for line, directive in enumerate(code.splitlines(keepends=True)):
             each = shown.get(line)
             found = take(each.kind, each.selector, content).numbers if each else (0,)
-            if numbers and found and _is_gap(source[numbers[-1] : found[0] - 1]) and numbers[-1]:
+            if numbers and found and numbers[-1] and _is_gap(source, numbers[-1], found[0]):
                 numbers.append(0)
                 spaced += "\n"
             numbers += found
@@ -64,16 +64,17 @@ def name_sources(text: str, page: Path, files: Files, root: Path) -> str:
     return _BLOCK.sub(add, text)
 
 
-def _is_gap(omitted: Iterable[str]) -> bool:
-    """Whether lines between two excerpts say anything to a reader."""
-    return any(line.strip() and not _ANCHOR.match(line) for line in omitted)
+def _is_gap(source: Sequence[str], last: int, following: int) -> bool:
+    """Whether code is left out between two lines of a file, or the order is another one."""
+    omitted = source[last : following - 1]
+    return following <= last or any(line.strip() and not _ANCHOR.match(line) for line in omitted)
 
 
 def _ranges(numbers: Sequence[int]) -> str:
     """Numbers in the order of their lines, as ranges."""
     runs: list[list[int]] = []
     for number in numbers:
-        if runs and number and number == runs[-1][1] + 1:
+        if runs and runs[-1][1] and number == runs[-1][1] + 1:
             runs[-1][1] = number
         else:
             runs.append([number, number])
