@@ -14,7 +14,7 @@ from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.reports.invocation import tool_prefix
 from tooling.reports.terminal import Terminal
 from tooling.targets.model import Choice, TargetKind
-from tooling.text import ENGLISH, Text, in_language
+from tooling.text import ENGLISH, Text, as_sentence, in_language
 from tooling.text.width import columns
 
 _WORDS: dict[str, Text] = {
@@ -126,7 +126,7 @@ def _show_undecided(verdict: Verdict, headline: str, terminal: Terminal, languag
 
     terminal.headed(headline, f"  ({_circumstances(verdict, language)})", "yellow")
     text = NOT_JUDGED.of(device=verdict.choice.target.named).render(language)
-    terminal.labelled(_say("why", language), _sentence(text))
+    terminal.labelled(_say("why", language), as_sentence(text))
     again = f"`{tool_prefix(os.environ)} run {verdict.selection.command} --target sim`"
     terminal.labelled(_say("try", language), again)
 
@@ -164,13 +164,8 @@ def _show_problem(problem: Problem, dataset: str, terminal: Terminal, language: 
     if problem.comparison:
         for row in mismatch_table(problem.comparison, language, beyond=problem.output == GUARD):
             terminal.line("    " + row)
-    terminal.labelled(_say("why", language), _sentence(problem.cause.render(language)))
-    terminal.labelled(_say("try", language), _sentence(problem.advice.render(language)))
-
-
-def _sentence(text: str) -> str:
-    """The text with a capital letter and a full stop, which the causes of findings have too."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", ":")) else ".")
+    terminal.labelled(_say("why", language), as_sentence(problem.cause.render(language)))
+    terminal.labelled(_say("try", language), as_sentence(problem.advice.render(language)))
 
 
 def mismatch_table(comparison: Comparison, language: str = ENGLISH, *, beyond: bool = False) -> list[str]:

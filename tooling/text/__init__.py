@@ -12,6 +12,16 @@ Modules, in the order in which they may import one another: `width`, `colours`, 
 from __future__ import annotations
 
 from tooling.text.catalogues import ENGLISH, languages
-from tooling.text.sentences import JoinedText, LocalText, Sentence, Text, in_language, joined
+from tooling.text.sentences import JoinedText, LocalText, Sentence, Text, as_sentence, in_language, joined
 
-__all__ = ["ENGLISH", "JoinedText", "LocalText", "Sentence", "Text", "in_language", "joined", "languages"]
+__all__ = [
+    "ENGLISH",
+    "JoinedText",
+    "LocalText",
+    "Sentence",
+    "Text",
+    "as_sentence",
+    "in_language",
+    "joined",
+    "languages",
+]

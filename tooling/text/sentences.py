@@ -92,6 +92,11 @@ def joined(parts: Iterable[str | Sentence], separator: str | Sentence = "; ") ->
     return JoinedText(tuple(parts), separator)
 
 
+def as_sentence(text: str) -> str:
+    """The text with a capital letter and a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", ":")) else ".")
+
+
 def in_language(fact: Any, language: str) -> Any:
     """A fact for display: a sentence is rendered in the language, anything else is unchanged."""
     return fact.render(language) if isinstance(fact, Text | LocalText | JoinedText) else fact

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from tooling.text.catalogues import every_sentence
-from tooling.text.sentences import COUNT
+from tooling.text.sentences import COUNT, as_sentence
 
 _FIELD = re.compile(r"(\{\w+\})")
 _LABELS = r"\s*(?:[❌✅] )?(?:[^:`]{1,12}: )*(?:\[\w+\] )?"  # such as `error: [races]`
@@ -25,39 +25,40 @@ _SHORTEST = 3  # characters of a sentence beside its fields
 
 
 def outdated_sentences(lines: Sequence[str], language: str, authored: Iterable[Path]) -> Iterator[str]:
-    """The lines of a verdict that are made of no sentence of the tool or of the puzzle's YAML files.
-
-    A cause and an advice of the judge have a capital letter and a full stop that these sentences do not have.
-    """
-    own = tuple(text.casefold() for file in authored if file.exists() for text in _texts_of(file))
+    """The lines of a verdict that are made of no sentence of the tool or of the puzzle's YAML files."""
+    own = tuple(text for file in authored if file.exists() for text in _texts_of(file))
     for line, following in pairwise((*lines, "")):
         if _VALUES.match(line) or following.lstrip().startswith("["):  # the head of the table comes before it
             continue
-        known = _pattern(language).fullmatch(line) or line.casefold().rstrip(".").endswith(own)
-        if not known and not line.casefold().endswith(own):
+        if not _pattern(language).fullmatch(line) and not line.endswith(own):
             yield line.strip()
 
 
 @cache
 def _pattern(language: str) -> re.Pattern[str]:
-    sentences = (one for one in every_sentence(language) if len(_FIELD.sub("", one)) >= _SHORTEST)
-    return re.compile(f"{_LABELS}(?:{'|'.join(map(_expression, sentences))})(?: \\([^()]*\\))?[:.]?")
+    sentences = _shown(one for one in every_sentence(language) if len(_FIELD.sub("", one)) >= _SHORTEST)
+    return re.compile(f"{_LABELS}(?:{'|'.join(map(_expression, sentences))})(?: \\([^()]*\\))?:?")
 
 
 def _expression(sentence: str) -> str:
     """A pattern for the sentence with any facts; its count is a number."""
     facts = {f"{{{COUNT}}}": r"\d+"}
-    first = f"(?i:{sentence[0]})" if sentence[0].isalpha() else ""
-    return first + "".join(
+    return "".join(
         facts.get(part, ".+?") if _FIELD.fullmatch(part) else re.escape(part)
-        for part in _FIELD.split(sentence[1:] if first else sentence)
+        for part in _FIELD.split(sentence)
     )
 
 
 @cache
 def _texts_of(file: Path) -> tuple[str, ...]:
     every = _texts(yaml.safe_load(file.read_text(encoding="utf-8")))
-    return tuple(text for text in every if len(text) >= _SHORTEST)
+    return tuple(_shown(text for text in every if len(text) >= _SHORTEST))
+
+
+def _shown(texts: Iterable[str]) -> Iterator[str]:
+    """Each text as it is, and as the judge shows a cause or an advice."""
+    for text in texts:
+        yield from (text, as_sentence(text))
 
 
 def _texts(node: Any) -> Iterator[str]:

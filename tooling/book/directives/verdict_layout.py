@@ -23,10 +23,11 @@ _REST = re.compile(r"\.\.\. .+")  # the last row, such as `... and 11 more`
 _COLUMN = re.compile(r"\s{2,}")
 _CODE = re.compile(
     r"`([^`]+)`|(?<![\w/.])([\w.]+\.(?:mojo|py):\d+(?::\d+)?|\[[^\]]*[\d…]\](?=$)"
-    r"|[A-Za-z]\w*_\w+|[a-z]{4,}\d+\b|0x[\da-f]+)",
+    r"|[A-Za-z]\w*_\w+|[a-z]{4,}\d+\b|0x[\da-f]+)|('|\.\.\.)",
     re.ASCII,
 )
-"""Code, a place in a file, values of an array, a name with an underscore, or a hexadecimal number."""
+"""Code, a place in a file, values of an array, a name with an underscore, a hexadecimal number, or a sign."""
+_PRINTED = {"'": "\N{RIGHT SINGLE QUOTATION MARK}", "...": "\N{HORIZONTAL ELLIPSIS}"}
 _ASIDE = re.compile(r" (\([^()]*\))$")  # such as the data that a cause was found with
 _UNDERSCORE = re.compile(r"_(?=\w{16})")  # in a long name, which may go on in the next line
 _MARGIN = 2  # columns by which what belongs to a line is indented further
@@ -181,7 +182,7 @@ def _table(head: Line, rows: Iterable[Line]) -> str:
     body = (
         "".join(f"<td>{escape(cell)}</td>" for cell in cells.groups())
         if (cells := _ROW.fullmatch(row.texts[0]))
-        else f'<td colspan="3">{_printed(escape(row.texts[0]))}</td>'
+        else f'<td colspan="3">{_words(row.texts[0])}</td>'
         for row in rows
     )
     lines = "\n".join(f"<tr>{row}</tr>" for row in body)
@@ -190,15 +191,10 @@ def _table(head: Line, rows: Iterable[Line]) -> str:
 
 def _words(text: str) -> str:
     """The text as HTML with the signs of print, code and places in a file as code."""
-    pieces = []
-    done = 0
-    text = escape(text, quote=False)
-    for found in _CODE.finditer(text):
-        code = _UNDERSCORE.sub("_<wbr>", found[1] or found[2])
-        pieces += [_printed(text[done : found.start()]), f"<code>{code}</code>"]
-        done = found.end()
-    return "".join((*pieces, _printed(text[done:])))
 
+    def shown(found: re.Match[str]) -> str:
+        if found[3]:
+            return _PRINTED[found[3]]
+        return f"<code>{_UNDERSCORE.sub('_<wbr>', found[1] or found[2])}</code>"
 
-def _printed(text: str) -> str:
-    return text.replace("'", "\N{RIGHT SINGLE QUOTATION MARK}").replace("...", "\N{HORIZONTAL ELLIPSIS}")
+    return _CODE.sub(shown, escape(text, quote=False))

@@ -324,7 +324,7 @@ class Canvas(Struct):
                 f'height="{bottom - top:g}" rx="{radius:g}" fill="{fill}" '
                 f'stroke="{line}"/>'
             )
-        # A page sets the drawing at the edge of its text, so there is no space at its sides.
+        # Crop empty space at the sides: the page aligns the drawing with its text.
         left, width = 0, self.width
         if self._edges and min(self._edges) > -math.inf:
             left = max(0, math.floor(min(self._edges)) - 1)

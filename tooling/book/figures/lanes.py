@@ -31,7 +31,7 @@ class Row(Struct, frozen=True):
         marked: those arrows that the text points out.
         dashed: the values stay as they are; the arrows are drawn as dashed lines.
         call: a function of the warp or block that makes this row from the one above, instead of arrows.
-        short: what stands beside the row on narrow screens, where the label would be above it.
+        short: the label beside the row on narrow screens, where the whole label would be above it.
         head: of the short labels from this row on.
     """
 
