@@ -39,9 +39,9 @@ def test_a_count_chooses_between_singular_and_plural(count: int, english: str, k
 
 def test_a_sentence_inside_another_is_rendered_in_the_same_language() -> None:
     outer = EXPLANATIONS["kernel-stopped"].what.of(
-        kernel="add", location="p01.mojo:3", thread="", block="", detail=BYTES.of(count=3)
+        kernel="add", thread="", block="", detail=BYTES.of(count=3)
     )
-    assert outer.render("en") == "the simulated GPU stopped `add` at p01.mojo:3: 3 bytes"
+    assert outer.render("en") == "the simulated GPU stopped `add`: 3 bytes"
 
 
 def test_a_text_of_an_author_falls_back_to_english() -> None:

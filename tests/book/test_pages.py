@@ -27,6 +27,7 @@ from tooling.project import Project
 
 PAGE = "puzzle_15/puzzle_15.md"
 REPOSITORY = "https://github.com/o/r"
+_LINE = '<span class="line">{}\n</span>'
 
 
 def renderer(project: Project, language: str = "en", states: States | None = None) -> ChapterRenderer:
@@ -157,9 +158,48 @@ def test_tips_are_named_where_a_page_has_several(real: Project) -> None:
 
 def test_the_code_of_a_wrong_answer_is_that_which_is_judged(real: Project) -> None:
     shown = renderer(real).render(PAGE, "{{#wrong p01 read_backwards add_10_solution}}")
-    assert shown.startswith("```mojo,wraps\ndef add_10(\n")
+    assert shown.startswith("```mojo,changed\ndef add_10(\n")
     assert "output[unsafe_offset=i] = a[unsafe_offset=SIZE - 1 - i] + 10\n" in shown
     assert "FILL" not in shown
+
+
+def test_what_a_wrong_answer_changes_is_above_its_verdict(real: Project) -> None:
+    shown, judged, _ = (
+        renderer(real).render(PAGE, "{{#verdict p12_tile_tensor missing_barrier}}").partition("<div")
+    )
+    assert judged
+    assert highlight_page(_as_html(shown), REPOSITORY, "en").startswith(
+        '<figure class="code changed"><figcaption><span class="filename">p12_tile_tensor.mojo</span> '
+    )
+    lines = re.sub(r"\ue002", " (removed)", shown).splitlines()
+    assert [line.strip() for line in lines[1:-2]][:3] == [
+        "else:",
+        "shared[local_i] = 0",
+        "barrier() (removed)",
+    ]
+
+
+def test_the_solution_of_a_changed_line_stays_folded(real: Project) -> None:
+    shown = renderer(real).render(PAGE, "{{#verdict p01 counted_from_one}}")
+    assert "output[unsafe_offset=i + 1] = a[unsafe_offset=i] + 10\n" in shown
+    assert "output[unsafe_offset=i] = " not in shown
+
+
+def test_only_the_changes_in_the_kernel_of_the_run_are_shown(real: Project) -> None:
+    """The mutant `rows_and_columns_exchanged` changes all kernels of the program."""
+    shown = renderer(real).render(PAGE, "{{#verdict p16_tile_tensor --naive rows_and_columns_exchanged}}")
+    assert shown.count("output[col, row] = total") == 1
+
+
+def test_code_that_the_page_shows_is_not_repeated_above_its_verdict(real: Project) -> None:
+    page = "{{#wrong p01 read_backwards add_10_solution}}\n\n{{#verdict p01 read_backwards}}"
+    assert renderer(real).render(PAGE, page).count("```mojo") == 1
+    assert "```" not in renderer(real).render(PAGE, "{{#verdict p01 unsolved}}")
+
+
+def _as_html(block: str) -> str:
+    info, _, code = block.removeprefix("```").partition("\n")
+    return f'<pre><code class="language-{info.replace(",", " ")}">{code.partition("```")[0]}</code></pre>'
 
 
 def test_the_anchor_of_a_wrong_answer_must_exist(real: Project) -> None:
@@ -206,7 +246,7 @@ def test_columns_that_a_program_printed_are_two_spaces_apart() -> None:
 def test_a_command_is_an_element_of_its_own_and_an_address_breaks_after_a_slash() -> None:
     code = '<pre><code class="language-bash">git clone https://a.b/c-d/e-f\ncd e-f\n</code></pre>'
     shown = highlight_page(code, REPOSITORY, "en")
-    assert shown.count('<span class="line">') == 2
+    assert shown.count('<span class="command">') == 2
     assert (
         'https://a.b/<wbr><span class="short">c-d</span>/<wbr><span class="short">e-f</span>\n</span>'
         in shown
@@ -231,8 +271,10 @@ def test_a_caption_replaces_the_link_to_the_same_file() -> None:
     assert shown == (
         f'<figure class="code"><figcaption><a class="filename" href="{REPOSITORY}/blob/main/a/b.mojo#L3-L9">'
         "a/b.mojo</a> <span>lines 3–9</span></figcaption>"
-        '<pre data-lines="3&#10;4&#10;⋮&#10;9"><code class="language-mojo">'
-        'one\n<span class="n">2</span>\n\n<span class="n">3</span>\n</code></pre></figure>'
+        '<pre><code class="language-mojo"><span class="line" data-line="3">one\n</span>'
+        '<span class="line" data-line="4"><span class="n">2</span>\n</span>'
+        '<span class="line" data-line="⋮">\n</span>'
+        '<span class="line" data-line="9"><span class="n">3</span>\n</span></code></pre></figure>'
     )
     assert highlight_page(code + link.format("c.mojo"), REPOSITORY, "en").endswith(link.format("c.mojo"))
 
@@ -240,9 +282,13 @@ def test_a_caption_replaces_the_link_to_the_same_file() -> None:
 @pytest.mark.parametrize(
     ("written", "shown"),
     [
-        ("a\n    # FILL: about 1 line\n    b\n    # END_FILL\n", 'a\n<span class="written">    b\n</span>'),
-        ("# FIX\nb\n# END_FIX\nc\n", '<span class="written">b\n</span>c\n'),
-        ("b\n# END_FILL\nc\n", "b\nc\n"),  # an excerpt that begins inside
+        (
+            "a\n    # FILL: about 1 line\n    b\n    # END_FILL\n",
+            _LINE.format("a")
+            + '<span class="written"><span class="line" style="--indent:4">    b\n</span></span>',
+        ),
+        ("# FIX\nb\n# END_FIX\nc\n", f'<span class="written">{_LINE.format("b")}</span>{_LINE.format("c")}'),
+        ("b\n# END_FILL\nc\n", _LINE.format("b") + _LINE.format("c")),  # an excerpt that begins inside
     ],
 )
 def test_the_lines_that_the_learner_writes_are_marked(written: str, shown: str) -> None:
@@ -466,7 +512,29 @@ def test_mojo_colours(code: str, marked: str) -> None:
 
 def test_code_from_the_inside_of_a_function_begins_at_the_margin() -> None:
     page = '<pre><code class="language-mojo">        one\n\n            two\n</code></pre>'
-    assert ">one\n\n    two\n<" in highlight_page(page, REPOSITORY, "en")
+    shown = highlight_page(page, REPOSITORY, "en")
+    assert re.sub("<[^>]+>", "", shown) == "one\n\n    two\n"
+    assert '<span class="line" style="--indent:4">    two\n</span>' in shown
+
+
+def test_of_empty_lines_in_a_row_one_is_shown_and_none_beside_lines_left_out() -> None:
+    page = (
+        '<pre><code class="language-mojo file:a/b.mojo#L3-L19@3-6+0-0+17-19">a\n\n\nb\n\n\nc\nd</code></pre>'
+    )
+    shown = highlight_page(page, REPOSITORY, "en")
+    assert re.findall(r'data-line="(.+?)">(.*)', shown) == [
+        ("3", "a"),
+        ("5", ""),
+        ("6", "b"),
+        ("⋮", ""),
+        ("18", "c"),
+        ("19", "d"),
+    ]
+
+
+def test_a_string_of_several_lines_is_coloured_in_each() -> None:
+    shown = highlight('a = """b\nc"""\n', "mojo")
+    assert shown == 'a = <span class="s">"""b</span>\n<span class="s">c"""</span>\n'
 
 
 def test_an_unknown_language_is_only_escaped() -> None:

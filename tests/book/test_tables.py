@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tooling.book.site.typography.tables import align_numbers
+from tooling.book.site.typography.tables import mark_cells
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from tooling.book.site.typography.tables import align_numbers
 )
 def test_a_column_of_numbers_is_marked_with_its_head(cells: tuple[str, str]) -> None:
     rows = "".join(f"<tr><td>name</td><td>{cell}</td><td>text</td></tr>" for cell in cells)
-    shown = align_numbers(f"<table><thead><tr><th>a</th><th>b</th><th>c</th></tr></thead>{rows}</table>")
+    shown = mark_cells(f"<table><thead><tr><th>a</th><th>b</th><th>c</th></tr></thead>{rows}</table>")
     assert '<th>a</th><th class="number">b</th><th>c</th>' in shown
     assert [f'<td>name</td><td class="number">{cell}</td><td>text</td>' in shown for cell in cells] == [
         True,
@@ -39,4 +39,4 @@ def test_a_column_of_numbers_is_marked_with_its_head(cells: tuple[str, str]) -> 
     ],
 )
 def test_other_columns_stay_as_they_are(table: str) -> None:
-    assert align_numbers(table) == table
+    assert mark_cells(table) == table

@@ -34,7 +34,7 @@ VALUES = (
 def test_a_finding_has_its_labels_and_its_places() -> None:
     shown = layout(RACE, "p12", "en")
     assert '<p class="judged-title">❌ <code>p12</code> is not right yet</p>' in shown
-    assert "<p><b>error: <span>[races]</span></b> race on shared memory: a &lt;b&gt;</p>" in shown
+    assert "<p><b>error: <span>[races]</span></b> Race on shared memory: a &lt;b&gt;</p>" in shown
     assert (
         '<dt>where:</dt><dd><span class="place"><code>p12.mojo:40:26</code>: '
         "thread (3, 0, 0) of block (0, 0, 0) reads</span>"
@@ -42,6 +42,20 @@ def test_a_finding_has_its_labels_and_its_places() -> None:
     ) in shown
     assert "<dt>try:</dt><dd>Put <code>barrier()</code> between the two lines.</dd>" in shown
     assert "\n\n" not in shown  # it would end the block of HTML in a Markdown page
+
+
+def test_a_sentence_begins_with_a_capital_letter_and_a_name_is_kept() -> None:
+    lines = (
+        "❌ p12 is not right yet",
+        "  the values",
+        "  note: the result is `a`",
+        "  where: p12.mojo:3: `a`",
+    )
+    shown = layout((*lines, "  kernel_1 stopped"), "p12", "en")
+    assert '<p class="judged-cause">The values</p>' in shown
+    assert "<dt>note:</dt><dd>The result is <code>a</code></dd>" in shown
+    assert "<dt>where:</dt><dd><code>p12.mojo:3</code>: <code>a</code></dd>" in shown
+    assert '<p class="judged-cause"><code>kernel_1</code> stopped</p>' in shown
 
 
 def test_wrong_values_are_a_table() -> None:
@@ -83,7 +97,7 @@ def test_what_the_program_wrote_is_set_as_its_output() -> None:
         [*RACE, "  what it wrote to stderr:", "    error: it's <over>", "    at p12.mojo:3"], "p12", "en"
     )
     assert (
-        '<p class="judged-cause">what it wrote to stderr:</p>\n'
+        '<p class="judged-cause">What it wrote to stderr:</p>\n'
         '<pre><code class="language-text">error: it\'s &lt;over&gt;\nat p12.mojo:3\n</code></pre>\n</div>'
     ) in shown
 
@@ -100,4 +114,5 @@ def test_a_cause_that_findings_share_is_said_once() -> None:
 
 
 def _letters(text: str) -> str:
-    return re.sub(r"[\s`]", "", text).replace("’", "'").replace("…", "...")
+    """The text without what print changes: spaces, quotes, and capital letters at the beginning."""
+    return re.sub(r"[\s`]", "", text).replace("’", "'").replace("…", "...").lower()

@@ -86,7 +86,8 @@ def test_an_input_of_another_type_is_named() -> None:
 
 
 def sentences(problem: Problem) -> str:
-    return "; ".join(each.render("en") for each in (problem.what, problem.cause, problem.advice))
+    every = (problem.what, problem.place, problem.cause, problem.advice)
+    return "; ".join(each.render("en") for each in every if each)
 
 
 LOOP = StoppedKernel(
@@ -114,7 +115,12 @@ CRASHED = Transcript("", "", Ending.SIGNALLED, 11, 0.1)
             "thread (3, 0, 0) of block (0, 0, 0) was still in it, at /far/p01.mojo:12:9 (`while i",
         ),
         (HUNG, 1, None, "a loop does not end"),
-        (TRAPPED, 1, LOOP, "the simulated GPU stopped `add_10` at /far/p01.mojo:12:9 (`while i < 4:`)"),
+        (
+            TRAPPED,
+            1,
+            LOOP,
+            "stopped `add_10`: the kernel did not end within its limit; /far/p01.mojo:12:9: `while i < 4:`;",
+        ),
         (CRASHED, 1, None, "it happened in `main`, on the CPU"),
         (KILLED, 1, None, "neither the program nor the tool did that"),
         (CRASHED, None, None, "run it with `--target sim`"),

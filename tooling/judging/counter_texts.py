@@ -9,14 +9,12 @@ from tooling.simulator.counters.occupancy import Limit
 from tooling.text import Text
 
 FOUND: Mapping[CounterMetric, Text] = {
-    CounterMetric.SECTORS_PER_REQUEST: Text("`{kernel}` transfers {counted:.3g} sectors per request{line}"),
+    CounterMetric.SECTORS_PER_REQUEST: Text("`{kernel}` transfers {counted:.3g} sectors per request"),
     CounterMetric.BYTES_USED: Text(
-        "`{kernel}` uses {counted:.1%} of the bytes that it transfers, {sectors:.3g} sectors per "
-        "request{line}"
+        "`{kernel}` uses {counted:.1%} of the bytes that it transfers, {sectors:.3g} sectors per request"
     ),
     CounterMetric.BANK_CONFLICTS: Text(
-        "`{kernel}` has {counted:,} bank conflicts: {ways:.3g} passes over the banks where 1 would be "
-        "enough{line}"
+        "`{kernel}` has {counted:,} bank conflicts: {ways:.3g} passes over the banks where 1 would be enough"
     ),
     CounterMetric.SHARED_BYTES: Text("a block of `{kernel}` uses {counted:,} bytes of shared memory"),
     CounterMetric.SHARED_BLOCKS: Text(
@@ -74,7 +72,6 @@ LIMITS: Mapping[Limit, Text] = {
     Limit.REGISTERS: Text("registers"),
 }
 
-LINE = Text(" (mostly at {location}: `{source}`)")
 MISSING = Text("`{kernel}` was never launched, so there is nothing to count")
 STOPPED = Text("`{kernel}` was stopped by an error, so its counts are incomplete")
 NOT_JUDGED = Text(

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tooling.catalog.model import Bound, CounterMetric, Criterion
-from tooling.judging.counter_texts import ADVICE, FOUND, LIMITS, LINE, MISSING, REQUIRED, STOPPED
-from tooling.judging.verdict import Problem
+from tooling.judging.counter_texts import ADVICE, FOUND, LIMITS, MISSING, REQUIRED, STOPPED
+from tooling.judging.verdict import Problem, line_of_code
 from tooling.simulator.counters.occupancy import H200, theoretical_occupancy
 from tooling.simulator.counters.sources import file_and_line, source_text
 from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.gpu.kernel_names import is_beginning_of
-from tooling.text import Text
+from tooling.text import Sentence, Text
 
 if TYPE_CHECKING:
     from tooling.simulator.counters.profile import KernelProfile, LineProfile
@@ -43,7 +45,8 @@ def judge_counters(criteria: Sequence[Criterion], kernels: Sequence[KernelProfil
             if kernel.faults:
                 problems.append(_problem(criterion, STOPPED.of(kernel=criterion.kernel)))
             elif not criterion.met_by(COUNTS[criterion.metric](kernel)):
-                problems.append(_problem(criterion, _sentence(criterion, kernel)))
+                place = _costliest(criterion.metric, kernel)
+                problems.append(replace(_problem(criterion, _sentence(criterion, kernel)), place=place))
                 break  # other launches of the same kernel would give the same message
     return tuple(problems)
 
@@ -76,7 +79,7 @@ COUNTS: Mapping[CounterMetric, Callable[[KernelProfile], float]] = {
 
 
 def _sentence(criterion: Criterion, kernel: KernelProfile) -> Text:
-    """What was counted, the most expensive line, and what is required."""
+    """What was counted, and what is required."""
     share = criterion.metric in (CounterMetric.BYTES_USED, CounterMetric.OCCUPANCY)
     occupancy = theoretical_occupancy(kernel.block.count, kernel.shared_bytes)
     figures: dict[str, object] = {
@@ -89,7 +92,6 @@ def _sentence(criterion: Criterion, kernel: KernelProfile) -> Text:
         "threads": kernel.block.count,
         "blocks": occupancy.blocks,
         "limit": LIMITS[occupancy.limited_by],
-        "line": _line(criterion.metric, kernel),
     }
     found = FOUND[criterion.metric].of(**figures)
     value = f"{criterion.value:.0%}" if share else f"{criterion.value:,.6g}"
@@ -101,16 +103,16 @@ def _sentence(criterion: Criterion, kernel: KernelProfile) -> Text:
 _FOUND_AND_REQUIRED = Text("{found}; required: {required}")
 
 
-def _line(metric: CounterMetric, kernel: KernelProfile) -> Text | str:
-    """The most expensive line by this metric, with its text; empty where no line has a cost."""
+def _costliest(metric: CounterMetric, kernel: KernelProfile) -> Sentence | None:
+    """The most expensive line by this metric, with its text; None if no line has a cost."""
     cost = _COSTS.get(metric)
     lines = [line for line in kernel.in_order() if line.line.number]
     if cost is None or not lines:
-        return ""
+        return None
     worst = max(lines, key=cost)
     if cost(worst) <= 0:
-        return ""
-    return LINE.of(location=file_and_line(worst.line), source=source_text(worst.line))
+        return None
+    return line_of_code(file_and_line(worst.line), source_text(worst.line))
 
 
 def _wasted_bytes(line: LineProfile) -> float:

@@ -21,7 +21,7 @@ from tooling.judging.diagnosis import GUARD, Evidence, diagnose
 from tooling.judging.origins import judge_launches, judge_origin
 from tooling.judging.reference import Array, ReferenceCase
 from tooling.judging.texts import EXPLANATIONS
-from tooling.judging.verdict import CaseVerdict, Outcome, Problem, explained
+from tooling.judging.verdict import CaseVerdict, Outcome, Problem, explained, line_of_code
 from tooling.text import Text
 
 if TYPE_CHECKING:
@@ -295,8 +295,8 @@ def _ending_problems(
     else:
         return []
     if stopped:
-        facts = _facts(stopped, stopped.why)
-        return [explained("crash", text="kernel-stopped", **facts)]
+        problem = explained("crash", text="kernel-stopped", **_facts(stopped, stopped.why))
+        return [replace(problem, place=line_of_code(str(stopped.position), stopped.text))]
     on_host = launches is not None  # the simulated GPU reports the kernel that it stopped
     return [explained("crash", text="crash-on-host" if on_host else "", detail=detail_of_crash)]
 

@@ -226,7 +226,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("run it with `--target sim`: the simulated GPU reports the line of an out-of-bounds access"),
     ),
     "kernel-stopped": Explanation(
-        Text("the simulated GPU stopped `{kernel}` at {location}: {detail}"),
+        Text("the simulated GPU stopped `{kernel}`: {detail}"),
         Text("a kernel cannot continue after this error, so the rest of its output was not written"),
         Text("start with the findings above, if there are any; a failed assertion stops a kernel as well"),
     ),

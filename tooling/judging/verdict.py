@@ -14,7 +14,7 @@ from tooling.exit_codes import ExitCode
 from tooling.judging.comparison import Comparison
 from tooling.judging.texts import EXPLANATIONS
 from tooling.targets.model import Choice
-from tooling.text import Sentence
+from tooling.text import Sentence, joined
 
 if TYPE_CHECKING:
     from tooling.execution.channel import Buffer
@@ -41,7 +41,11 @@ class Outcome(Enum):
 
 
 class Problem(Struct, frozen=True):
-    """One thing that is wrong."""
+    """One thing that is wrong.
+
+    Attributes:
+        place: the line that it is about, with its text; None if there is no such line.
+    """
 
     name: str  # a diagnosis, `mismatch`, `counters`, `crash`, `time-limit` or `program-error`
     what: Sentence
@@ -51,6 +55,12 @@ class Problem(Struct, frozen=True):
     comparison: Comparison | None = None
     also: tuple[str, ...] = ()  # further diagnoses that fit
     facts: Mapping[str, Mapping[str, object]] = {}  # of each diagnosis, by its name
+    place: Sentence | None = None
+
+
+def line_of_code(place: str, source: str) -> Sentence:
+    """A place in a file, and the line of code there; an empty one is unknown."""
+    return joined([place, f"`{source}`"] if source else [place], ": ")
 
 
 def explained(name: str, *, text: str = "", output: str = "", **facts: Any) -> Problem:

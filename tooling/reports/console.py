@@ -41,6 +41,7 @@ _WORDS: dict[str, Text] = {
     "got": Text("got"),
     "expected": Text("expected"),
     "more": Text("... and {count} more"),
+    "where": Text("where"),
     "why": Text("why"),
     "try": Text("try"),
     "hint": Text("hint"),
@@ -164,6 +165,8 @@ def _show_problem(problem: Problem, dataset: str, terminal: Terminal, language: 
     if problem.comparison:
         for row in mismatch_table(problem.comparison, language, beyond=problem.output == GUARD):
             terminal.line("    " + row)
+    if problem.place:
+        terminal.labelled(_say("where", language), problem.place.render(language))
     terminal.labelled(_say("why", language), as_sentence(problem.cause.render(language)))
     terminal.labelled(_say("try", language), as_sentence(problem.advice.render(language)))
 

@@ -133,6 +133,7 @@ def _case_data(case: CaseVerdict, language: str) -> dict[str, Any]:
                 "name": problem.name,
                 "also": list(problem.also),
                 "what": problem.what.render(language),
+                "where": problem.place.render(language) if problem.place else None,
                 "why": problem.cause.render(language),
                 "try": problem.advice.render(language),
                 "output": problem.output or None,
@@ -171,7 +172,8 @@ def _details(verdict: Verdict, language: str) -> str:
         for problem in case.problems:
             sentences = (problem.what, problem.cause, problem.advice)
             what, cause, advice = (sentence.render(language) for sentence in sentences)
-            lines.append(f"[{case.dataset}] {what}: {cause}; {advice}")
+            place = f" ({problem.place.render(language)})" if problem.place else ""
+            lines.append(f"[{case.dataset}] {what}{place}: {cause}; {advice}")
             if problem.comparison:
                 lines.append(
                     f"  {problem.comparison.differing} of {problem.comparison.total} elements differ"

@@ -48,12 +48,16 @@ EXPLAINED = {
 """Differences that are known: (simulated, recorded) by program and metric, with the reason."""
 
 
+_CUTS = ((None, ""), *((end, "6A") for end in range(10, 40)))
+"""How Mojo may have shortened the name of a kernel."""
+
+
 def assert_equal_to_h200(kernels: list[dict[str, Any]], program: str) -> None:
     """Every comparable metric of every kernel, against the recording of the same program."""
     recorded = RECORDED["programs"][program]
     assert len(kernels) == len(recorded)
     for kernel, (name, counters) in zip(kernels, recorded, strict=True):
-        assert kernel["name"] in name
+        assert any(f"{kernel['name'][:end]}{after}" in name for end, after in _CUTS)
         metrics = [metric for metric in RECORDED["metrics"] if f"{metric}.sum" in kernel["comparable"]]
         assert len(metrics) >= 15
         pairs = {

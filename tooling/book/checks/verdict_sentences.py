@@ -21,6 +21,7 @@ from tooling.text.sentences import COUNT, as_sentence
 _FIELD = re.compile(r"(\{\w+\})")
 _LABELS = r"\s*(?:[❌✅] )?(?:[^:`]{1,12}: )*(?:\[\w+\] )?"  # such as `error: [races]`
 _VALUES = re.compile(r"\s+(?:\[|\w+: \[)")  # a row of the table of values, or the values of an input
+_PLACE = re.compile(r"\s+[^:]+: [\w.]+\.(?:mojo|py):\d+(?::\d+)?(?:: `.+`)?")  # and the line of code there
 _SHORTEST = 3  # characters of a sentence beside its fields
 
 
@@ -28,7 +29,9 @@ def outdated_sentences(lines: Sequence[str], language: str, authored: Iterable[P
     """The lines of a verdict that are made of no sentence of the tool or of the puzzle's YAML files."""
     own = tuple(text for file in authored if file.exists() for text in _texts_of(file))
     for line, following in pairwise((*lines, "")):
-        if _VALUES.match(line) or following.lstrip().startswith("["):  # the head of the table comes before it
+        if _PLACE.fullmatch(line) or _VALUES.match(line):
+            continue
+        if following.lstrip().startswith("["):  # the head of the table
             continue
         if not _pattern(language).fullmatch(line) and not line.endswith(own):
             yield line.strip()

@@ -18,6 +18,8 @@ _ANCHOR = re.compile(r"[ \t]*# ANCHOR(?:_END)?: ")
 _STUB = re.compile(r"^[ \t]*# STUB:.*\n", re.MULTILINE)  # what the problem file has instead of an answer
 OPENING, CLOSING = "\ue000", "\ue001"
 """Lines around the lines that the learner had to write, until the block is highlighted."""
+REMOVED = "\ue002"
+"""The end of a line of the solution that a wrong answer lacks."""
 
 
 def name_sources(text: str, page: Path, files: Files, root: Path) -> str:
@@ -55,10 +57,10 @@ def name_sources(text: str, page: Path, files: Files, root: Path) -> str:
             spaced += directive
         if not any(numbers):
             return block[0]
-        numbers = [number for number in numbers if not (number and _is_mark(source[number - 1]))]
+        numbers = [number for number in numbers if not (number and is_mark(source[number - 1]))]
         lines = [number for number in numbers if number]
         file = Path(path).relative_to(os.path.realpath(root)).as_posix()
-        fence = f"```{block['language']},file:{file}#L{min(lines)}-L{max(lines)}@{_ranges(numbers)}"
+        fence = f"```{block['language']},file:{file}#L{min(lines)}-L{max(lines)}@{ranges(numbers)}"
         return f"{fence}\n{spaced}```"
 
     return _BLOCK.sub(add, text)
@@ -70,8 +72,8 @@ def _is_gap(source: Sequence[str], last: int, following: int) -> bool:
     return following <= last or any(line.strip() and not _ANCHOR.match(line) for line in omitted)
 
 
-def _ranges(numbers: Sequence[int]) -> str:
-    """Numbers in the order of their lines, as ranges."""
+def ranges(numbers: Sequence[int]) -> str:
+    """Numbers of lines in their order, as ranges such as `3-5+0-0+7-9`."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][1] and number == runs[-1][1] + 1:
@@ -81,7 +83,8 @@ def _ranges(numbers: Sequence[int]) -> str:
     return "+".join(f"{first}-{last}" for first, last in runs)
 
 
-def _is_mark(line: str) -> bool:
+def is_mark(line: str) -> bool:
+    """Whether a line with its line feed is a mark for teaching, which no page shows."""
     return bool(_WRITTEN.match(line) or _STUB.match(line))
 
 

@@ -28,6 +28,7 @@ _CODE = re.compile(
 )
 """Code, a place in a file, values of an array, a name with an underscore, a hexadecimal number, or a sign."""
 _PRINTED = {"'": "\N{RIGHT SINGLE QUOTATION MARK}", "...": "\N{HORIZONTAL ELLIPSIS}"}
+_BEGINNING = re.compile(r"[a-z]+[ ,]")  # a word that is no name in the code
 _ASIDE = re.compile(r" (\([^()]*\))$")  # such as the data that a cause was found with
 _UNDERSCORE = re.compile(r"_(?=\w{16})")  # in a long name, which may go on in the next line
 _MARGIN = 2  # columns by which what belongs to a line is indented further
@@ -76,7 +77,7 @@ def _stderr(lines: Sequence[str]) -> tuple[str, ...]:
     title, *printed = map(str.strip, lines)
     text = escape("\n".join(printed), quote=False)
     return (
-        f'<p class="judged-cause">{_words(title)}</p>',
+        f'<p class="judged-cause">{_words(_capital(title))}</p>',
         f'<pre><code class="language-text">{text}\n</code></pre>',
     )
 
@@ -131,7 +132,7 @@ def _sections(lines: Sequence[Line]) -> Iterator[str]:
         else:
             inside = ()
             kind = "judged-cause" if line.indent == _MARGIN else "judged-detail"
-            text = _ASIDE.sub(r' <span class="aside">\1</span>', _words(line.texts[0]))
+            text = _ASIDE.sub(r' <span class="aside">\1</span>', _words(_capital(line.texts[0])))
             yield f'<p class="{kind}">{text}</p>'
         start += 1 + len(inside)
 
@@ -159,7 +160,7 @@ def _is_row(line: Line) -> bool:
 def _finding(line: Line, facts: Sequence[Line], *, shared: bool) -> str:
     """A finding; what it shares with the next one is left to that."""
     kind, text = _KIND.match(line.texts[0])[1], _KIND.sub("", line.texts[0], count=1)  # type: ignore[index]
-    head = f"<p><b>{escape(line.label)}: <span>[{kind}]</span></b> {_words(text)}</p>"
+    head = f"<p><b>{escape(line.label)}: <span>[{kind}]</span></b> {_words(_capital(text))}</p>"
     joined, own = (" joined", facts[:1]) if shared else ("", facts)
     return f'{_FINDING}{joined}">\n{head}\n{_facts(own)}\n</div>'
 
@@ -172,7 +173,7 @@ def _facts(lines: Iterable[Line]) -> str:
 def _one_or_more(texts: Sequence[str]) -> str:
     """A text, or several below one another, such as the places of a race."""
     if len(texts) == 1:
-        return _words(texts[0])
+        return _words(_capital(texts[0]))
     return "".join(f'<span class="place">{_words(text)}</span>' for text in texts)
 
 
@@ -187,6 +188,11 @@ def _table(head: Line, rows: Iterable[Line]) -> str:
     )
     lines = "\n".join(f"<tr>{row}</tr>" for row in body)
     return f'<table class="values">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody>\n</table>'
+
+
+def _capital(text: str) -> str:
+    """The text with a capital letter at its beginning, unless a name is there."""
+    return text[0].upper() + text[1:] if _BEGINNING.match(text) else text
 
 
 def _words(text: str) -> str:

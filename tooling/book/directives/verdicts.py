@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tooling.book import recordings
 from tooling.book.directives import verdict_layout
 from tooling.book.directives.captions import OPENING, mark_written
+from tooling.book.directives.changes import changed_code
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.recordings import Recording
@@ -40,13 +41,17 @@ _TIME_LIMIT = 300.0  # seconds, however busy the machine is that records
 
 
 def verdict(page: PageContext, words: Words) -> str:
-    """`{{#verdict PROGRAM [FLAGS] unsolved|MUTANT}}`: what `tooling run` says of that answer."""
-    selection, answer = _split_words(page, words)
-    path = verdict_path(page.puzzle_index.project, selection, answer, page.language)
-    if not path.is_file():
-        parse_words(page, words)  # raises if there is no such answer
-    recording = recordings.load(path)
-    return verdict_layout.layout(recording.lines, recording.command, page.language)
+    """`{{#verdict PROGRAM [FLAGS] unsolved|MUTANT}}`: what `tooling run` says of that answer.
+
+    What the wrong answer changes is above it, unless the page shows its code by `{{#wrong}}`.
+    """
+    selection, name = parse_words(page, words)
+    recording = recordings.load(verdict_path(page.puzzle_index.project, selection, name, page.language))
+    judged = verdict_layout.layout(recording.lines, recording.command, page.language)
+    if name == _UNSOLVED or f"{{{{#wrong {' '.join(words)} " in page.text:
+        return judged
+    right = {file.name: file.solution.read_text("utf-8") for file in selection.program.sources}
+    return changed_code(selection, right, answer(page.puzzle_index.project, selection, name)) + judged
 
 
 def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
@@ -114,7 +119,7 @@ def wrong_code(page: PageContext, words: Words) -> str:
         if shown.strip():
             language = "python" if file.endswith(".py") else "mojo"
             marked = _MARKED_COMMENT.sub(r"\2\1", mark_written(shown))
-            return f"```{language},wraps\n{marked}```\n"
+            return f"```{language},changed\n{marked}```\n"
     raise BookError(f"the answer `{name}` has no anchor `{anchor}`", hint="name one of its solution file")
 
 

@@ -17,7 +17,7 @@ from tooling.book.parts import glyph, part_number, part_style
 from tooling.book.phrases import say
 from tooling.book.site.icons import ICONS, draw_signs
 from tooling.book.site.print_page import PRINT
-from tooling.book.site.typography.tables import align_numbers
+from tooling.book.site.typography.tables import mark_cells
 from tooling.book.summary import Entry
 
 NOT_FOUND = "404.html"
@@ -163,7 +163,7 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
             head,
             count=1,
         )
-    return head + opening + draw_signs(align_numbers(article)) + closing + tail
+    return head + opening + draw_signs(mark_cells(article)) + closing + tail
 
 
 def _position(page: str, number: re.Match[str] | None, around: SiteContext) -> list[str]:

@@ -7,12 +7,12 @@ c comment, f function, p prompt; `hole` is the comment that a learner replaces.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from html import escape, unescape
 from textwrap import dedent
 
-from tooling.book.directives.captions import CLOSING, OPENING
+from tooling.book.directives.captions import CLOSING, OPENING, REMOVED
 from tooling.book.phrases import say
 
 _MOJO_KEYWORDS = (
@@ -68,10 +68,11 @@ _LONG = re.compile(r"^(?!.*(?:<|   ))\S.{39,}$", re.MULTILINE)
 """A line of output that goes on below itself, a little further in; not a row of a table."""
 _TABLE_ROW = re.compile(r"^\S.*?\S {2,}\S.*? {2,}\S", re.MULTILINE)  # three columns
 _SHELLS = ("bash", "console", "sh")
-_LINE = re.compile(rf"^(?![ \t]*[{OPENING}{CLOSING}]).+\n?", re.MULTILINE)
-_WRAPS = " wraps"  # a class of code whose lines go on below themselves on a narrow screen
+_COMMAND = re.compile(r"^.+\n?", re.MULTILINE)
+_CHANGED = " changed"  # a class of the code of a wrong answer
 _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
-_MARKS = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])\n")
+_MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
+_MARKS = re.compile(rf"{_MARK.pattern}\n")
 
 
 @lru_cache(maxsize=4096)  # both editions show the same code
@@ -88,7 +89,8 @@ def highlight(code: str, language: str) -> str:
             continue
         start, end = match.span()
         pieces.append(escape(code[done:start], quote=False))
-        pieces.append(f'<span class="{kind}">{escape(code[start:end], quote=False)}</span>')
+        token = escape(code[start:end], quote=False).split("\n")  # a string may have several lines
+        pieces.append("\n".join(f'<span class="{kind}">{part}</span>' for part in token))
         done = end
     pieces.append(escape(code[done:], quote=False))
     return "".join(pieces)
@@ -106,40 +108,74 @@ def highlight_page(html: str, repository: str, language: str) -> str:
 
 def _colour(block: re.Match[str], repository: str, edition: str) -> str:
     opening, language, classes, middle, code, closing = block.groups()[:6]
+    file = _FILE.search(classes)
+    numbers = _numbers(file["ranges"]) if file and file["ranges"] else []
     # An included region often ends with the blank lines that separate it from the next one.
     code = code.rstrip() + "\n"
-    if language in _PATTERNS:
+    if language in _SHELLS:
+        code = _own_lines(highlight(unescape(code), language))
+    elif language in _PATTERNS:
         # It may also come from the inside of a function.
-        code = highlight(dedent(unescape(code)), language)
-        if language in _SHELLS or _WRAPS in classes:
-            code = _own_lines(code)
-        code = _show_written(code)
+        lines = highlight(dedent(unescape(code)), language).splitlines()
+        numbers = numbers[: sum(not _MARK.fullmatch(line) and REMOVED not in line for line in lines)]
+        code = _show_written(_lines(lines, numbers))
     elif language == "text" and len(_TABLE_ROW.findall(code)) > 1:
         code, middle = _tighten(code), f" columns{middle}"
     elif language == "text":
         code = _LONG.sub(r'<span class="wrapped">\g<0></span>', code)
-    file = _FILE.search(classes)
     shown = f"{opening}{_FILE.sub('', classes)}{middle}{code}{closing}"
     if file is None:
         return shown + (block["after"] or "")
-    first, last, ranges = int(file["first"]), int(file["last"]), file["ranges"]
-    if ranges:
-        numbers = _numbers(ranges, code)
-        last = max(numbers)
-        beside = "&#10;".join(str(number or "⋮") for number in numbers)
-        shown = shown.replace("<pre", f'<pre data-lines="{beside}"', 1)
+    first, last = int(file["first"]), max(numbers, default=int(file["last"]))
     address = f"{repository}/blob/main/{file['file']}"
     after = "" if f'"{address}"' in (block["after"] or f'"{address}"') else block["after"]
-    lines = say("lines", edition, first=first, last=last)
-    link = f'<a class="filename" href="{address}#L{first}-L{last}">{file["file"]}</a>'
-    caption = f"<figcaption>{link} <span>{escape(lines)}</span></figcaption>"
-    return f'<figure class="code">{caption}{shown}</figure>{after}'
+    lines_shown = say("lines", edition, first=first, last=last)
+    kind, name = "code", f'<a class="filename" href="{address}#L{first}-L{last}">{file["file"]}</a>'
+    if _CHANGED in classes:  # in no file of the repository
+        kind, name = "code changed", f'<span class="filename">{file["file"]}</span>'
+    caption = f"<figcaption>{name} <span>{escape(lines_shown)}</span></figcaption>"
+    return f'<figure class="{kind}">{caption}{shown}</figure>{after}'
 
 
-def _numbers(ranges: str, code: str) -> list[int]:
-    """The number of each line of the code in its file, 0 for a line that the page adds between excerpts."""
+def _numbers(ranges: str) -> list[int]:
+    """The numbers of lines in their file, 0 for a line that the page adds between excerpts."""
     runs = (tuple(map(int, run.split("-"))) for run in ranges.split("+"))
-    return [number for first, last in runs for number in range(first, last + 1)][: code.count("\n")]
+    return [number for first, last in runs for number in range(first, last + 1)]
+
+
+def _lines(code: Iterable[str], numbers: Iterable[int]) -> str:
+    """Highlighted lines as elements with their numbers; of empty lines in a row the last one is left.
+
+    On a narrow screen a line goes on below itself, further in than it begins.
+    """
+    left: Iterator[int | str] = iter(numbers)
+    shown: list[str] = []
+    before: int | str | None = None  # the number of the line before, if that one is empty
+    for line in code:
+        if _MARK.fullmatch(line):
+            shown.append(f"{line}\n")
+            before = None
+            continue
+        number = "−" if REMOVED in line else next(left, None)
+        if not line and before is not None:
+            if not before:
+                continue
+            shown.pop()
+        before = number if not line else None
+        shown.append(_line(line, number))
+    return "".join(shown)
+
+
+def _line(line: str, number: int | str | None) -> str:
+    """A highlighted line as an element; a number of 0 stands for lines that are left out."""
+    beside = "" if number is None else f' data-line="{number or "⋮"}"'
+    code = line.lstrip(" ")
+    space = line[: len(line) - len(code)]
+    if space:
+        beside += f' style="--indent:{len(space)}"'
+    if REMOVED in code:
+        code = f"<del>{code.replace(REMOVED, '')}</del>"
+    return f'<span class="line"{beside}>{space}{code}\n</span>'
 
 
 def _tighten(code: str) -> str:
@@ -155,9 +191,9 @@ def _tighten(code: str) -> str:
 
 
 def _own_lines(code: str) -> str:
-    """Highlighted code, an element for each line: one that goes on below itself differs from the next one."""
+    """Highlighted commands, an element for each: one that goes on below itself differs from the next one."""
     code = _HYPHENATED.sub(r'<wbr><span class="short">\g<0></span>', code)
-    return _LINE.sub(r'<span class="line">\g<0></span>', code)
+    return _COMMAND.sub(r'<span class="command">\g<0></span>', code)
 
 
 def _show_written(code: str) -> str:

@@ -1,9 +1,13 @@
-"""Aligns the columns of numbers in a page's tables to the right, so that their digits line up."""
+"""Marks the cells of a page's tables: numbers, which are aligned to the right, and those of wide tables.
+
+A wide table of texts is set row by row on a narrow screen, where each value needs the head of its column.
+"""
 
 from __future__ import annotations
 
 import re
-from html import unescape
+from collections.abc import Sequence
+from html import escape, unescape
 from itertools import count
 
 _TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)  # one from Markdown: those of directives have a class
@@ -12,22 +16,27 @@ _CELL = re.compile(r"<(?P<name>t[dh])>(?P<content>.*?)</t[dh]>", re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
 _UNIT = r"[%×]|[kmµn]?s|[kMGT]?i?B(?:/s)?|[GT]FLOP/s|bytes|바이트"
 _NUMBER = re.compile(rf"[−-]?\d[\d.,]*\s?(?:{_UNIT})?|nan|[–—-]?")
+_WIDE, _TEXTS = 4, 3  # columns from which on a table is wide, and how many of them must have texts
 
 
-def align_numbers(article: str) -> str:
-    """The article with class `number` at the cells of such columns; the first column has names."""
-    return _TABLE.sub(lambda table: _align(table[0]), article)
+def mark_cells(article: str) -> str:
+    """The article with class `number` at columns of numbers, and class `stacked` at wide tables of texts."""
+    return _TABLE.sub(lambda table: _mark(table[0]), article)
 
 
-def _align(table: str) -> str:
-    head, *body = ([cell["content"] for cell in _CELL.finditer(row)] for row in _ROW.findall(table))
-    columns = list(zip(*body, strict=True)) if all(len(row) == len(head) for row in body) else []
+def _mark(table: str) -> str:
+    heads, *body = ([cell["content"] for cell in _CELL.finditer(row)] for row in _ROW.findall(table))
+    columns = list(zip(*body, strict=True)) if all(len(row) == len(heads) for row in body) else []
     numbers = {
         number
         for number, cells in enumerate(columns)
         if number and any(map(_text, cells)) and all(map(_is_number, cells))
     }
-    return _ROW.sub(lambda row: _mark(row[0], numbers), table) if numbers else table
+    stacked = len(columns) >= _WIDE and len(columns) - len(numbers) >= _TEXTS
+    if stacked:
+        table = table.replace("<table>", '<table class="stacked">', 1)
+    labels = [_text(head) for head in heads] if stacked else []
+    return _ROW.sub(lambda row: _mark_row(row[0], numbers, labels), table)
 
 
 def _is_number(cell: str) -> bool:
@@ -38,12 +47,14 @@ def _text(cell: str) -> str:
     return unescape(_TAG.sub("", cell)).strip()
 
 
-def _mark(row: str, columns: set[int]) -> str:
+def _mark_row(row: str, numbers: set[int], labels: Sequence[str]) -> str:
     position = count()
 
     def mark(cell: re.Match[str]) -> str:
-        if next(position) not in columns:
-            return cell[0]
-        return f'<{cell["name"]} class="number">{cell["content"]}</{cell["name"]}>'
+        place = next(position)
+        attributes = ' class="number"' if place in numbers else ""
+        if labels and place and cell["name"] == "td":
+            attributes += f' data-head="{escape(labels[place])}"'
+        return f"<{cell['name']}{attributes}>{cell['content']}</{cell['name']}>"
 
     return _CELL.sub(mark, row)
