@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.simulator.counters.count import count_kernel
 from tests.simulator.simulate import kernel, simulate
 from tooling.simulator.counters.banks import Service, count_wavefronts
-from tooling.simulator.counters.drawing import wavefronts
+from tooling.simulator.counters.drawing import BROAD, Room, bank_map, memory_map, wavefronts
 from tooling.simulator.counters.hook import Sample
+from tooling.simulator.counters.profile import Picture
 from tooling.simulator.counters.traffic import Counts, Route
 from tooling.simulator.gpu.hooks import Access, Hook, Space
+from tooling.simulator.gpu.launch import Dim3
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +165,40 @@ def test_the_picture_has_as_many_wavefronts_as_are_counted(width: int, service: 
         drawn = wavefronts(Sample(addresses, width, 0, 0, service))
         assert sum(len(fronts) for fronts in drawn) == counted.wavefronts[0]
         assert sum(len(fronts) - 1 for fronts in drawn) == counted.conflicts[0]
+
+
+def _picture(elements: list[int], service: Service | None = None) -> Picture:
+    addresses = np.full(32, -1, np.int64)
+    addresses[: len(elements)] = np.array(elements) * 4
+    return Picture(Sample(addresses, 4, 0, 0, service), Dim3(0, 0, 0), 0)
+
+
+def test_labels_of_a_map_stand_where_its_form_has_them() -> None:
+    picture = _picture([0, 32, 128])  # two rows, a gap, and a row
+    beside = memory_map(picture, "en", BROAD)
+    assert re.findall(r'class="(axis end|note start)" x="(\d+)" y="(\d+)"', beside.contents) == [
+        ("axis end", "70", "20"),
+        ("axis end", "70", "45"),
+        ("note start", "76", "65"),
+        ("axis end", "70", "86"),
+    ]
+    flush = memory_map(picture, "en", replace(BROAD, flush=True))
+    assert flush.contents.count('class="note" x="1"') == 3
+    above = memory_map(picture, "en", replace(BROAD, above=True))
+    assert re.findall(r'class="address"[^>]*>([^<]*)<', above.contents) == [
+        "byte +0",
+        "byte +128",
+        "byte +512",
+    ]
+    room = Room(before_note=1, after_note=10, after_row=100)
+    assert memory_map(picture, "en", replace(BROAD, room=room)).height == beside.height + 111
+
+
+def test_a_map_has_the_colours_of_lanes_and_the_numbers_of_passes_only_if_its_form_has_them() -> None:
+    picture = _picture([0, 32, 64], Service.LOAD)
+    plain = bank_map(picture, "en", BROAD)
+    assert (plain.contents.count("hsl("), re.findall("pass [0-9]", plain.contents)) == (3, [])
+    numbered = bank_map(picture, "en", replace(BROAD, numbered=True, by_lane=False))
+    assert "hsl(" not in numbered.contents
+    assert re.findall("pass [0-9]", numbered.contents) == ["pass 1", "pass 2", "pass 3"]
+    assert f'height="{plain.height}" role="img"><title>{plain.title}</title>' in plain.svg()

@@ -24,19 +24,7 @@ _HEAD = re.compile(
     r"<desc>(?P<desc>.*?)</desc>\s*(?P<body>.*)</svg>\s*\Z",
     re.DOTALL,
 )
-_CODE = re.compile(r'<text\b[^>]*font-family="[^>]*>([^<]*)<')
-_NAME = re.compile(
-    r"(?<![\w&.#-])(?:--[a-z][\w-]+|\+=|"
-    r"(?!shared memory)[A-Za-z_]\w*(?:[.-]\w+)*(?:\(\)|\[[\w, +*-]+\])?(?: (?:[-+*/%=]|//) \w+)*)",
-    re.ASCII,  # a Korean particle follows a name without a space
-)
-"""An option, a name or an expression, if it is code."""
-_CERTAIN = re.compile(r"--|\w*[ _+(\[]|\w+\.\w|[bi]$", re.ASCII)
-"""How a word begins that cannot be one of the language."""
-_WORDS = frozenset(("a", "belongs", "CPU"))
-"""Words that may be in the font of code in a drawing, but are not code in a caption."""
-_ARRAY = re.compile(r"[.,;:)]|$| ?[가-힣]| (?:and|by|from|in|is|moves|that|the|times|with)\b")
-"""What follows `a` if it is not the article."""
+_CODE = re.compile(r"`([^`]+)`")
 _PRODUCT = re.compile(r" × ")
 _PLACE = re.compile(r"(\(\w+), (\w+\))")
 _COLOUR = re.compile(r"(?<=[\": ])#[0-9a-fA-F]{3,8}(?=[\";} ])")
@@ -88,22 +76,15 @@ def figure(page: PageContext, words: Words) -> str:
     kind = " has-narrow" if len(drawings) > 1 else ""
     return (
         f'<figure class="drawn{kind}">\n<div class="figure-scroll">\n{"".join(drawings)}</div>\n'
-        f"<figcaption>{_with_code(wide)}</figcaption>\n</figure>\n{replays.beside_figure(page, name)}"
+        f"<figcaption>{_caption(wide)}</figcaption>\n</figure>\n{replays.beside_figure(page, name)}"
     )
 
 
-def _with_code(picture: Picture) -> str:
-    """The caption; expressions, and the names that the drawing shows as code, are code in it, too."""
-    labels = _CODE.findall(picture.light)
-    names = {*labels, *(label.partition("[")[0] for label in labels)} - _WORDS
-
-    def shown(found: re.Match[str]) -> str:
-        array = found[0] == "a" and _ARRAY.match(found.string, found.end())
-        code = array or found[0] in names or _CERTAIN.match(found[0])
-        return f"<code>{found[0]}</code>" if code else found[0]
-
-    unbroken = _PLACE.sub("\\1,\N{NO-BREAK SPACE}\\2", picture.title)
-    return _NAME.sub(shown, _PRODUCT.sub("\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}", unbroken))
+def _caption(picture: Picture) -> str:
+    """The caption with its code marked up, and without breaks in products and places."""
+    unbroken = _PRODUCT.sub("\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}", picture.title)
+    unbroken = _PLACE.sub("\\1,\N{NO-BREAK SPACE}\\2", unbroken)
+    return _CODE.sub(r"<code>\1</code>", unbroken)
 
 
 def _inline(picture: Picture, name: str) -> str:

@@ -310,7 +310,7 @@ class Canvas(Struct):
         """The finished picture.
 
         Args:
-            title: one line on it.
+            title: the caption as it is written, with its backticks.
             description: the alternative text.
         """
         for box, (inset_x, inset_y) in zip(self._boxes, insets(self._boxes), strict=True):

@@ -155,7 +155,7 @@ FIGURES = (
     ),
     Figure(
         "cover-mistake",
-        Text("Thread i reads a[SIZE - 1 - i], so out gets its values in reverse order (red)."),
+        Text("Thread `i` reads `a[SIZE - 1 - i]`, so `out` gets its values in reverse order (red)."),
         Text(
             "Four elements of a, 0, 1, 2 and 3, above four threads. Crossing arrows lead from element 3 to "
             "thread 0, from 2 to thread 1, from 1 to thread 2 and from 0 to thread 3. Below, in red, is what "

@@ -33,7 +33,7 @@ class Figure(Struct, frozen=True):
 
     Attributes:
         name: as in `{{#figure …}}`: the puzzle, with a suffix after a dash where it has several.
-        caption: the line below it.
+        caption: the line below it, with code between backticks.
         description: the alternative text.
         draw: draws it; labels come from `Canvas.say`.
         traces: the runs that it shows: `p23 --tiled` for a solution, `p32 --two-way unsolved` for a problem.

@@ -73,9 +73,9 @@ FIGURES = (
     Figure(
         "p01-addresses",
         Text(
-            "The elements of output, in bytes after the first one, and the thread that writes each. The "
-            "memory after the last element does not belong to the buffer; with i + 1, thread 3 writes to it "
-            "(red)."
+            "The elements of `output`, in bytes after the first one, and the thread that writes each. The "
+            "memory after the last element does not belong to the buffer; with `i + 1`, thread 3 writes to "
+            "it (red)."
         ),
         Text(
             "Two rows of five places at the addresses +0, +4, +8, +12 and +16. Above, with the offset i, the "

@@ -220,7 +220,7 @@ FIGURES = (
     Figure(
         "p04",
         Text(
-            "Nine threads for four elements. x counts the columns and y the rows; the pale threads have "
+            "Nine threads for four elements. `x` counts the columns and `y` the rows; the pale threads have "
             "no element."
         ),
         Text(
@@ -237,7 +237,7 @@ FIGURES = (
     Figure(
         "p04-line",
         Text(
-            "The matrix in memory, and above each element the threads whose row * 2 + col is its offset. "
+            "The matrix in memory, and above each element the threads whose `row * 2 + col` is its offset. "
             "The guard must stop the pale ones: column 2 continues in the next row, row 2 after the "
             "matrix."
         ),
@@ -283,7 +283,7 @@ FIGURES = (
     Figure(
         "p04-exchanged",
         Text(
-            "The offset in a that each thread reads; its row is beside the cells, its column above them. "
+            "The offset in `a` that each thread reads; its row is beside the cells, its column above them. "
             "With row and column exchanged, two threads read each other's element (red)."
         ),
         Text(

@@ -144,8 +144,8 @@ FIGURES = (
     Figure(
         "p05",
         Text(
-            "A band joins an element with the threads that read it: an element of a with a column of "
-            "threads, an element of b with a row. Pale threads read nothing."
+            "A band joins an element with the threads that read it: an element of `a` with a column of "
+            "threads, an element of `b` with a row. Pale threads read nothing."
         ),
         Text(
             "A block of 3 by 3 threads. Above it a with the elements 1 and 2, beside it b with the elements "
@@ -162,7 +162,7 @@ FIGURES = (
         "p05-memory",
         Text(
             "The three buffers in memory. Below an element is its offset, above it the threads that access "
-            "it, as (row, col). Only the index makes a the row and b the column."
+            "it, as (row, col). Only the index makes `a` the row and `b` the column."
         ),
         Text(
             "Three lines of elements. a: 1 at offset 0, read by the threads (0, 0) and (1, 0); 2 at offset "
@@ -176,8 +176,8 @@ FIGURES = (
     Figure(
         "p05-strides",
         Text(
-            "Three matrices; below each element is its offset in memory. In a the stride from row to row is "
-            "0, in b the stride from column to column."
+            "Three matrices; below each element is its offset in memory. In `a` the stride from row to row "
+            "is 0, in `b` the stride from column to column."
         ),
         Text(
             "Three squares of two rows and two columns. a: 1 and 2 in both rows, at the offsets 0 and 1. b: "

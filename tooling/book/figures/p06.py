@@ -70,7 +70,7 @@ FIGURES = (
     Figure(
         "p06",
         Text(
-            "Nine elements, three blocks of four threads. thread_idx.x starts from 0 in every block, i "
+            "Nine elements, three blocks of four threads. `thread_idx.x` starts from 0 in every block, `i` "
             "continues. Pale threads have no element."
         ),
         Text(

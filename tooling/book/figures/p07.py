@@ -159,8 +159,8 @@ FIGURES = (
     Figure(
         "p07",
         Text(
-            "Four blocks of 3 × 3 threads over a matrix of 5 × 5. Each thread is drawn on its element, "
-            "and x and y are its thread_idx. The threads at the right and at the bottom are outside the "
+            "Four blocks of 3 × 3 threads over a matrix of 5 × 5. Each thread is drawn on its element, and "
+            "`x` and `y` are its `thread_idx`. The threads at the right and at the bottom are outside the "
             "matrix."
         ),
         Text(
@@ -178,7 +178,7 @@ FIGURES = (
         "p07-line",
         Text(
             "Elements 5 to 15 in memory, in the middle. Without a guard for the column, the thread "
-            "with col = 5 of a row uses the first element of the next row (red), which has a "
+            "with `col = 5` of a row uses the first element of the next row (red), which has a "
             "thread of its own."
         ),
         Text(
@@ -194,8 +194,8 @@ FIGURES = (
     Figure(
         "p07-offsets",
         Text(
-            "The elements in memory with their offsets, and row and col of the thread that writes each with "
-            "row * 6 + col. No thread writes the red ones."
+            "The elements in memory with their offsets, and `row` and `col` of the thread that writes each "
+            "with `row * 6 + col`. No thread writes the red ones."
         ),
         Text(
             "Five rows of five elements with the offsets 0 to 24. The threads of row 0 write the offsets 0 "

@@ -151,7 +151,7 @@ FIGURES = (
     Figure(
         "p08",
         Text(
-            "Every element passes through the shared memory of its block. The elements of a and output "
+            "Every element passes through the shared memory of its block. The elements of `a` and `output` "
             "are numbered through both blocks, those of shared memory from 0 in each block."
         ),
         Text(

@@ -155,7 +155,7 @@ FIGURES = (
     Figure(
         "p09",
         Text(
-            "A launch is asynchronous. The kernel runs after enqueue_function has returned, so the host "
+            "A launch is asynchronous. The kernel runs after `enqueue_function` has returned, so the host "
             "learns of its error at the next call that waits for the GPU."
         ),
         Text(
@@ -207,7 +207,10 @@ FIGURES = (
     ),
     Figure(
         "p09-printing",
-        Text("The eight threads of printing.mojo. The coloured ones have thread_idx.x = 1 and print a line."),
+        Text(
+            "The eight threads of `printing.mojo`. The coloured ones have `thread_idx.x = 1` and print a "
+            "line."
+        ),
         Text(
             "Two rows, block 0 with i = 0 to 3 and block 1 with i = 4 to 7, below the values 0 to 3 of "
             "thread_idx.x. The threads i = 1 and i = 5 are coloured, the other six pale."

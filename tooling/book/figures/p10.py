@@ -126,7 +126,7 @@ FIGURES = (
     ),
     Figure(
         "p10-race",
-        Text("Four threads execute += on the same element. All read 0 before any of them writes."),
+        Text("Four threads execute `+=` on the same element. All read 0 before any of them writes."),
         Text(
             "Four columns, one for each thread, with three steps. Each thread reads 0. Thread 0 adds 0 and "
             "writes 0, thread 1 adds 1 and writes 1, thread 2 adds 2 and writes 2, thread 3 adds 3 and "

@@ -125,7 +125,7 @@ FIGURES = (
     Figure(
         "p11-edge",
         Text(
-            "The elements of shared, and above each the threads that read it if no window is cut off. The "
+            "The elements of `shared`, and above each the threads that read it if no window is cut off. The "
             "elements −2 and −1 (red) do not exist."
         ),
         Text(

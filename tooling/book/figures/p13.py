@@ -287,8 +287,8 @@ FIGURES = (
     Figure(
         "p13",
         Text(
-            "Each element of the output is a sum of three products. The window of element i starts at i. At "
-            "the end of a, zeros take the place of the missing elements."
+            "Each element of the output is a sum of three products. The window of element `i` starts at `i`. "
+            "At the end of `a`, zeros take the place of the missing elements."
         ),
         Text(
             "Above, the elements of a at the indices 0 to 5, which hold 0 to 5, and zeros at the indices 6 "
@@ -302,8 +302,8 @@ FIGURES = (
     Figure(
         "p13-simple",
         Text(
-            "Six threads load an element of a, three of them also an element of the filter b. Threads 6 and "
-            "7 store zeros. The window of thread 5 needs both zeros."
+            "Six threads load an element of `a`, three of them also an element of the filter `b`. Threads 6 "
+            "and 7 store zeros. The window of thread 5 needs both zeros."
         ),
         Text(
             "Above, the elements of a, 0 to 5, and of b, 0 to 2, in global memory. An arrow leads from each "
@@ -321,7 +321,7 @@ FIGURES = (
         "p13-halo",
         Text(
             "Each block loads its own eight elements and a halo of three (marked). Elements 8 to 10 are "
-            "loaded twice: by block 1 as its own, and by block 0 for its last windows. Past the end of a, "
+            "loaded twice: by block 1 as its own, and by block 0 for its last windows. Past the end of `a`, "
             "both parts hold zeros."
         ),
         Text(

@@ -246,7 +246,7 @@ FIGURES = (
     Figure(
         "p14",
         Text(
-            "Three steps scan eight elements. In each step, a thread adds the element offset positions "
+            "Three steps scan eight elements. In each step, a thread adds the element `offset` positions "
             "before its own, and the offset doubles. Pale elements are complete: their threads are idle. "
             "The marked arrows show what the last element is the sum of."
         ),
@@ -264,7 +264,7 @@ FIGURES = (
         "p14-race",
         Text(
             "The first step without a barrier between reading and writing. If thread 3 writes before thread "
-            "4 reads, element 2 is added to shared[4] in this step already, and once more in the next."
+            "4 reads, element 2 is added to `shared[4]` in this step already, and once more in the next."
         ),
         Text(
             "The elements shared[2], shared[3] and shared[4] hold 2, 3 and 4. Read first: thread 4 reads 3 "

@@ -479,8 +479,8 @@ FIGURES: tuple[Figure, ...] = (
     Figure(
         "p16",
         Text(
-            "An element of the product needs one row of a and one column of b. All other elements of output "
-            "need another row, another column, or both."
+            "An element of the product needs one row of `a` and one column of `b`. All other elements of "
+            "`output` need another row, another column, or both."
         ),
         Text(
             "Three matrices of 9 by 9: a on the left, b above, output between them. Row 4 of a holds 36 to "
@@ -494,8 +494,8 @@ FIGURES: tuple[Figure, ...] = (
     Figure(
         "p16-naive",
         Text(
-            "Each thread (x, y) reads row y of a and column x of b. Threads with x = 2 or y = 2 have no "
-            "element."
+            "Each thread (x, y) reads row y of `a` and column x of `b`. Threads with `x = 2` or `y = 2` have "
+            "no element."
         ),
         Text(
             "A block of 3 by 3 threads. On its left a, 0 1 and 2 3, row by row; above it b, 0 2 and 4 6. "
@@ -527,8 +527,8 @@ FIGURES: tuple[Figure, ...] = (
     Figure(
         "p16-tiled",
         Text(
-            "The three steps of block (1, 0). The tile of a moves along a row of tiles, the tile of b down a "
-            "column of tiles; every step adds to the totals."
+            "The three steps of block (1, 0). The tile of `a` moves along a row of tiles, the tile of `b` "
+            "down a column of tiles; every step adds to the totals."
         ),
         Text(
             "Three rows, one for each step. In step 0 the block copies the tile in row 0 and column 0 of a "
@@ -544,8 +544,8 @@ FIGURES: tuple[Figure, ...] = (
     Figure(
         "p16-roofline",
         Text(
-            "The roofline of an H200 for float32. The sloping line is the measured bandwidth of a copy, the "
-            "horizontal line the peak arithmetic rate. The circles were measured."
+            "The roofline of an H200 for `float32`. The sloping line is the measured bandwidth of a copy, "
+            "the horizontal line the peak arithmetic rate. The circles were measured."
         ),
         Text(
             "A chart with logarithmic axes: arithmetic intensity from one sixteenth to 64 floating-point "

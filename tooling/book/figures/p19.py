@@ -98,8 +98,8 @@ FIGURES = (
     Figure(
         "p19",
         Text(
-            "The operation launches four kernels. Marked is position 4: its row of K, its column of Kᵀ, its "
-            "score, its weight, and its row of V.",
+            "The operation launches four kernels. Marked is position 4: its row of `K`, its column of `K`ᵀ, "
+            "its score, its weight, and its row of `V`.",
         ),
         Text(
             "From top to bottom: the matrix K, 16 × 16. The first launch, transpose_kernel, makes Kᵀ of it. "

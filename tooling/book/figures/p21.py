@@ -228,7 +228,7 @@ FIGURES = (
         "p21-threads",
         Text(
             "The threads that copy the first columns of the first three rows of the result, by number; in "
-            "embedding_2d the number in the first block. The coloured ones are in the first warp."
+            "`embedding_2d` the number in the first block. The coloured ones are in the first warp."
         ),
         Text(
             "Two tables with three rows, the tokens 0 to 2, and the columns 0 to 4. embedding: threads 0 to "

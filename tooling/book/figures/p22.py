@@ -210,8 +210,8 @@ FIGURES = (
     Figure(
         "p22-gradients",
         Text(
-            "A thread writes its row of grad_input alone. All threads add to the same elements of the other "
-            "four gradients.",
+            "A thread writes its row of `grad_input` alone. All threads add to the same elements of the "
+            "other four gradients.",
         ),
         Text(
             "In the middle threads 0, 1, 2 and so on to 15. An arrow leads from each to its own row of "

@@ -258,7 +258,7 @@ FIGURES = (
     Figure(
         "p23",
         Text(
-            "The first elements of a. Each box is one load, those of thread 0 are coloured. On the right: "
+            "The first elements of `a`. Each box is one load, those of thread 0 are coloured. On the right: "
             "the number of threads, and the loads of each thread times the elements of a load."
         ),
         Text(
@@ -331,7 +331,7 @@ FIGURES = (
     Figure(
         "p23-sizes",
         Text(
-            "The bandwidth of --elementwise on an H200 by the number of elements, with caches overwritten "
+            "The bandwidth of `--elementwise` on an H200 by the number of elements, with caches overwritten "
             "before each run and without. Both axes are logarithmic. Below 64 Ki elements, that is 65,536, "
             "it measures the launch."
         ),

@@ -122,7 +122,7 @@ FIGURES = (
     Figure(
         "p24",
         Text(
-            "Each lane multiplies one element of a by one of b. After warp.sum, every lane has the sum "
+            "Each lane multiplies one element of `a` by one of `b`. After `warp.sum`, every lane has the sum "
             "of all 32 products in a register. Lane 0 writes it."
         ),
         Text(
@@ -153,7 +153,7 @@ FIGURES = (
         "p24-sum",
         Text(
             "The lanes whose products are in the partial sum of lane 0, after each of the five exchanges "
-            "of warp.sum. On the right is the partial sum itself. All other lanes do the same at the "
+            "of `warp.sum`. On the right is the partial sum itself. All other lanes do the same at the "
             "same time."
         ),
         Text(
@@ -168,8 +168,8 @@ FIGURES = (
     Figure(
         "p24-times",
         Text(
-            "Mean time of a launch on an H200, with logarithmic axes. The curves of traditional and "
-            "simple-warp almost coincide; from 65,536 elements on, functional-warp is the fastest."
+            "Mean time of a launch on an H200, with logarithmic axes. The curves of `traditional` and "
+            "`simple-warp` almost coincide; from 65,536 elements on, `functional-warp` is the fastest."
         ),
         Text(
             "A chart: elements from 32 to 2,097,152, time in microseconds. All three kernels start at "

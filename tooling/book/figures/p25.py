@@ -76,7 +76,7 @@ FIGURES = (
     Figure(
         "p25",
         Text(
-            "shuffle_down by 1: each lane gets the value of the lane above. No lane is above the last "
+            "`shuffle_down` by 1: each lane gets the value of the lane above. No lane is above the last "
             "one, so its value (pale) is not defined. Below, the difference that each lane writes."
         ),
         Text(
@@ -91,8 +91,8 @@ FIGURES = (
     Figure(
         "p25-window",
         Text(
-            "The border between the two warps of --average. Pale values of next and after_next come from "
-            "no other lane. There the window shrinks to two elements, then to one."
+            "The border between the two warps of `--average`. Pale values of `next` and `after_next` come "
+            "from no other lane. There the window shrinks to two elements, then to one."
         ),
         Text(
             "Columns for the elements 28 to 34. A dashed line between 31 and 32 separates the two warps, "
@@ -107,7 +107,7 @@ FIGURES = (
     Figure(
         "p25-broadcast",
         Text(
-            "Lane 0 adds the first four elements; in the other lanes total is still 0 (pale). The "
+            "Lane 0 adds the first four elements; in the other lanes `total` is still 0 (pale). The "
             "broadcast copies the value of lane 0 to all lanes."
         ),
         Text(

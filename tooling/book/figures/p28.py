@@ -106,7 +106,7 @@ FIGURES = (
         "p28",
         Text(
             "The threads start the copy and load the weights while the hardware copies the tile. The copy "
-            "must be complete before a thread passes async_copy_wait_all()."
+            "must be complete before a thread passes `async_copy_wait_all()`."
         ),
         Text(
             "Two columns. On the left the steps of the threads of a block, one below the other: start the "

@@ -70,7 +70,7 @@ FIGURES = (
     Figure(
         "p30-reads",
         Text(
-            "What ncu counted on an H200 for the three unsolved kernels: the bytes that their loads "
+            "What `ncu` counted on an H200 for the three unsolved kernels: the bytes that their loads "
             "request, sectors times 32, and the bytes that are read from device memory."
         ),
         Text(
@@ -84,7 +84,7 @@ FIGURES = (
     Figure(
         "p30",
         Text(
-            "What warp 1 of the first block reads of a in each kernel, before the puzzle is solved. "
+            "What warp 1 of the first block reads of `a` in each kernel, before the puzzle is solved. "
             "Each line is 128 bytes, cut into sectors of 32 bytes; a number is the lane that reads "
             "there. A coloured sector is moved as a whole."
         ),

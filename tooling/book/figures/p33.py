@@ -107,7 +107,7 @@ FIGURES = (
     Figure(
         "p33",
         Text(
-            "One mma instruction: 16 × 8 elements of a times 8 × 8 elements of b, added to 16 × 8 "
+            "One `mma` instruction: 16 × 8 elements of `a` times 8 × 8 elements of `b`, added to 16 × 8 "
             "sums. The number in each place is the lane of the warp that holds this element. The "
             "elements of lane 5 are marked; those of the lanes 4, 6 and 7, which hold the rest of the "
             "same rows or column, are tinted."
@@ -127,7 +127,7 @@ FIGURES = (
     Figure(
         "p33-banks",
         Text(
-            "The banks that serve a warp when each lane loads its first element of a. Above, as in "
+            "The banks that serve a warp when each lane loads its first element of `a`. Above, as in "
             "the solution: eight passes over four banks. Below, with four spare words in each row: "
             "one pass over all banks. A red row is a pass that bank conflicts add."
         ),

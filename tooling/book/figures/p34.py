@@ -212,7 +212,7 @@ FIGURES = (
     Figure(
         "p34",
         Text(
-            "Element i in the range of a block is i / 256, so each range adds up to 127.5. Each block "
+            "Element `i` in the range of a block is `i / 256`, so each range adds up to 127.5. Each block "
             "multiplies and adds its own range. It arrives at the barrier of the cluster before the sum and "
             "waits there after it."
         ),

@@ -145,7 +145,7 @@ FIGURES = (
     Figure(
         "p35-addresses",
         Text(
-            "Vectors of four float32 at three addresses. The dashed lines are the multiples of 16. "
+            "Vectors of four `float32` at three addresses. The dashed lines are the multiples of 16. "
             "Only the first vector can be moved with one instruction."
         ),
         Text(

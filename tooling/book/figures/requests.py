@@ -5,7 +5,6 @@ The profile gives every lane a colour; here the colours have the same meaning as
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,35 +13,26 @@ from msgspec.structs import replace
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.traces import SHARED, Event, Trace
 from tooling.simulator.counters.banks import Service
-from tooling.simulator.counters.drawing import Form, bank_map, memory_map
+from tooling.simulator.counters.drawing import Form, Room, bank_map, memory_map
 from tooling.simulator.counters.hook import Sample
 from tooling.simulator.counters.profile import Picture
-from tooling.simulator.counters.texts import say
 from tooling.simulator.counters.warp_rows import LANES, NONE
 from tooling.simulator.gpu.launch import Dim3
 from tooling.text import Text
 
 _HEADING = 30
 _GAP = 22
-_ROOMY = 20  # pixels of a word from which on a map of the profile leaves more space around it
 _PAGE = 704  # pixels of a line of text
-_PAGE_WORDS = Form(cell=19, left=50, line=32, most_rows=6, rim=3)
-_PAGE_BANKS = Form(cell=20, left=50, line=32, most_rows=6, every=4)
-_TELEPHONE_WORDS = Form(cell=19, left=1, line=16, most_rows=6, rim=3, above=True)
-_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=44, line=16)
+_BOOK = Form(cell=20, left=50, line=32, most_rows=6, inset=1, flush=True, numbered=True, by_lane=False)
+"""What all forms have in common; where the numbers of lanes need the room, the inset is smaller."""
+_PAGE_WORDS = replace(_BOOK, cell=19, rim=3, inset=0.5)
+_PAGE_ABOVE = replace(_BOOK, left=1, rim=3, above=True, room=Room(before_note=9, after_note=10, after_row=14))
+_PAGE_BANKS = replace(_BOOK, every=4)
+_TELEPHONE_WORDS = replace(_PAGE_ABOVE, cell=19, line=16, room=Room(before_note=9, after_note=5, after_row=8))
+_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=44, line=16, inset_down=0.5)
 _FOLD_WORDS = replace(_PAGE_WORDS, left=40)
-_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17)
-_TELEPHONE_FOLD_BANKS = replace(_TELEPHONE_BANKS, cell=16)
-_BEFORE_NOTE = 9  # more room above a note
-_BELOW_NOTE, _BELOW_ROW = 10, 14  # above an address
-_TELEPHONE_BELOW_NOTE, _TELEPHONE_BELOW_ROW = 5, 8
-_LANE_COLOUR = re.compile(r' fill="hsl[^"]*"')
-_BESIDE = re.compile(r'class="(?:axis|note) end" x="\d+"')
-_LANE = re.compile(r'(</title><rect) x="([\d.]+)" (y="[\d.]+") width="([\d.]+)"')
-_NOTE = re.compile(r'(?=<text class="note start")')
-_ADDRESS = re.compile(r'class="note start"([^>]*>)(\+[\d,]+)')
-_HEIGHT = re.compile(r'( y="|d="M[\d.]+ )([\d.]+)')
-_PASS = re.compile(r'<rect class="(?P<kind>first|again)" x="\d+" y="(?P<top>\d+)"')
+_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, inset=0.5)
+_TELEPHONE_FOLD_BANKS = replace(_TELEPHONE_BANKS, cell=16, inset=0.5)
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
@@ -99,7 +89,7 @@ def draw_requests(
     """
     words, banks = (_TELEPHONE_WORDS, _TELEPHONE_BANKS) if narrow else (_PAGE_WORDS, _PAGE_BANKS)
     if above and not narrow:
-        words = replace(words, left=_TELEPHONE_WORDS.left, cell=20, above=True)
+        words = _PAGE_ABOVE
     words = replace(words, most_rows=most_rows or words.most_rows)
     canvas = sheet(0 if narrow else _PAGE, 0)  # so it begins where the text does
     _set_style(canvas, narrow=narrow)
@@ -127,72 +117,11 @@ def _set_style(canvas: Canvas, *, narrow: bool) -> None:
 
 
 def _draw_map(canvas: Canvas, picture: Picture, words: Form, banks: Form) -> None:
-    """Draws one map below what is on the canvas; what is beside it begins where headings do."""
-    form = banks if picture.sample.service else words
-    letters = Size.SMALL if form.line < _PAGE_WORDS.line else Size.LABEL
+    """Draws one map below what is on the canvas."""
     if picture.sample.service:
-        drawn, kind = _with_passes(bank_map(picture, canvas.language, form), canvas.language), "map"
+        drawn, kind = bank_map(picture, canvas.language, banks), "map"
     else:
-        drawn, kind = memory_map(picture, canvas.language, form), "map words"
-    measures = re.search(r'width="(\d+)" height="(\d+)"', drawn)
-    if measures is None:
-        raise ValueError("the map has no size")
-    inside = _LANE_COLOUR.sub("", drawn.partition("</title>")[2].removesuffix("</svg>"))
-    inside = _BESIDE.sub('class="note" x="1"', _with_gaps(inside, form, letters))
-    more = 0
-    if form.above and not picture.sample.service:
-        inside, more = _with_addresses(inside, canvas, narrow=form.line < _PAGE_WORDS.line)
-    canvas.embed(f'<g class="{kind}" transform="translate(0 {canvas.height})">{inside}</g>')
-    canvas.width = max(canvas.width, int(measures[1]))
-    canvas.height += int(measures[2]) + more
-
-
-def _with_gaps(drawn: str, form: Form, letters: Size) -> str:
-    """A map with a pixel of space between the boxes of neighbouring lanes, if their numbers leave it."""
-    if form.cell - 2 - 2 * 0.6 * letters <= 3:
-        return drawn
-    more = 0.5 if form.rim or form.cell < _ROOMY else -0.5
-
-    def changed(box: re.Match[str]) -> str:
-        return f'{box[1]} x="{float(box[2]) + more:g}" {box[3]} width="{float(box[4]) - 2 * more:g}"'
-
-    return _LANE.sub(changed, drawn)
-
-
-def _with_addresses(drawn: str, canvas: Canvas, *, narrow: bool) -> tuple[str, int]:
-    """A map whose addresses are nearer to their own row than to anything else; how much higher it is now."""
-    parts = []
-    down, before = 0, ""
-    below_note, below_row = (
-        (_TELEPHONE_BELOW_NOTE, _TELEPHONE_BELOW_ROW) if narrow else (_BELOW_NOTE, _BELOW_ROW)
-    )
-    for part in _NOTE.split(drawn):
-        named = part
-        if address := _ADDRESS.match(part, len("<text ")):
-            down += {"": 0, "note": below_note, "address": below_row}[before]
-            before = "address"
-            words = canvas.say(Text("byte {offset}").of(offset=address[2]))
-            named = f'<text class="address"{address[1]}{words}{part[address.end() :]}'
-        elif part:
-            down += _BEFORE_NOTE
-            before = "note"
-        parts.append(_lower(named, down))
-    return "".join(parts), down
-
-
-def _lower(drawn: str, down: int) -> str:
-    """A part of a map, further down."""
-    return _HEIGHT.sub(lambda found: f"{found[1]}{float(found[2]) + down:g}", drawn)
-
-
-def _with_passes(drawn: str, language: str) -> str:
-    """A map of banks with the number of each pass at its left."""
-    number = 0
-
-    def named(row: re.Match[str]) -> str:
-        nonlocal number
-        number = 1 if row["kind"] == "first" else number + 1
-        line = int(row["top"]) + 14
-        return f'<text class="note" x="1" y="{line}">{say("pass", language, n=number)}</text>{row[0]}'
-
-    return _PASS.sub(named, drawn)
+        drawn, kind = memory_map(picture, canvas.language, words), "map words"
+    canvas.embed(f'<g class="{kind}" transform="translate(0 {canvas.height})">{drawn.contents}</g>')
+    canvas.width = max(canvas.width, drawn.width)
+    canvas.height += drawn.height

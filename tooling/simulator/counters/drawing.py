@@ -22,13 +22,27 @@ _SECTOR_WORDS = SECTOR // WORD
 _ROW_WORDS = ROW // WORD
 _HIGH = 20  # height of a line, in pixels
 _GAP = 8  # between sectors
-_ROOMY = 20  # the least width of a word with room around it, in pixels
 _ADVANCE = 7  # of a digit
+_EDGE = 1  # where labels at the left begin, if they all begin there
 _MOST_WAVEFRONTS = 32
 
 
+class Room(Struct, frozen=True):
+    """More pixels between the rows of a memory map.
+
+    Attributes:
+        before_note: above a note.
+        after_note: between a note and the row below it.
+        after_row: between two rows without a note.
+    """
+
+    before_note: int = 0
+    after_note: int = 0
+    after_row: int = 0
+
+
 class Form(Struct, frozen=True):
-    """The width of a map.
+    """The measures of a map, and what its labels and colours are.
 
     Attributes:
         cell: width of a word in pixels.
@@ -37,7 +51,14 @@ class Form(Struct, frozen=True):
         most_rows: of a memory map. A note counts the others.
         every: how many banks have one label, which is above the first of them.
         rim: pixels of a sector that show on every side of its words; 0 if the words cover it.
-        above: the offset of a memory row is above it instead of at its left.
+        inset: pixels of a word at the left and at the right of the box of its lane.
+        inset_down: the same above and below, where no rim shows.
+        above: the offset of a memory row is above it, with its unit, instead of at its left.
+        room: between memory rows.
+        flush: labels at the left begin at the edge of the map instead of ending beside it.
+        numbered: every row of a bank map is labelled as a pass; otherwise the first row of each pass, if a
+            request takes several.
+        by_lane: the box of a lane has the colour of that lane; otherwise that of the style sheet.
     """
 
     cell: int
@@ -46,7 +67,13 @@ class Form(Struct, frozen=True):
     most_rows: int
     every: int = 1
     rim: int = 0
+    inset: float = 1.5
+    inset_down: float = 1.5
     above: bool = False
+    room: Room = Room()
+    flush: bool = False
+    numbered: bool = False
+    by_lane: bool = True
 
     @property
     def high(self) -> int:
@@ -67,6 +94,28 @@ BROAD = Form(cell=26, left=76, line=BANKS, most_rows=12)
 """Everything side by side, for a page as wide as a screen."""
 
 
+class Map(Struct, frozen=True):
+    """A drawn map.
+
+    Attributes:
+        width, height: in pixels.
+        contents: SVG.
+        title: what its axes are.
+    """
+
+    width: int
+    height: int
+    contents: str
+    title: str
+
+    def svg(self) -> str:
+        """The map as a picture of its own."""
+        return (
+            f'<svg viewBox="0 0 {self.width} {self.height}" width="{self.width}" height="{self.height}" '
+            f'role="img"><title>{escape(self.title)}</title>{self.contents}</svg>'
+        )
+
+
 class Cell(Struct, frozen=True):
     """Words side by side, and the lanes that touch them."""
 
@@ -76,8 +125,8 @@ class Cell(Struct, frozen=True):
     lanes: tuple[int, ...]
 
 
-def memory_map(picture: Picture, language: str, form: Form = BROAD) -> str:
-    """SVG: rows of 128 bytes, four sectors each, with the lanes that touch every word.
+def memory_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
+    """Rows of 128 bytes, four sectors each, with the lanes that touch every word.
 
     Local memory is drawn as the thread sees it: offsets in its own window.
     """
@@ -90,20 +139,25 @@ def memory_map(picture: Picture, language: str, form: Form = BROAD) -> str:
     for row in shown:
         skipped = 0 if previous is None else row - previous - 1
         if skipped:
-            parts.append(_note(form.left, top + 9, f"⋮ {say('gap', language, n=skipped)}"))
-            top += 16
-        parts.append(_memory_row(row, top, [cell for cell in cells if cell.row == row], picture.base, form))
+            top += form.room.before_note
+            parts.append(_label(form.left, top + 9, f"⋮ {say('gap', language, n=skipped)}"))
+            top += 16 + form.room.after_note
+        elif previous is not None:
+            top += form.room.after_row
+        parts.append(_offset(row * ROW - picture.base, top, language, form))
+        parts.append(_memory_row([cell for cell in cells if cell.row == row], top, form))
         top += form.y(_ROW_WORDS) + 4
         previous = row
     if rest > 0:
-        parts.append(_note(form.left, top + 10, f"⋮ {say('rest', language, n=rest)}"))
+        top += form.room.before_note
+        parts.append(_label(form.left, top + 10, f"⋮ {say('rest', language, n=rest)}"))
         top += 18
     width = form.x(form.line - 1) + form.cell + form.rim + 2
-    return _svg(width, top + 2, parts, say("memory_axis", language))
+    return Map(width, top + 2, "".join(parts), say("memory_axis", language))
 
 
-def bank_map(picture: Picture, language: str, form: Form = BROAD) -> str:
-    """SVG: a column for each bank, a row for each wavefront, with the lane that is served."""
+def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
+    """A column for each bank, a row for each wavefront, with the lane that is served."""
     passes = wavefronts(picture.sample)
     rows = [
         (number, front, depth)
@@ -115,25 +169,27 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> str:
     top = 0
     for first in range(0, BANKS, form.line):
         banks = range(first, first + form.line)
-        parts.append(_note(form.left - 6, top + 14, say("bank", language), "end"))
+        parts.append(_beside(top + 14, say("bank", language), form))
         parts += [
             f'<text class="axis" x="{form.left + (column + 0.5) * form.cell:g}" y="{top + 14}">{bank}</text>'
             for column, bank in enumerate(banks)
             if bank % form.every == 0
         ]
         top += 20
-        for number, front, depth in shown:
+        for row, (number, front, depth) in enumerate(shown, start=1):
             opens_pass = depth == 0 and len(passes) > 1
             top += 5 if opens_pass and number > 1 else 0
-            label = say("pass", language, n=number) if opens_pass else ""
-            parts.append(_note(form.left - 6, top + 14, label, "end"))
+            if form.numbered or opens_pass:
+                label = say("pass", language, n=row if form.numbered else number)
+                parts.append(_beside(top + 14, label, form))
             parts.append(_wavefront(front, banks, top, form, conflict=depth > 0))
             top += _HIGH + 2
         top += 5
     if rest > 0:
-        parts.append(_note(form.left, top + 8, f"⋮ {say('rest', language, n=rest)}"))
+        parts.append(_label(form.left, top + 8, f"⋮ {say('rest', language, n=rest)}"))
         top += 16
-    return _svg(form.left + form.line * form.cell + 4, top + 2, parts, say("bank_axis", language))
+    width = form.left + form.line * form.cell + 4
+    return Map(width, top + 2, "".join(parts), say("bank_axis", language))
 
 
 def wavefronts(sample: Sample) -> list[list[dict[int, tuple[int, ...]]]]:
@@ -184,14 +240,16 @@ def _memory_cells(sample: Sample) -> list[Cell]:
     ]
 
 
-def _memory_row(row: int, top: int, cells: list[Cell], base: int, form: Form) -> str:
-    touched = {cell.column // _SECTOR_WORDS for cell in cells}
-    offset = f"+{row * ROW - base:,}"
+def _offset(offset: int, top: int, language: str, form: Form) -> str:
+    """The label of a memory row."""
     if form.above:
-        parts = [_note(form.left, top + 12, offset)]
-    else:
-        below = top + form.high // 2 + 4
-        parts = [f'<text class="axis end" x="{form.left - 6}" y="{below}">{offset}</text>']
+        return _label(form.left, top + 12, say("offset", language, offset=f"+{offset:,}"), "address")
+    return _beside(top + form.high // 2 + 4, f"+{offset:,}", form, "axis")
+
+
+def _memory_row(cells: list[Cell], top: int, form: Form) -> str:
+    touched = {cell.column // _SECTOR_WORDS for cell in cells}
+    parts = []
     for sector in range(ROW // SECTOR):
         style = "moved" if sector in touched else "still"
         first = sector * _SECTOR_WORDS
@@ -241,16 +299,15 @@ def _cell(
     if len(lanes) > 1:
         text = f"×{len(lanes)}"
     names = ", ".join(map(str, lanes))
-    across = 1.5 if width >= _ROOMY and not form.rim else 0.5  # the inset
-    down = form.rim or across
+    across, down = form.inset, form.rim or form.inset_down
     line = top + form.high // 2 + 4
     label = f'<text class="lane" x="{left + width / 2:g}" y="{line}">{text}</text>'
     if beside and len(text) * _ADVANCE > width:
-        label = _note(left + width + 3, line, text)
+        label = _label(left + width + 3, line, text)
+    fill = f' fill="{_colour(lanes[0])}"' if form.by_lane else ""
     return (
         f'<g><title>lane {names}</title><rect x="{left + across:g}" y="{top + down:g}" '
-        f'width="{width - 2 * across:g}" height="{form.high - 2 * down:g}" rx="3" '
-        f'fill="{_colour(lanes[0])}"/>{label}</g>'
+        f'width="{width - 2 * across:g}" height="{form.high - 2 * down:g}" rx="3"{fill}/>{label}</g>'
     )
 
 
@@ -259,12 +316,12 @@ def _colour(lane: int) -> str:
     return f"hsl({(212 + lane * 176 / (LANES - 1)) % 360:.0f} 58% {46 - 4 * (lane % 2)}%)"
 
 
-def _note(x: float, y: float, text: str, anchor: str = "start") -> str:
-    return f'<text class="note {anchor}" x="{x:g}" y="{y:g}">{escape(text)}</text>' if text else ""
+def _beside(y: float, text: str, form: Form, kind: str = "note") -> str:
+    """A label at the left of the map."""
+    if form.flush:
+        return _label(_EDGE, y, text, "note")
+    return _label(form.left - 6, y, text, f"{kind} end")
 
 
-def _svg(width: int, height: int, parts: list[str], title: str) -> str:
-    return (
-        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">'
-        f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
-    )
+def _label(x: float, y: float, text: str, kind: str = "note start") -> str:
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{escape(text)}</text>'

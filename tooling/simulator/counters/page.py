@@ -196,7 +196,7 @@ def _legend(spaces: set[Space], language: str) -> str:
 def _figure(mark: str, profile: LineProfile, access: AccessProfile, picture: Picture, language: str) -> str:
     one = _one(access, picture)
     shared = access.route.space is Space.SHARED
-    drawing = bank_map(picture, language) if shared else memory_map(picture, language)
+    drawing = (bank_map if shared else memory_map)(picture, language).svg()
     style, sentence = verdict(access.route, one, side_by_side=_side_by_side(picture))
     worst = say("worst", language, block=picture.block, warp=picture.warp)
     facts = [worst, say("requests_here", language, n=f"{access.traffic.requests:,}"), access.form]

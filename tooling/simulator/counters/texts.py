@@ -78,6 +78,7 @@ _WORDS: dict[str, Text] = {
     "lines": Text("Line by line"),
     "theme": Text("Light or dark"),
     "pass": Text("pass {n}"),
+    "offset": Text("byte {offset}"),
     "program_failed": Text("the program ended with status {status}; what it did until then was counted"),
     "not_launched": Text("error: no kernel was launched, so nothing was counted"),
     "memory_errors": Text("{n} memory errors, at which the accesses were left out: `{command}` shows them"),
