@@ -24,6 +24,7 @@ GAP = 3  # between neighbouring cells
 _THIN = 1  # the outline of a cell, in pixels
 _BEND = 8  # the radius of a corner of an arrow
 _HEAD = 5  # how far the head of an arrow reaches beyond its line, which would blunt its tip, in pixels
+_HALO = 6  # the width of a marked arrow with the space around it, in pixels
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _SAFETY = 1.06  # letters may be a little wider than measured, and bold ones are
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
@@ -250,14 +251,22 @@ class Canvas(Struct):
             self.label(left + beside, middle, text, size=Size.LABEL)
 
     def arrow(
-        self, x1: float, y1: float, x2: float, y2: float, *, head: bool = True, dashed: bool = False
+        self,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        *,
+        head: bool = True,
+        marked: bool = False,
+        dashed: bool = False,
     ) -> None:
-        """A straight arrow."""
+        """A straight arrow; `marked` if it is what the text points out."""
         self._edges += [x1, x2]
         if head:
             length = math.hypot(x2 - x1, y2 - y1)
             x2, y2 = x2 - (x2 - x1) / length * _HEAD, y2 - (y2 - y1) / length * _HEAD
-        self._line(f"M{x1:g} {y1:g}L{x2:g} {y2:g}", head=head, dashed=dashed)
+        self._line(f"M{x1:g} {y1:g}L{x2:g} {y2:g}", head=head, marked=marked, dashed=dashed)
 
     def curve(
         self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False, dashed: bool = False
@@ -292,8 +301,12 @@ class Canvas(Struct):
         self._line(f"M{x1:g} {y1:g}V{y2 - round_y:g}Q{x1:g} {y2:g} {x1 + round_x:g} {y2:g}H{x2:g}")
 
     def _line(self, way: str, *, head: bool = True, marked: bool = False, dashed: bool = False) -> None:
-        """Draws a path; a marked one, which is wider, over what was drawn before it."""
+        """Draws a path; a marked one, which is wider, over what was drawn before it, with a space around it."""
         colour = self.shade.marks[Ink.MARK][1] if marked else self.shade.arrow
+        if marked:
+            self._parts.append(
+                f'<path d="{way}" fill="none" stroke="{self.shade.paper}" stroke-width="{_HALO}"/>'
+            )
         width = 1.8 if marked else 1.2
         end = f' marker-end="url(#{"marked" if marked else "head"})"' if head else ""
         dash = ' stroke-dasharray="4 4"' if dashed else ""
