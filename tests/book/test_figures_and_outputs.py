@@ -546,7 +546,7 @@ def test_a_moved_sector_shows_around_the_words_that_are_read(real: Project, *, n
     assert sector is not None
     assert word is not None
     (left, top, high), (x, y, height) = (tuple(map(float, found.groups())) for found in (sector, word))
-    assert (x - left, y - top, top + high - y - height) == (3.5, 3, 3)
+    assert (x - left, y - top, top + high - y - height) == (2.5, 2, 2)
 
 
 def test_curves_are_named_beside_a_point_of_theirs() -> None:

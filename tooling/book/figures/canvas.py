@@ -301,7 +301,7 @@ class Canvas(Struct):
         self._line(f"M{x1:g} {y1:g}V{y2 - round_y:g}Q{x1:g} {y2:g} {x1 + round_x:g} {y2:g}H{x2:g}")
 
     def _line(self, way: str, *, head: bool = True, marked: bool = False, dashed: bool = False) -> None:
-        """Draws a path; a marked one, which is wider, over what was drawn before it, with a space around it."""
+        """Draws a path; a marked one is wider, and has some space over what was drawn before it."""
         colour = self.shade.marks[Ink.MARK][1] if marked else self.shade.arrow
         if marked:
             self._parts.append(

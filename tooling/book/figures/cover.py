@@ -124,15 +124,16 @@ def draw_mistake(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.label(1, y + high / 2, array, mono=True)
     for index, value in enumerate(a):
         canvas.cell(left + index * side, 1, side - gap, high, number(value))
-    middle = left + (side - gap) / 2
-    for thread, (got, expected) in reversed(list(enumerate(judged))):
-        x = middle + thread * side
-        read = middle + right.index(got) * side
-        canvas.arrow(read, high + 4, x, written - 3, marked=thread == 0)
-        name = Text("thread {thread}").of(thread=thread)
-        canvas.label(x, written + high + 15, name, "middle", size=Size.LABEL, quiet=True)
+    for thread, (got, expected) in enumerate(judged):
+        x = left + thread * side
         ink = Ink.RESULT if got == expected else Ink.WRONG
-        canvas.cell(left + thread * side, written, side - gap, high, number(got), ink=ink)
+        canvas.cell(x, written, side - gap, high, number(got), ink=ink)
+        name = Text("thread {thread}").of(thread=thread)
+        canvas.label(x + (side - gap) / 2, written + high + 15, name, "middle", size=Size.LABEL, quiet=True)
+    middle = left + (side - gap) / 2
+    for thread in reversed(range(len(judged))):  # the marked one last
+        read = middle + right.index(judged[thread][0]) * side
+        canvas.arrow(read, high + 4, middle + thread * side, written - 3, marked=thread == 0)
     return canvas
 
 

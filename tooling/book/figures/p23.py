@@ -288,7 +288,7 @@ FIGURES = (
         Text(
             "The first load of the first warp. Each row is 128 bytes, cut into sectors of 32 bytes; a "
             "number is the thread that reads there. With a chunk or a tile per thread, half of each "
-            "sector is wasted."
+            "sector is wasted (hatched)."
         ),
         Text(
             "Three maps of memory. manual-vectorized: each of 8 threads reads 16 bytes at the beginning "
@@ -359,13 +359,13 @@ FIGURES = (
         "p23-memory",
         Text(
             "The memory request of one step of the loop. Each row is 128 bytes, labelled with its offset, "
-            "and a number is the thread that reads there. Memory is transferred in sectors of 32 bytes "
-            "(coloured): every thread needs 4 bytes and transfers 32."
+            "and a number is the thread that reads there. Memory is transferred in sectors of 32 bytes: "
+            "every thread needs 4 bytes and transfers 32, of which 28 are wasted (hatched)."
         ),
         Text(
             "A map of the input, a row for every 128 bytes. In each row the first of four 32-byte sectors "
-            "is coloured, and its first word belongs to one thread: thread 0 in the first row, thread 1 "
-            "in the second, and so on, to 32 rows for the 32 threads of the warp."
+            "is moved. Its first word belongs to one thread: thread 0 in the first row, thread 1 in the "
+            "second, and so on, to 32 rows for the 32 threads of the warp. Its other seven words are hatched."
         ),
         draw_step,
         traces=("p23 --tiled",),
