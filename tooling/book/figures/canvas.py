@@ -212,7 +212,7 @@ class Canvas(Struct):
         said = self.say(text)
         if not said:
             return
-        long = len(said) * size * _ADVANCE if mono else _SAFETY * measured(said, size)
+        long = self.length(text, size, mono=mono)
         start = x - {"start": 0, "middle": 0.5, "end": 1}[anchor] * long
         self._edges += [start, start + long]
         family = f' font-family="{MONO}"' if mono else ""
@@ -222,6 +222,11 @@ class Canvas(Struct):
             f'dominant-baseline="central" '
             f'fill="{colour}"{family}{weight}>{escape(said)}</text>'
         )
+
+    def length(self, text: Sentence | str, size: Size, *, mono: bool = False) -> float:
+        """How wide a label is at most, in pixels."""
+        said = self.say(text)
+        return len(said) * size * _ADVANCE if mono else _SAFETY * measured(said, size)
 
     def plate(self, x: float, y: float, width: float, text: Sentence | str) -> None:
         """Draws a name on a background that covers lines below it; centred on (x, y)."""
@@ -269,7 +274,15 @@ class Canvas(Struct):
         self._line(f"M{x1:g} {y1:g}L{x2:g} {y2:g}", head=head, marked=marked, dashed=dashed)
 
     def curve(
-        self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False, dashed: bool = False
+        self,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        *,
+        marked: bool = False,
+        faint: bool = False,
+        dashed: bool = False,
     ) -> None:
         """An arrow that begins and ends vertically.
 
@@ -277,13 +290,14 @@ class Canvas(Struct):
             x1, y1: where it begins.
             x2, y2: its head.
             marked: it is what the text points out.
+            faint: it is one of many behind a marked one.
             dashed: as of other arrows.
         """
         self._edges += [x1 - _HEAD / 2, x2 - _HEAD / 2, x1 + _HEAD / 2, x2 + _HEAD / 2]
         y2 -= math.copysign(_HEAD, y2 - y1)
         middle = (y1 + y2) / 2
         way = f"C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" if x1 != x2 else f"V{y2:g}"
-        self._line(f"M{x1:g} {y1:g}{way}", marked=marked, dashed=dashed)
+        self._line(f"M{x1:g} {y1:g}{way}", marked=marked, faint=faint, dashed=dashed)
 
     def side_curve(self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False) -> None:
         """An arrow that begins and ends horizontally; otherwise as `curve`."""
@@ -300,18 +314,21 @@ class Canvas(Struct):
         x2 -= math.copysign(_HEAD, x2 - x1)
         self._line(f"M{x1:g} {y1:g}V{y2 - round_y:g}Q{x1:g} {y2:g} {x1 + round_x:g} {y2:g}H{x2:g}")
 
-    def _line(self, way: str, *, head: bool = True, marked: bool = False, dashed: bool = False) -> None:
+    def _line(
+        self, way: str, *, head: bool = True, marked: bool = False, faint: bool = False, dashed: bool = False
+    ) -> None:
         """Draws a path; a marked one is wider, and has some space over what was drawn before it."""
         colour = self.shade.marks[Ink.MARK][1] if marked else self.shade.arrow
         if marked:
             self._parts.append(
                 f'<path d="{way}" fill="none" stroke="{self.shade.paper}" stroke-width="{_HALO}"/>'
             )
-        width = 1.8 if marked else 1.2
+        width = 1.8 if marked else 1 if faint else 1.2
         end = f' marker-end="url(#{"marked" if marked else "head"})"' if head else ""
-        dash = ' stroke-dasharray="4 4"' if dashed else ""
+        look = ' stroke-opacity="0.7"' if faint else ""
+        look += ' stroke-dasharray="4 4"' if dashed else ""
         self._parts.append(
-            f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{width}"{end}{dash}/>'
+            f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{width}"{end}{look}/>'
         )
 
     def embed(self, drawn: str) -> None:

@@ -28,14 +28,14 @@ def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     product = {lane: number(data["a"][lane] * data["b"][lane]) for lane in _LANES}
     same = tuple((lane, lane) for lane in _LANES)
     rows = (
-        Row("a[global_i]", cells(shown["a"], Ink.PLAIN)),
-        Row("b[global_i]", cells(shown["b"], Ink.PLAIN)),
+        Row("a[global_i]", cells(shown["a"], Ink.PLAIN), short="a"),
+        Row("b[global_i]", cells(shown["b"], Ink.PLAIN), short="b"),
         Row("product", cells(product, Ink.LIVE), same),
         Row("total", cells(dict.fromkeys(_LANES, number(total)), Ink.LIVE), call="warp.sum"),
-        Row("output[0]", cells({0: number(total)}, Ink.RESULT), ((0, 0),)),
+        Row("output[0]", cells({0: number(total)}, Ink.RESULT), ((0, 0),), short="output"),
     )
     columns = (0, 1, 2, None, 30, 31) if narrow else (0, 1, 2, 3, 4, None, 29, 30, 31)
-    return draw_rows(sheet, rows, columns, Text("lane"), side=58 if narrow else 62, left=116, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("lane"), side=62, narrow=narrow)
 
 
 def draw_divergence(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

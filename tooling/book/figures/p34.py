@@ -168,16 +168,19 @@ def draw_reduction(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         Row("input", cells(ranges, Ink.PLAIN)),
         Row("shared[0]", cells(sums, Ink.LIVE), same),
         Row("temp_storage", cells(sums, Ink.PLAIN), same),
-        Row(Text("read by block 0"), cells(sums, Ink.LIVE), call="cluster_sync()"),
+        Row(
+            Text("read by block 0"),
+            cells(sums, Ink.LIVE),
+            call="cluster_sync()",
+            short=Text("block {block}").of(block=total.block),
+        ),
         Row(
             "output[0]",
             cells({total.block: number(total.value)}, Ink.RESULT),
             tuple((block, total.block) for block in sums),
         ),
     )
-    return draw_rows(
-        sheet, rows, sorted(sums), Text("block"), side=80 if narrow else 116, left=150, narrow=narrow
-    )
+    return draw_rows(sheet, rows, sorted(sums), Text("block"), side=116, narrow=narrow)
 
 
 def draw_levels(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
