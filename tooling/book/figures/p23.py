@@ -186,9 +186,10 @@ def draw_sizes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for row in _measured(facts):
         if row[0] in ("cold", "warm"):
             (cold if row[0] == "cold" else warm)[int(row[1])] = float(row[5])
+    end = f"{round(cold[max(cold)]):,} GB/s"
     series = (
         Series(Text("run again and again"), warm, Ink.PLAIN, 1 << 14, (1, 1)),
-        Series(Text("caches overwritten"), cold, Ink.RESULT, 1 << 16, (-1, -1), ring=True),
+        Series(Text("caches overwritten"), cold, Ink.RESULT, 1 << 18, (-1, -1), ring=True, end=end),
     )
     axis = Axis("GB/s", (1, 10, 100, 1000, 10_000), logarithmic=True)
     return draw_chart(sheet, series, axis, Text("elements"), every=2, narrow=narrow)

@@ -40,7 +40,7 @@ def _columns(facts: Facts) -> tuple[_Column, ...]:
 
 def draw_cluster(facts: Facts, sheet: Sheet) -> Canvas:
     """Input ranges, blocks with their scale and sum, both halves of the cluster's barrier, outputs."""
-    left, width, edge, inset = 150, 144, 8, 14
+    left, width, edge, inset = 136, 139, 8, 14
     columns = _columns(facts)
     right = left + len(columns) * width
     given, cluster = 20, 90
@@ -97,8 +97,8 @@ def draw_cluster_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     before, after = cluster + 30, cluster + 176  # the barrier of the cluster
     output = cluster + 306
     canvas = sheet(right + 10, output + high + 2)
-    for y, name in ((10, "input"), (output - 17, "output")):
-        canvas.label(1, y, name, size=Size.LABEL, mono=True)
+    for y, array in ((10, "input"), (output - 17, "output")):
+        canvas.label(1, y, array, size=Size.LABEL, mono=True)
     canvas.frame(left - 8, cluster, len(columns) * width + 16, 264)
     canvas.label(left + 3, cluster + 15, Text("cluster"), size=Size.LABEL)
     for block, column in enumerate(columns):
@@ -111,18 +111,19 @@ def draw_cluster_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         name = Text("block {block}").of(block=block)
         canvas.label(middle, before + 18, name, "middle", bold=True, size=Size.LABEL)
         canvas.cell(cell, before + 34, side, high, f"× {block + 1}", ink=Ink.LIVE, size=Size.LABEL)
-        _draw_rule(canvas, x + 1, x + inner - 1, before + 86, "barrier()", Size.SMALL)
+        _draw_rule(canvas, (x + 1, x + inner - 1), before + 86, "barrier()", Size.SMALL)
         canvas.frame(x, after, inner, high + 16)
         canvas.cell(cell, after + 8, side, high, Text("sum"), ink=Ink.LIVE, size=Size.LABEL)
         canvas.arrow(middle, cluster + 266, middle, output - 4)
         canvas.cell(cell, output, side, high, column.total, ink=Ink.RESULT, size=Size.LABEL)
     for y, call in ((before + 126, "cluster_arrive()"), (after + high + 36, "cluster_wait()")):
-        _draw_rule(canvas, left - 7, right + 7, y, call, Size.LABEL)
+        _draw_rule(canvas, (left - 7, right + 7), y, call, Size.LABEL)
     return canvas
 
 
-def _draw_rule(canvas: Canvas, left: float, right: float, y: float, call: str, size: Size) -> None:
+def _draw_rule(canvas: Canvas, ends: tuple[float, float], y: float, call: str, size: Size) -> None:
     """A dashed line with the name of a barrier in its middle."""
+    left, right = ends
     middle, half = (left + right) / 2, canvas.length(call, size, mono=True) / 2 + 5
     canvas.arrow(left, y, middle - half, y, head=False, dashed=True)
     canvas.arrow(right, y, middle + half, y, head=False, dashed=True)
