@@ -24,6 +24,7 @@ GAP = 3  # between neighbouring cells
 _THIN = 1  # the outline of a cell, in pixels
 _BEND = 8  # the radius of a corner of an arrow
 _HEAD = 5  # how far the head of an arrow reaches beyond its line, which would blunt its tip, in pixels
+_HALO = 6  # the width of a marked arrow with the space around it, in pixels
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _SAFETY = 1.06  # letters may be a little wider than measured, and bold ones are
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
@@ -211,7 +212,7 @@ class Canvas(Struct):
         said = self.say(text)
         if not said:
             return
-        long = len(said) * size * _ADVANCE if mono else _SAFETY * measured(said, size)
+        long = self.length(text, size, mono=mono)
         start = x - {"start": 0, "middle": 0.5, "end": 1}[anchor] * long
         self._edges += [start, start + long]
         family = f' font-family="{MONO}"' if mono else ""
@@ -221,6 +222,11 @@ class Canvas(Struct):
             f'dominant-baseline="central" '
             f'fill="{colour}"{family}{weight}>{escape(said)}</text>'
         )
+
+    def length(self, text: Sentence | str, size: Size, *, mono: bool = False) -> float:
+        """How wide a label is at most, in pixels."""
+        said = self.say(text)
+        return len(said) * size * _ADVANCE if mono else _SAFETY * measured(said, size)
 
     def plate(self, x: float, y: float, width: float, text: Sentence | str) -> None:
         """Draws a name on a background that covers lines below it; centred on (x, y)."""
@@ -250,17 +256,33 @@ class Canvas(Struct):
             self.label(left + beside, middle, text, size=Size.LABEL)
 
     def arrow(
-        self, x1: float, y1: float, x2: float, y2: float, *, head: bool = True, dashed: bool = False
+        self,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        *,
+        head: bool = True,
+        marked: bool = False,
+        dashed: bool = False,
     ) -> None:
-        """A straight arrow."""
+        """A straight arrow; `marked` if it is what the text points out."""
         self._edges += [x1, x2]
         if head:
             length = math.hypot(x2 - x1, y2 - y1)
             x2, y2 = x2 - (x2 - x1) / length * _HEAD, y2 - (y2 - y1) / length * _HEAD
-        self._line(f"M{x1:g} {y1:g}L{x2:g} {y2:g}", head=head, dashed=dashed)
+        self._line(f"M{x1:g} {y1:g}L{x2:g} {y2:g}", head=head, marked=marked, dashed=dashed)
 
     def curve(
-        self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False, dashed: bool = False
+        self,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        *,
+        marked: bool = False,
+        faint: bool = False,
+        dashed: bool = False,
     ) -> None:
         """An arrow that begins and ends vertically.
 
@@ -268,13 +290,14 @@ class Canvas(Struct):
             x1, y1: where it begins.
             x2, y2: its head.
             marked: it is what the text points out.
+            faint: it is one of many behind a marked one.
             dashed: as of other arrows.
         """
         self._edges += [x1 - _HEAD / 2, x2 - _HEAD / 2, x1 + _HEAD / 2, x2 + _HEAD / 2]
         y2 -= math.copysign(_HEAD, y2 - y1)
         middle = (y1 + y2) / 2
         way = f"C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" if x1 != x2 else f"V{y2:g}"
-        self._line(f"M{x1:g} {y1:g}{way}", marked=marked, dashed=dashed)
+        self._line(f"M{x1:g} {y1:g}{way}", marked=marked, faint=faint, dashed=dashed)
 
     def side_curve(self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False) -> None:
         """An arrow that begins and ends horizontally; otherwise as `curve`."""
@@ -291,14 +314,21 @@ class Canvas(Struct):
         x2 -= math.copysign(_HEAD, x2 - x1)
         self._line(f"M{x1:g} {y1:g}V{y2 - round_y:g}Q{x1:g} {y2:g} {x1 + round_x:g} {y2:g}H{x2:g}")
 
-    def _line(self, way: str, *, head: bool = True, marked: bool = False, dashed: bool = False) -> None:
-        """Draws a path; a marked one, which is wider, over what was drawn before it."""
+    def _line(
+        self, way: str, *, head: bool = True, marked: bool = False, faint: bool = False, dashed: bool = False
+    ) -> None:
+        """Draws a path; a marked one is wider, and has some space over what was drawn before it."""
         colour = self.shade.marks[Ink.MARK][1] if marked else self.shade.arrow
-        width = 1.8 if marked else 1.2
+        if marked:
+            self._parts.append(
+                f'<path d="{way}" fill="none" stroke="{self.shade.paper}" stroke-width="{_HALO}"/>'
+            )
+        width = 1.8 if marked else 1 if faint else 1.2
         end = f' marker-end="url(#{"marked" if marked else "head"})"' if head else ""
-        dash = ' stroke-dasharray="4 4"' if dashed else ""
+        look = ' stroke-opacity="0.7"' if faint else ""
+        look += ' stroke-dasharray="4 4"' if dashed else ""
         self._parts.append(
-            f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{width}"{end}{dash}/>'
+            f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{width}"{end}{look}/>'
         )
 
     def embed(self, drawn: str) -> None:

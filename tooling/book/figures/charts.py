@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size, measured
 from tooling.text import Text
+
+_TICK = 4  # the length of a line at an axis, in pixels
+_TICKS_APART = 9  # from the left edge to an axis, without the labels of its ticks
 
 
 class Series(Struct, frozen=True):
@@ -21,7 +25,8 @@ class Series(Struct, frozen=True):
         named: the x of the point beside which the name is.
         corner: on which side of this point: -1 or 1 to the left or right, or 0 at the right end of the chart;
             and lines above (negative) or below.
-        ring: the points are rings, through which the dots of a series below this one are seen.
+        ring: the points are rings, in which the dots of another series are seen.
+        end: what is written at the last point.
     """
 
     name: Text | str
@@ -30,6 +35,7 @@ class Series(Struct, frozen=True):
     named: int
     corner: tuple[int, int]
     ring: bool = False
+    end: Text | str = ""
 
 
 class Axis(Struct, frozen=True):
@@ -71,54 +77,83 @@ def draw_chart(
         every: on a narrow screen only each n-th x value has a label.
         narrow: for narrow screens.
     """
-    left, top, wide, high = (46, 34, 266, 230) if narrow else (60, 34, 580, 270)
+    small = Size.SMALL if narrow else Size.LABEL
+    left = _TICKS_APART + math.ceil(max(measured(f"{tick:,g}", small) for tick in axis.ticks))
+    top, wide, high = (34, 346 - left, 230) if narrow else (34, 600, 270)
     values = sorted(series[0].points)
     first, last = math.log2(values[0]), math.log2(values[-1])
-    canvas = sheet(left + wide + (16 if narrow else 34), top + high + 48)
-    small = Size.SMALL if narrow else Size.LABEL
-    unit = isinstance(axis.title, str)
-    canvas.label(
-        left - 6 if unit else 2, 12, axis.title, "end" if unit else "start", bold=True, size=Size.LABEL
-    )
-    faint = canvas.shade.grid
-    for tick in axis.ticks:
-        y = top + high * (1 - axis.share(tick))
-        _line(canvas, [(left, y), (left + wide, y)], faint, 1)
-        canvas.label(left - 6, y, f"{tick:,g}", "end", size=small, quiet=True)
+    canvas = sheet(left + wide + 8, top + high + 43)
+    _draw_axis(canvas, axis, (left, top, wide, high), small)
 
-    def x_of(value: int) -> float:
-        return left + 14 + (wide - 28) * (math.log2(value) - first) / (last - first)
+    def place(x: int, y: float) -> tuple[float, float]:
+        across = (math.log2(x) - first) / (last - first)
+        return left + 14 + (wide - 28) * across, top + high * (1 - axis.share(y))
 
     for index, value in enumerate(values):
+        x, bottom = place(value, axis.ticks[0])[0], top + high
+        _line(canvas, [(x, bottom), (x, bottom + _TICK)], canvas.shade.arrow, 1)
         if not narrow or index % every == 0:
-            canvas.label(x_of(value), top + high + 14, _short(value), "middle", size=small, quiet=True)
-    canvas.label(left + wide / 2, top + high + 36, title, "middle", size=Size.LABEL, bold=True)
+            canvas.label(x, bottom + 14, _short(value), "middle", size=small, quiet=True)
+    canvas.label(left + wide / 2, top + high + 36, title, "middle", size=Size.LABEL, quiet=True)
     ringed = any(each.ring for each in series)
     for each in series:
-        line = line_colour(canvas, each.ink)
-        points = [(x_of(x), top + high * (1 - axis.share(y))) for x, y in sorted(each.points.items())]
-        _line(canvas, points, line, 2)
-        for x, y in points:
-            canvas.embed(_dot(canvas, (x, y), each, ringed=ringed))
-        across, down = each.corner
-        x = x_of(each.named) + 11 * across if across else left + wide
-        y = top + high * (1 - axis.share(each.points[each.named])) + 10 * down
-        anchor = "start" if across > 0 else "end"
-        canvas.label(x, y, each.name, anchor, size=small, colour=line, mono=isinstance(each.name, str))
+        points = [place(x, y) for x, y in sorted(each.points.items())]
+        _line(canvas, points, line_colour(canvas, each.ink), 2)
+    for each in sorted(series, key=lambda each: not each.ring):
+        for point in each.points.items():
+            canvas.embed(_dot(canvas, place(*point), each, ringed=ringed))
+        _name(canvas, each, place(each.named, each.points[each.named]), left + wide, small)
+        if each.end:
+            x, y = place(values[-1], each.points[values[-1]])
+            colour = line_colour(canvas, each.ink)
+            canvas.label(x + 6, y - 16, each.end, "end", size=small, colour=colour, bold=True)
     return canvas
 
 
+def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, float], size: Size) -> None:
+    """The vertical axis at the left of a field: its title, its ticks with labels, and those between them."""
+    left, top, wide, high = field
+
+    def height(value: float) -> float:
+        return top + high * (1 - axis.share(value))
+
+    canvas.label(1, 12, axis.title, size=Size.LABEL, quiet=True)
+    for tick in axis.ticks:
+        _line(canvas, [(left, height(tick)), (left + wide, height(tick))], canvas.shade.grid, 1)
+        canvas.label(left - 6, height(tick), f"{tick:,g}", "end", size=size, quiet=True)
+    for low, high_tick in pairwise(axis.ticks if axis.logarithmic else ()):
+        for factor in range(2, round(high_tick / low)):
+            y = height(low * factor)
+            _line(canvas, [(left, y), (left + _TICK, y)], canvas.shade.arrow, 1)
+
+
+def _name(canvas: Canvas, series: Series, at: tuple[float, float], right: float, size: Size) -> None:
+    """The name of a series beside a point of it, or at the right end of the chart."""
+    across, down = series.corner
+    x = at[0] + 11 * across if across else right
+    canvas.label(
+        x,
+        at[1] + 10 * down,
+        series.name,
+        "start" if across > 0 else "end",
+        size=size,
+        colour=line_colour(canvas, series.ink),
+        mono=isinstance(series.name, str),
+        bold=True,
+    )
+
+
 def _dot(canvas: Canvas, at: tuple[float, float], series: Series, *, ringed: bool) -> str:
-    """A point: a small dot where others are rings, so that both are seen at the same place."""
+    """A point; a small dot where others are rings, so that both are seen at the same place."""
     line = line_colour(canvas, series.ink)
-    fill = canvas.shade.marks[series.ink][0]
-    radius, width = 4.5, 1
+    fill = line if series.ink is Ink.RESULT else canvas.shade.paper
+    radius, width = 4.5, 1.5
     if series.ring:
-        fill, radius, width = "none", 6, 2
+        fill, radius, width = canvas.shade.paper, 6, 2
     elif ringed:
         fill, radius = line, 3
     middle = f'cx="{at[0]:.1f}" cy="{at[1]:.1f}"'
-    return f'<circle {middle} r="{radius:g}" fill="{fill}" stroke="{line}" stroke-width="{width}"/>'
+    return f'<circle {middle} r="{radius:g}" fill="{fill}" stroke="{line}" stroke-width="{width:g}"/>'
 
 
 def line_colour(canvas: Canvas, ink: Ink) -> str:

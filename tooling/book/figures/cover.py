@@ -112,27 +112,28 @@ def _steps(trace: Trace) -> list[_Step]:
 
 
 def draw_mistake(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """`a`, the threads with the elements that they read, and what they write, as the verdict lists it."""
+    """`a`, the way of each thread from its element to `out`, and what it writes, as the verdict lists it."""
     puzzle = Facts(facts.puzzle_index, "p01")
     a = puzzle.inputs("default")["a"].reshape(-1).tolist()
     judged = puzzle.judged(_MISTAKE)
     right = [expected for _, expected in judged]
-    left, side, gap, high, ways = (38, 72, 8, 34, 62) if narrow else (48, 108, 14, 38, 76)
-    threads = high + ways + 14
-    written = threads + 14
-    canvas = sheet(left + len(a) * side - gap + 2, written + high + 4)
+    left, side, gap, high, ways = (44, 79, 8, 34, 84) if narrow else (48, 108, 14, 38, 112)
+    written = 1 + high + ways
+    canvas = sheet(left + len(a) * side - gap + 1, written + high + 26)
     for y, array in ((1, "a"), (written, "out")):
-        canvas.label(left - 12, y + high / 2, array, "end", mono=True)
+        canvas.label(1, y + high / 2, array, mono=True)
     for index, value in enumerate(a):
         canvas.cell(left + index * side, 1, side - gap, high, number(value))
-    middle = left + (side - gap) / 2
     for thread, (got, expected) in enumerate(judged):
-        x = middle + thread * side
-        canvas.curve(middle + right.index(got) * side, high + 3, x, high + ways)
-        name = Text("thread {thread}").of(thread=thread)
-        canvas.label(x, threads - 2, name, "middle", size=Size.LABEL, quiet=True)
+        x = left + thread * side
         ink = Ink.RESULT if got == expected else Ink.WRONG
-        canvas.cell(left + thread * side, written, side - gap, high, number(got), ink=ink)
+        canvas.cell(x, written, side - gap, high, number(got), ink=ink)
+        name = Text("thread {thread}").of(thread=thread)
+        canvas.label(x + (side - gap) / 2, written + high + 15, name, "middle", size=Size.LABEL, quiet=True)
+    middle = left + (side - gap) / 2
+    for thread in reversed(range(len(judged))):  # the marked one last
+        read = middle + right.index(judged[thread][0]) * side
+        canvas.arrow(read, high + 4, middle + thread * side, written - 3, marked=thread == 0)
     return canvas
 
 
@@ -155,11 +156,15 @@ FIGURES = (
     ),
     Figure(
         "cover-mistake",
-        Text("Thread `i` reads `a[SIZE - 1 - i]`, so `out` gets its values in reverse order (red)."),
         Text(
-            "Four elements of a, 0, 1, 2 and 3, above four threads. Crossing arrows lead from element 3 to "
-            "thread 0, from 2 to thread 1, from 1 to thread 2 and from 0 to thread 3. Below, in red, is what "
-            "the threads wrote to out: 13, 12, 11 and 10 instead of 10, 11, 12 and 13."
+            "Thread `i` reads `a[SIZE - 1 - i]`, so `out` gets its values in reverse order (red). The way of "
+            "thread 0 is marked."
+        ),
+        Text(
+            "Four elements of a, 0, 1, 2 and 3, above four elements of out. Crossing arrows lead from "
+            "element 3 of a to that of thread 0, from 2 to thread 1, from 1 to thread 2 and from 0 to "
+            "thread 3. In red is what the threads wrote to out: 13, 12, 11 and 10 instead of 10, 11, 12 "
+            "and 13."
         ),
         draw_mistake,
         narrow=partial(draw_mistake, narrow=True),

@@ -15,9 +15,10 @@ Cells = Mapping[int, tuple[str, Ink]]
 WARP = 32  # lanes on NVIDIA GPUs and on the simulated one
 _HIGH = 30
 _BELOW_ARROWS = 34  # from a row to the next one, where arrows lead there
-_BELOW_CURVES = 50  # where some lead to another thread
+_BELOW_CURVES, _BY_DISTANCE, _MOST_BELOW = 36, 12, 84  # where some lead to another thread
 _BELOW_CALL = 56  # where a function stands between the rows
-_SHORT = 44  # the width of short labels
+_PHONE = 356  # pixels of a drawing on a narrow screen
+_MOST_BESIDE = 88  # of a label beside its row there
 _BELOW = 9  # where the values stay
 
 
@@ -31,8 +32,8 @@ class Row(Struct, frozen=True):
         marked: those arrows that the text points out.
         dashed: the values stay as they are; the arrows are drawn as dashed lines.
         call: a function of the warp or block that makes this row from the one above, instead of arrows.
-        short: the label beside the row on narrow screens, where the whole label would be above it.
-        head: of the short labels from this row on.
+        short: the label on narrow screens, where a long one would be above the row.
+        step: on narrow screens, what stands beside the arrows instead of a label beside the row.
     """
 
     label: Text | str
@@ -41,8 +42,8 @@ class Row(Struct, frozen=True):
     marked: Collection[tuple[int, int]] = ()
     dashed: bool = False
     call: str = ""
-    short: str = ""
-    head: Text | None = None
+    short: Text | str = ""
+    step: str = ""
 
 
 class Step(Struct, frozen=True):
@@ -64,6 +65,29 @@ def cells(values: Mapping[int, str], ink: Ink, other: Mapping[int, Ink] | None =
     return {key: (text, (other or {}).get(key, ink)) for key, text in values.items()}
 
 
+class _Places(Struct, frozen=True):
+    """Where `draw_rows` draws.
+
+    Attributes:
+        at: the left edge of the column of each thread.
+        dots: between columns, where some are left out.
+        left, right: the edges of all columns.
+        side, high: the size of a cell, with the space around it.
+        above: the height of the label above each row; 0 if the labels are beside the rows.
+    """
+
+    at: Mapping[int, float]
+    dots: Sequence[float]
+    left: float
+    right: float
+    side: float
+    high: int
+    above: int
+
+    def middle(self, thread: int) -> float:
+        return self.at[thread] + self.side / 2
+
+
 def draw_rows(
     sheet: Sheet,
     rows: Sequence[Row],
@@ -71,7 +95,8 @@ def draw_rows(
     title: Text | str,
     *,
     side: int = 52,
-    left: int = 170,
+    steps: Text | None = None,
+    border: int | None = None,
     narrow: bool = False,
 ) -> Canvas:
     """The threads side by side, their values one below the other.
@@ -81,15 +106,56 @@ def draw_rows(
         rows: from top to bottom.
         columns: the numbers of the threads; None leaves a gap with dots.
         title: what the numbers above the columns are.
-        side: the width of a cell.
-        left: the width of the labels; on a narrow screen they are above their rows.
+        side: the width of a cell; on a narrow screen all cells together fill it.
+        steps: what the steps of the rows are, on a narrow screen.
+        border: the thread before which a dashed line divides the columns.
         narrow: for narrow screens.
     """
-    beside = narrow and any(row.short for row in rows)
-    left, above_row = (left, 0) if not narrow else (_SHORT, 0) if beside else (4, 16)
+    canvas = sheet(0, 0)
+    places = _places(canvas, rows, columns, title, None if narrow else side)
+    tops = [56 if places.above else 26]
+    for row in rows[1:]:
+        tops.append(tops[-1] + places.high + _gap(row, places) + places.above)
+    canvas.width, canvas.height = round(places.right) + 2, tops[-1] + places.high + 2
+    _draw_head(canvas, places, title, steps if narrow else None)
+    longest = max(len(text) for row in rows for text, _ in row.cells.values())
+    letters = Size.LABEL if narrow else Size.VALUE
+    if narrow and longest * letters * 0.6 > places.side - 8:
+        letters = Size.SMALL
+    for row, top in zip(rows, tops, strict=True):
+        _draw_label(canvas, places, row, top, narrow=narrow)
+        for column, (text, ink) in row.cells.items():
+            if column in places.at:
+                cell = places.at[column] + 1, top, places.side - 2, places.high
+                canvas.cell(*cell, text, ink=ink, size=letters)
+        for dot in places.dots:
+            if any(places.at[column] > dot for column in row.cells if column in places.at):
+                canvas.label(dot, top + places.high / 2, "…", "middle", quiet=True)
+        _draw_ways(canvas, places, row, top)
+    if border is not None:
+        x = places.at[border]
+        canvas.arrow(x, 18, x, canvas.height, head=False, dashed=True)
+    return canvas
+
+
+def _places(
+    canvas: Canvas, rows: Sequence[Row], columns: Sequence[int | None], title: Text | str, side: int | None
+) -> _Places:
+    """Where everything is beside the longest label; without a `side`, the columns fill a narrow screen."""
+    narrow = side is None
+    letters = Size.LABEL if narrow else Size.VALUE
+    labels = [(row.short if narrow else "") or row.label for row in rows if not (narrow and row.step)]
+    widest = max(canvas.length(label, letters, mono=isinstance(label, str)) for label in labels)
+    widest = max(widest, canvas.length(title, Size.LABEL))
+    if narrow and any(row.step for row in rows):
+        widest = 59  # for the heads of both
+    beside = not narrow or widest <= _MOST_BESIDE
+    left = 0.0 if not beside else math.ceil(1 + widest + (8 if narrow else 14))
+    if side is None:
+        side = int((_PHONE - left) / sum(0.5 if column is None else 1 for column in columns))
     at: dict[int, float] = {}
     dots = []
-    x = float(left)
+    x = left
     for column in columns:
         if column is None:
             dots.append(x + side / 4)
@@ -97,59 +163,59 @@ def draw_rows(
         else:
             at[column] = x
             x += side
-    high = 26 if narrow else _HIGH
-    tops = []
-    y = 56.0 if above_row else 26.0
-    for index, row in enumerate(rows):
-        if index:
-            y += high + _gap(row) + above_row
-        tops.append(y)
-    canvas = sheet(round(x) + 6, round(y) + high + 8)
-    edge, anchor = (left, "start") if above_row else (left - (8 if beside else 14), "end")
-    canvas.label(edge, 9, title, anchor, size=Size.LABEL, quiet=True)
-    for column, begin in at.items():
-        middle = begin + side / 2
-        canvas.label(middle, 25 if above_row else 9, str(column), "middle", size=Size.LABEL, quiet=True)
-    for row, top in zip(rows, tops, strict=True):
-        if above_row:
-            mono = isinstance(row.label, str)
-            canvas.label(left, top - 10, row.label, size=Size.LABEL, mono=mono)
-        else:
-            _label_beside(canvas, row, (edge, top + high / 2), narrow=narrow)
-        for column, (text, ink) in row.cells.items():
-            if column in at:
-                size = Size.LABEL if narrow else Size.VALUE
-                canvas.cell(at[column] + 1, top, side - 2, high, text, ink=ink, size=size)
-        for dot in dots:
-            if any(at[column] > dot for column in row.cells if column in at):
-                canvas.label(dot, top + high / 2, "…", "middle", quiet=True)
-        below = top - above_row - 4
-        above = top - _gap(row) - above_row + 3
-        shown = [arrow for arrow in row.arrows if arrow[0] in at and arrow[1] in at]
-        for source, target in sorted(shown, key=row.marked.__contains__):
-            start, end = at[source] + side / 2, at[target] + side / 2
-            if (partner := _partner(target, shown)) is not None:  # two heads beside each other
-                apart = math.copysign(side / 7, partner - target)
-                end += apart if source == partner else -apart
-            marked = (source, target) in row.marked
-            canvas.curve(start, above, end, below, marked=marked, dashed=row.dashed)
-        if row.call:
-            box = above + 11
-            canvas.cell(left + 1, box, x - left - 2, 22, row.call, ink=Ink.PLAIN, size=Size.LABEL)
-            for begin in at.values():
-                middle = begin + side / 2
-                canvas.arrow(middle, above - 1, middle, box - 1, head=False)
-                canvas.arrow(middle, box + 23, middle, below)
-    return canvas
+    return _Places(at, dots, left, x, side, 26 if narrow else _HIGH, 0 if beside else 16)
 
 
-def _label_beside(canvas: Canvas, row: Row, at: tuple[float, float], *, narrow: bool) -> None:
-    """The label of a row, or its short one with the head above it, that ends at a point left of its cells."""
-    x, y = at
-    label, size = (row.short, Size.LABEL) if narrow else (row.label, Size.VALUE)
-    canvas.label(x, y, label, "end", size=size, mono=isinstance(row.label, str))
-    if narrow and row.head:
-        canvas.label(x, y - 25, row.head, "end", size=Size.LABEL, quiet=True)
+def _draw_head(canvas: Canvas, places: _Places, title: Text | str, steps: Text | None) -> None:
+    """The numbers of the threads, with what they are before them."""
+    if steps:
+        canvas.label(1, 9, steps, size=Size.LABEL, quiet=True)
+        canvas.label(places.left - 8, 9, title, "end", size=Size.LABEL, quiet=True)
+    else:
+        canvas.label(1, 9, title, size=Size.LABEL, quiet=True)
+    for column in places.at:
+        middle = places.middle(column), 25 if places.above else 9
+        canvas.label(*middle, str(column), "middle", size=Size.LABEL, quiet=True)
+
+
+def _draw_label(canvas: Canvas, places: _Places, row: Row, top: int, *, narrow: bool) -> None:
+    """The label of a row: beside it, above it, or beside the arrows that lead there."""
+    label, size = (row.short or row.label, Size.LABEL) if narrow else (row.label, Size.VALUE)
+    y = top - 10 if places.above else top + places.high / 2
+    if narrow and row.step:
+        label, y = row.step, top - _gap(row, places) / 2
+    canvas.label(1, y, label, size=size, mono=isinstance(label, str))
+
+
+def _draw_ways(canvas: Canvas, places: _Places, row: Row, top: int) -> None:
+    """The arrows that lead to a row, or the function that makes it."""
+    below = top - places.above - 4
+    above = top - _gap(row, places) - places.above + 3
+    shown = _shown(row, places)
+    for source, target in sorted(shown, key=row.marked.__contains__):
+        start, end = places.middle(source), places.middle(target)
+        if (partner := _partner(target, shown)) is not None:  # two heads beside each other
+            apart = math.copysign(places.side / 7, partner - target)
+            own = source == target
+            end += -apart if own else apart
+            if _partner(source, shown) is not None:
+                start += -apart
+        marked = (source, target) in row.marked
+        faint = bool(row.marked) and not marked
+        canvas.curve(start, above, end, below, marked=marked, faint=faint, dashed=row.dashed)
+    if row.call:
+        box = above + 11
+        wide = places.right - places.left - 2
+        canvas.cell(places.left + 1, box, wide, 22, row.call, ink=Ink.PLAIN, size=Size.LABEL)
+        for thread in places.at:
+            middle = places.middle(thread)
+            canvas.arrow(middle, above - 1, middle, box - 1, head=False)
+            canvas.arrow(middle, box + 23, middle, below)
+
+
+def _shown(row: Row, places: _Places) -> list[tuple[int, int]]:
+    """The arrows to a row between threads that have a column."""
+    return [arrow for arrow in row.arrows if arrow[0] in places.at and arrow[1] in places.at]
 
 
 def _partner(target: int, arrows: Sequence[tuple[int, int]]) -> int | None:
@@ -159,12 +225,14 @@ def _partner(target: int, arrows: Sequence[tuple[int, int]]) -> int | None:
     return others.pop() if len(sources) == 2 and len(others) == 1 else None
 
 
-def _gap(row: Row) -> int:
-    """The space between a row and the one above, without its label."""
+def _gap(row: Row, places: _Places) -> int:
+    """The space between a row and the one above, without its label: the further arrows lead, the more."""
     if row.call:
         return _BELOW_CALL
-    if any(source != target for source, target in row.arrows):
-        return _BELOW_CURVES
+    order = list(places.at)
+    far = max((abs(order.index(one) - order.index(other)) for one, other in _shown(row, places)), default=0)
+    if far:
+        return min(_BELOW_CURVES + far * _BY_DISTANCE, _MOST_BELOW)
     return _BELOW_ARROWS if row.arrows else _BELOW
 
 

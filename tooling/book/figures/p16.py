@@ -289,9 +289,9 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         if power % 2 == 1:
             text = number(value) if value >= 1 else f"1/{number(1 / value)}"
             canvas.label(left - 6, y, text, "end", size=small, quiet=True)
-    canvas.label(left - 6 if narrow else left - 30, 12, "TFLOP/s", size=Size.LABEL, bold=True)
+    canvas.label(left - 6 if narrow else left - 30, 12, "TFLOP/s", size=Size.LABEL, quiet=True)
     axis = Text("arithmetic intensity, FLOP per byte")
-    canvas.label(left + wide / 2, top + high + 36, axis, "middle", size=Size.LABEL, bold=True)
+    canvas.label(left + wide / 2, top + high + 36, axis, "middle", size=Size.LABEL, quiet=True)
     _, _, ink = canvas.shade.marks[Ink.PLAIN]
     ridge = roof.peak / roof.bandwidth
     start = max(low_x, low_y / roof.bandwidth)

@@ -186,9 +186,10 @@ def draw_sizes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for row in _measured(facts):
         if row[0] in ("cold", "warm"):
             (cold if row[0] == "cold" else warm)[int(row[1])] = float(row[5])
+    end = f"{round(cold[max(cold)]):,} GB/s"
     series = (
         Series(Text("run again and again"), warm, Ink.PLAIN, 1 << 14, (1, 1)),
-        Series(Text("caches overwritten"), cold, Ink.RESULT, 1 << 16, (-1, -1), ring=True),
+        Series(Text("caches overwritten"), cold, Ink.RESULT, 1 << 18, (-1, -1), ring=True, end=end),
     )
     axis = Axis("GB/s", (1, 10, 100, 1000, 10_000), logarithmic=True)
     return draw_chart(sheet, series, axis, Text("elements"), every=2, narrow=narrow)
@@ -288,7 +289,7 @@ FIGURES = (
         Text(
             "The first load of the first warp. Each row is 128 bytes, cut into sectors of 32 bytes; a "
             "number is the thread that reads there. With a chunk or a tile per thread, half of each "
-            "sector is wasted."
+            "sector is wasted (hatched)."
         ),
         Text(
             "Three maps of memory. manual-vectorized: each of 8 threads reads 16 bytes at the beginning "
@@ -359,13 +360,13 @@ FIGURES = (
         "p23-memory",
         Text(
             "The memory request of one step of the loop. Each row is 128 bytes, labelled with its offset, "
-            "and a number is the thread that reads there. Memory is transferred in sectors of 32 bytes "
-            "(coloured): every thread needs 4 bytes and transfers 32."
+            "and a number is the thread that reads there. Memory is transferred in sectors of 32 bytes: "
+            "every thread needs 4 bytes and transfers 32, of which 28 are wasted (hatched)."
         ),
         Text(
             "A map of the input, a row for every 128 bytes. In each row the first of four 32-byte sectors "
-            "is coloured, and its first word belongs to one thread: thread 0 in the first row, thread 1 "
-            "in the second, and so on, to 32 rows for the 32 threads of the warp."
+            "is moved. Its first word belongs to one thread: thread 0 in the first row, thread 1 in the "
+            "second, and so on, to 32 rows for the 32 threads of the warp. Its other seven words are hatched."
         ),
         draw_step,
         traces=("p23 --tiled",),

@@ -28,14 +28,14 @@ def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     product = {lane: number(data["a"][lane] * data["b"][lane]) for lane in _LANES}
     same = tuple((lane, lane) for lane in _LANES)
     rows = (
-        Row("a[global_i]", cells(shown["a"], Ink.PLAIN)),
-        Row("b[global_i]", cells(shown["b"], Ink.PLAIN)),
+        Row("a[global_i]", cells(shown["a"], Ink.PLAIN), short="a"),
+        Row("b[global_i]", cells(shown["b"], Ink.PLAIN), short="b"),
         Row("product", cells(product, Ink.LIVE), same),
         Row("total", cells(dict.fromkeys(_LANES, number(total)), Ink.LIVE), call="warp.sum"),
-        Row("output[0]", cells({0: number(total)}, Ink.RESULT), ((0, 0),)),
+        Row("output[0]", cells({0: number(total)}, Ink.RESULT), ((0, 0),), short="output"),
     )
     columns = (0, 1, 2, None, 30, 31) if narrow else (0, 1, 2, 3, 4, None, 29, 30, 31)
-    return draw_rows(sheet, rows, columns, Text("lane"), side=58 if narrow else 62, left=116, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("lane"), side=62, narrow=narrow)
 
 
 def draw_divergence(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -73,7 +73,7 @@ def draw_exchange(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
 def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """A chart with logarithmic axes: time against the number of elements."""
     kernels = measured(facts, f"{_PROGRAM} --benchmark")
-    left, top, wide, high = (34, 30, 290, 250) if narrow else (54, 30, 560, 300)
+    left, top, wide, high = (22, 30, 324, 250) if narrow else (54, 30, 560, 300)
     sizes = [row.elements for row in next(iter(kernels.values()))]
     low_x, high_x, low_y, high_y = sizes[0], sizes[-1], 2.0, 64.0
 
@@ -83,7 +83,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     def y_of(time: float) -> float:
         return top + high - high * math.log2(time / low_y) / math.log2(high_y / low_y)
 
-    canvas = sheet(left + wide + (12 if narrow else 30), top + high + 50)
+    canvas = sheet(left + wide + (12 if narrow else 30), top + high + 43)
     small = Size.SMALL if narrow else Size.LABEL
     faint = canvas.shade.grid
     for power in range(1, 7):
@@ -96,11 +96,12 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 (left + wide + 8, "end") if narrow and elements == high_x else (x_of(elements), "middle")
             )
             canvas.label(x, top + high + 14, f"{elements:,}", anchor, size=small, quiet=True)
-    canvas.label(2 if narrow else left - 20, 12, Text("µs"), bold=True, size=Size.LABEL)
-    canvas.label(left + wide / 2, top + high + 36, Text("elements"), "middle", size=Size.LABEL, bold=True)
+    canvas.label(left - 20, 12, Text("µs"), quiet=True, size=Size.LABEL)
+    canvas.label(left + wide / 2, top + high + 36, Text("elements"), "middle", size=Size.LABEL, quiet=True)
     inks = (Ink.SPARE, Ink.PLAIN, Ink.RESULT)
     for index, ((kernel, rows), ink) in enumerate(zip(kernels.items(), inks, strict=True)):
-        fill, line = canvas.shade.marks[ink][0], line_colour(canvas, ink)
+        line = line_colour(canvas, ink)
+        fill = line if ink is Ink.RESULT else canvas.shade.paper
         points = [(x_of(row.elements), y_of(row.microseconds)) for row in rows]
         _line(canvas, points, line, 2)
         for x, y in points:
@@ -109,7 +110,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         y = top + 14 + index * 20
         _line(canvas, [(left + 14, y), (left + 36, y)], line, 2)
         canvas.embed(f'<circle cx="{left + 25:g}" cy="{y:g}" r="4.5" fill="{fill}" stroke="{line}"/>')
-        canvas.label(left + 46, y, kernel, size=Size.LABEL, colour=line, mono=True)
+        canvas.label(left + 46, y, kernel, size=Size.LABEL, colour=line, mono=True, bold=True)
     return canvas
 
 

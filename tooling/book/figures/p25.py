@@ -27,7 +27,7 @@ def draw_shuffle(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         Row("output", cells({lane: number(difference[lane]) for lane in _LANES}, Ink.RESULT)),
     )
     columns = (0, 1, 2, None, 29, 30, 31) if narrow else (0, 1, 2, 3, 4, None, 28, 29, 30, 31)
-    return draw_rows(sheet, rows, columns, Text("lane"), side=48 if narrow else 58, left=96, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("lane"), side=58, narrow=narrow)
 
 
 def draw_window(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -49,11 +49,7 @@ def draw_window(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         Row("after_next", cells(received(2), Ink.LIVE, outside(2))),
         Row("output", cells({i: f"{means[i]:.5g}" for i in columns}, Ink.RESULT)),
     )
-    canvas = draw_rows(sheet, rows, columns, "global_i", side=62 if narrow else 76, left=116, narrow=narrow)
-    side, left = (62, 4) if narrow else (76, 116)
-    border = left + columns.index(WARP) * side
-    canvas.arrow(border, 18, border, canvas.height - 4, head=False, dashed=True)
-    return canvas
+    return draw_rows(sheet, rows, columns, "global_i", side=76, border=WARP, narrow=narrow)
 
 
 def draw_broadcast(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -63,13 +59,13 @@ def draw_broadcast(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     total = number(sum(own[:4]))
     zeros = dict.fromkeys(_LANES, "0")
     rows = (
-        Row("a[global_i]", cells({lane: number(own[lane]) for lane in _LANES}, Ink.PLAIN)),
+        Row("a[global_i]", cells({lane: number(own[lane]) for lane in _LANES}, Ink.PLAIN), short="a"),
         Row("total", cells({**zeros, 0: total}, Ink.SPARE, {0: Ink.LIVE}), tuple((i, 0) for i in range(4))),
         Row("total", cells(dict.fromkeys(_LANES, total), Ink.LIVE), call="warp.broadcast"),
         Row("output", cells({lane: number(result[lane]) for lane in _LANES}, Ink.RESULT)),
     )
     columns = (0, 1, 2, 3, None, 31) if narrow else (0, 1, 2, 3, 4, 5, None, 30, 31)
-    return draw_rows(sheet, rows, columns, Text("lane"), side=54 if narrow else 58, left=116, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("lane"), side=58, narrow=narrow)
 
 
 FIGURES = (

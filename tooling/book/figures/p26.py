@@ -21,9 +21,7 @@ def draw_partners(_: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for mask in (1, 2, 4):
         label = Text("partner, mask {mask}").of(mask=f"{mask:03b}")
         rows.append(Row(label, cells({lane: str(lane ^ mask) for lane in _FEW}, Ink.LIVE)))
-    return draw_rows(
-        sheet, rows, tuple(_FEW), Text("lane"), side=42 if narrow else 58, left=170, narrow=narrow
-    )
+    return draw_rows(sheet, rows, tuple(_FEW), Text("lane"), side=58, narrow=narrow)
 
 
 def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -37,7 +35,7 @@ def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     while mask:
         values = [max(values[lane], values[lane ^ mask]) for lane in _LANES]
         inside = mask < len(_FEW)
-        label, short = (
+        label, step = (
             (Text("after mask {mask}"), str(mask)) if inside else (Text("after masks 16 and 8"), "16, 8")
         )
         arrows = tuple(
@@ -47,12 +45,9 @@ def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             marked = frozenset(arrow for arrow in arrows if arrow[0] in reached and inside)
             reached |= {lane for _, lane in marked}
             held = cells({lane: number(values[lane]) for lane in lanes}, Ink.LIVE)
-            head = None if inside else Text("mask")
-            rows.append(
-                Row(label.of(mask=mask), held, arrows, marked, dashed=not inside, short=short, head=head)
-            )
+            rows.append(Row(label.of(mask=mask), held, arrows, marked, dashed=not inside, step=step))
         mask //= 2
-    return draw_rows(sheet, rows, lanes, Text("lane"), side=36 if narrow else 58, left=170, narrow=narrow)
+    return draw_rows(sheet, rows, lanes, Text("lane"), side=58, steps=Text("mask"), narrow=narrow)
 
 
 def draw_partition(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -73,10 +68,14 @@ def draw_partition(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             cells({lane: str(before[lane]) for lane in _LANES}, Ink.LIVE),
             call="warp.prefix_sum[exclusive=True]",
         ),
-        Row(Text("index in output"), cells({lane: str(index[lane]) for lane in _LANES}, Ink.RESULT)),
+        Row(
+            Text("index in output"),
+            cells({lane: str(index[lane]) for lane in _LANES}, Ink.RESULT),
+            short=Text("index"),
+        ),
     )
     columns = (0, 1, 2, 3, 4, None, 30, 31) if narrow else (0, 1, 2, 3, 4, 5, 6, 7, None, 29, 30, 31)
-    return draw_rows(sheet, rows, columns, Text("lane"), side=42 if narrow else 46, left=150, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("lane"), side=46, narrow=narrow)
 
 
 FIGURES = (

@@ -38,7 +38,7 @@ def draw_functions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         ),
     )
     columns = (0, 1, 2, 3, None, 126, 127) if narrow else (0, 1, 2, 3, 4, 5, None, 126, 127)
-    return draw_rows(sheet, rows, columns, Text("thread"), side=48 if narrow else 56, left=150, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("thread"), side=56, narrow=narrow)
 
 
 def draw_block_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -51,17 +51,21 @@ def draw_block_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     sums = {warp: sums[warp] for warp in warps}
     rows = (
         Row(Text("threads"), cells(threads, Ink.PLAIN)),
-        Row(Text("sum of the warp"), cells(sums, Ink.LIVE), call="warp.sum"),
-        Row(Text("shared memory"), cells(sums, Ink.LIVE), tuple((warp, warp) for warp in warps)),
+        Row(Text("sum of the warp"), cells(sums, Ink.LIVE), call="warp.sum", short=Text("sum")),
+        Row(
+            Text("shared memory"),
+            cells(sums, Ink.LIVE),
+            tuple((warp, warp) for warp in warps),
+            short=Text("shared"),
+        ),
         Row(
             Text("total, thread 0"),
             cells({0: f"{total:.0f}"}, Ink.RESULT),
             tuple((warp, 0) for warp in warps),
+            short=Text("total"),
         ),
     )
-    return draw_rows(
-        sheet, rows, tuple(warps), Text("warp"), side=82 if narrow else 124, left=150, narrow=narrow
-    )
+    return draw_rows(sheet, rows, tuple(warps), Text("warp"), side=124, narrow=narrow)
 
 
 def draw_histogram(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -81,12 +85,13 @@ def draw_histogram(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         Row(
             Text("index in row {row}").of(row=_BIN),
             cells({i: str(place[i]) for i in threads if belongs[i]}, Ink.RESULT),
+            short=Text("index"),
         ),
     )
     columns: tuple[int | None, ...] = (12, 13, 14, None, 24, 25, None, 93, 127)
     if not narrow:
         columns = (11, 12, 13, 14, None, 24, 25, None, 92, 93, 94, None, 127)
-    return draw_rows(sheet, rows, columns, Text("thread"), side=42 if narrow else 50, left=124, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("thread"), side=50, narrow=narrow)
 
 
 def draw_normalize(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -107,7 +112,7 @@ def draw_normalize(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         Row("output", cells({i: f"{result[i]:.3f}" for i in threads}, Ink.RESULT)),
     )
     columns = (0, 1, 2, 3, None, 126, 127) if narrow else (0, 1, 2, 3, 4, 5, None, 126, 127)
-    return draw_rows(sheet, rows, columns, Text("thread"), side=48 if narrow else 58, left=96, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("thread"), side=58, narrow=narrow)
 
 
 FIGURES = (

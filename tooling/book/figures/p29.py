@@ -50,7 +50,7 @@ def draw_values(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     blurred = {element - low: value for element, value in shared.items()}
     first = min(loaded)
     chosen = 4 if not narrow else 3
-    columns = range(7 if narrow else 9)
+    columns = range(6 if narrow else 9)
     window = tuple((chosen + j, chosen) for j in range(-radius, radius + 1))
     rows = (
         Row("input", cells({i: f"{own[i]:.2f}" for i in columns}, Ink.PLAIN)),
@@ -68,9 +68,7 @@ def draw_values(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     )
     if size < len(columns):
         raise ValueError("a block is shorter than the figure")
-    return draw_rows(
-        sheet, rows, tuple(columns), Text("element"), side=48 if narrow else 62, left=130, narrow=narrow
-    )
+    return draw_rows(sheet, rows, tuple(columns), Text("element"), side=62, narrow=narrow)
 
 
 def draw_rounds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -95,9 +93,7 @@ def draw_rounds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         texts = {i: number(round(values[i], 3)) for i in columns}
         rows.append(Row(label, cells(texts, Ink.LIVE), arrows))
     rows.append(Row("output", cells({i: number(round(out[i], 3)) for i in columns}, Ink.RESULT)))
-    return draw_rows(
-        sheet, rows, tuple(columns), Text("element"), side=48 if narrow else 54, left=150, narrow=narrow
-    )
+    return draw_rows(sheet, rows, tuple(columns), Text("element"), side=54, narrow=narrow)
 
 
 FIGURES = (

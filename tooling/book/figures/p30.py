@@ -86,7 +86,7 @@ FIGURES = (
         Text(
             "What warp 1 of the first block reads of `a` in each kernel, before the puzzle is solved. "
             "Each line is 128 bytes, cut into sectors of 32 bytes; a number is the lane that reads "
-            "there. A coloured sector is moved as a whole."
+            "there. A sector is moved as a whole, so words that no lane reads (hatched) are moved, too."
         ),
         Text(
             "Three maps of memory. In kernel1, lanes 0 to 31 of the warp fill the four sectors of one "

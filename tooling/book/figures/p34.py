@@ -40,13 +40,13 @@ def _columns(facts: Facts) -> tuple[_Column, ...]:
 
 def draw_cluster(facts: Facts, sheet: Sheet) -> Canvas:
     """Input ranges, blocks with their scale and sum, both halves of the cluster's barrier, outputs."""
-    left, width, edge, inset = 158, 144, 8, 14
+    left, width, edge, inset = 136, 139, 8, 14
     columns = _columns(facts)
     right = left + len(columns) * width
     given, cluster = 20, 90
     scale, block_barrier, arrive, total, wait = (cluster + down for down in (58, 112, 140, 162, 216))
     output = cluster + 278
-    canvas = sheet(right + 20, output + 40)
+    canvas = sheet(right + 20, output + 36)
     canvas.frame(left - 8, cluster, len(columns) * width + 16, 244)
     for block, column in enumerate(columns):
         x, inner = left + block * width + edge, width - 2 * edge
@@ -66,7 +66,6 @@ def draw_cluster(facts: Facts, sheet: Sheet) -> Canvas:
         canvas.arrow(left - 7, y, right + 7, y, head=False, dashed=True)
     names: tuple[tuple[float, Text | str], ...] = (
         (given + 17, "input"),
-        (cluster + 36, Text("one cluster")),
         (scale + 17, Text("multiply")),
         (block_barrier, "barrier()"),
         (arrive, "cluster_arrive()"),
@@ -74,25 +73,34 @@ def draw_cluster(facts: Facts, sheet: Sheet) -> Canvas:
         (wait, "cluster_wait()"),
         (output + 17, "output"),
     )
-    canvas.label(left - 18, given - 11, Text("offset"), "end", size=Size.LABEL, quiet=True)
+    _name_cluster(canvas, left + 2, cluster)
+    canvas.label(1, given - 11, Text("offset"), size=Size.LABEL, quiet=True)
     for level, text in names:
         size = Size.LABEL if str(text).endswith("()") else Size.VALUE
-        canvas.label(left - 18, level, text, "end", mono=isinstance(text, str), size=size)
+        canvas.label(1, level, text, mono=isinstance(text, str), size=size)
     return canvas
+
+
+def _name_cluster(canvas: Canvas, x: float, y: float) -> None:
+    """The name of the frame, on its upper line from `x` on."""
+    name = Text("cluster")
+    width = canvas.length(name, Size.LABEL) + 10
+    canvas.plate(x + width / 2, y, width, name)
 
 
 def draw_cluster_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     """The same for narrow screens: the names of the cluster's calls are between two parts of each block."""
-    left, width, inset, high = 10, 82, 8, 32
+    left, width, inset, high = 9, 84, 8, 32
     columns = _columns(facts)
     right = left + len(columns) * width
     given, cluster = 42, 104
     before, after = cluster + 30, cluster + 176  # the barrier of the cluster
-    output = cluster + 292
-    canvas = sheet(right + 10, output + high + 26)
-    canvas.label(left + 3, 10, "input", size=Size.LABEL, mono=True)
+    output = cluster + 306
+    canvas = sheet(right + 10, output + high + 2)
+    for y, array in ((10, "input"), (output - 17, "output")):
+        canvas.label(1, y, array, size=Size.LABEL, mono=True)
     canvas.frame(left - 8, cluster, len(columns) * width + 16, 264)
-    canvas.label(left + 3, cluster + 15, Text("one cluster"), size=Size.LABEL)
+    canvas.label(left + 3, cluster + 15, Text("cluster"), size=Size.LABEL)
     for block, column in enumerate(columns):
         x, inner = left + block * width + 3, width - 6
         middle, cell, side = x + inner / 2, x + inset, inner - 2 * inset
@@ -103,17 +111,23 @@ def draw_cluster_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         name = Text("block {block}").of(block=block)
         canvas.label(middle, before + 18, name, "middle", bold=True, size=Size.LABEL)
         canvas.cell(cell, before + 34, side, high, f"× {block + 1}", ink=Ink.LIVE, size=Size.LABEL)
-        canvas.label(middle, before + 81, "barrier()", "middle", size=Size.SMALL, mono=True)
-        canvas.arrow(x + 1, before + 94, x + inner - 1, before + 94, head=False, dashed=True)
+        _draw_rule(canvas, (x + 1, x + inner - 1), before + 86, "barrier()", Size.SMALL)
         canvas.frame(x, after, inner, high + 16)
         canvas.cell(cell, after + 8, side, high, Text("sum"), ink=Ink.LIVE, size=Size.LABEL)
         canvas.arrow(middle, cluster + 266, middle, output - 4)
         canvas.cell(cell, output, side, high, column.total, ink=Ink.RESULT, size=Size.LABEL)
-    for y, call in ((before + 134, "cluster_arrive()"), (after + high + 44, "cluster_wait()")):
-        canvas.label(left + 3, y - 12, call, size=Size.LABEL, mono=True)
-        canvas.arrow(left - 7, y, right + 7, y, head=False, dashed=True)
-    canvas.label(left + 3, output + high + 14, "output", size=Size.LABEL, mono=True)
+    for y, call in ((before + 126, "cluster_arrive()"), (after + high + 36, "cluster_wait()")):
+        _draw_rule(canvas, (left - 7, right + 7), y, call, Size.LABEL)
     return canvas
+
+
+def _draw_rule(canvas: Canvas, ends: tuple[float, float], y: float, call: str, size: Size) -> None:
+    """A dashed line with the name of a barrier in its middle."""
+    left, right = ends
+    middle, half = (left + right) / 2, canvas.length(call, size, mono=True) / 2 + 5
+    canvas.arrow(left, y, middle - half, y, head=False, dashed=True)
+    canvas.arrow(right, y, middle + half, y, head=False, dashed=True)
+    canvas.label(middle, y, call, "middle", size=size, mono=True)
 
 
 def draw_scopes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -168,16 +182,19 @@ def draw_reduction(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         Row("input", cells(ranges, Ink.PLAIN)),
         Row("shared[0]", cells(sums, Ink.LIVE), same),
         Row("temp_storage", cells(sums, Ink.PLAIN), same),
-        Row(Text("read by block 0"), cells(sums, Ink.LIVE), call="cluster_sync()"),
+        Row(
+            Text("read by block 0"),
+            cells(sums, Ink.LIVE),
+            call="cluster_sync()",
+            short=Text("block {block}").of(block=total.block),
+        ),
         Row(
             "output[0]",
             cells({total.block: number(total.value)}, Ink.RESULT),
             tuple((block, total.block) for block in sums),
         ),
     )
-    return draw_rows(
-        sheet, rows, sorted(sums), Text("block"), side=80 if narrow else 116, left=150, narrow=narrow
-    )
+    return draw_rows(sheet, rows, sorted(sums), Text("block"), side=116, narrow=narrow)
 
 
 def draw_levels(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size, measured
 from tooling.book.figures.traces import SHARED, Event, Trace
 from tooling.simulator.counters.banks import Service
-from tooling.simulator.counters.drawing import Form, Room, bank_map, memory_map
+from tooling.simulator.counters.drawing import Form, Map, Room, bank_map, memory_map
 from tooling.simulator.counters.hook import Sample
 from tooling.simulator.counters.profile import Picture
 from tooling.simulator.counters.warp_rows import LANES, NONE
@@ -21,14 +21,17 @@ from tooling.simulator.gpu.launch import Dim3
 from tooling.text import Text
 
 _HEADING = 30
-_GAP = 22
+_GAP, _TELEPHONE_GAP = 22, 14
+_SWATCH = 15  # the side of a box in a legend
 _PAGE = 704  # pixels of a line of text
 _BOOK = Form(cell=20, left=50, line=32, most_rows=6, inset=1, flush=True, numbered=True, by_lane=False)
 """What all forms have in common; where the numbers of lanes need the room, the inset is smaller."""
-_PAGE_WORDS = replace(_BOOK, cell=19, rim=3, inset=0.5)
-_PAGE_ABOVE = replace(_BOOK, left=1, rim=3, above=True, room=Room(before_note=9, after_note=10, after_row=14))
+_PAGE_WORDS = replace(_BOOK, cell=19, rim=2, inset=0.5, unused=True)
+_PAGE_ABOVE = replace(
+    _PAGE_WORDS, cell=20, left=1, above=True, inset=1, room=Room(before_note=9, after_note=10, after_row=14)
+)
 _PAGE_BANKS = replace(_BOOK, every=4)
-_TELEPHONE_WORDS = replace(_PAGE_ABOVE, cell=19, line=16, room=Room(before_note=9, after_note=5, after_row=8))
+_TELEPHONE_WORDS = replace(_PAGE_ABOVE, cell=21, line=16, room=Room(before_note=9, after_note=5, after_row=8))
 _TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=44, line=16, inset_down=0.5)
 _FOLD_WORDS = replace(_PAGE_WORDS, left=40)
 _TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, inset=0.5)
@@ -38,12 +41,18 @@ _STYLE = """
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
 .map .address {{ fill: {text}; }}
 .map .lane {{ font-size: {size}px; fill: {live[2]}; text-anchor: middle; }}
-.map g rect {{ fill: {live[0]}; stroke: {live[1]}; }} .words g rect {{ fill: {plain[0]}; }}
-.moved {{ fill: {live[0]}; stroke: {live[1]}; stroke-opacity: .5; }}
-.word {{ stroke: {live[1]}; opacity: .4; }}
-.still, .first {{ fill: {spare[0]}; stroke: {spare[1]}; }}
+.map g rect {{ fill: {live[0]}; stroke: {live[1]}; }}
+.moved {{ fill: {paper}; stroke: {live[1]}; stroke-opacity: .5; }}
+.unused {{ fill: url(#hatched); }}
+.still {{ fill: none; stroke: {plain[1]}; stroke-opacity: .6; }}
+.first {{ fill: {spare[0]}; stroke: {spare[1]}; }}
 .again {{ fill: {wrong[0]}; stroke: {wrong[1]}; stroke-opacity: .5; }}
 """
+_HATCHING = (
+    '<defs><pattern id="hatched" width="4" height="4" patternUnits="userSpaceOnUse" '
+    'patternTransform="rotate(45)"><rect width="4" height="4" fill="{paper}"/>'
+    '<path d="M1 0v4" stroke="{line}" stroke-opacity=".75"/></pattern></defs>'
+)
 
 
 def request(trace: Trace, event: Event, warp: int = 0) -> Picture:
@@ -67,7 +76,7 @@ def draw_request(sheet: Sheet, picture: Picture, *, narrow: bool = False) -> Can
     """The memory map of a request to global memory, to fit a fold; the bank map of one to shared memory."""
     forms = (_TELEPHONE_FOLD_WORDS, _TELEPHONE_FOLD_BANKS) if narrow else (_FOLD_WORDS, _PAGE_BANKS)
     canvas = sheet(0, 0)
-    _set_style(canvas, narrow=narrow)
+    _set_style(canvas, [picture], narrow=narrow)
     _draw_map(canvas, picture, *forms)
     return canvas
 
@@ -92,31 +101,43 @@ def draw_requests(
         words = _PAGE_ABOVE
     words = replace(words, most_rows=most_rows or words.most_rows)
     canvas = sheet(0 if narrow else _PAGE, 0)  # so it begins where the text does
-    _set_style(canvas, narrow=narrow)
+    _set_style(canvas, [picture for _, picture in pictures], narrow=narrow)
+    gap = _TELEPHONE_GAP if narrow else _GAP
+    all_moved = True
     for heading, picture in pictures:
         canvas.label(1, canvas.height + 12, heading, bold=True, mono=isinstance(heading, str))
         canvas.height += _HEADING
-        _draw_map(canvas, picture, words, banks)
-        canvas.height += _GAP if picture is not pictures[-1][1] else 0
+        all_moved &= 'class="still"' not in _draw_map(canvas, picture, words, banks).contents
+        canvas.height += gap if picture is not pictures[-1][1] else 0
+    if _of_memory([picture for _, picture in pictures]):
+        _draw_states(canvas, all_moved=all_moved)
     return canvas
 
 
-def _set_style(canvas: Canvas, *, narrow: bool) -> None:
-    """Defines the colours and sizes of maps."""
+def _set_style(canvas: Canvas, pictures: Sequence[Picture], *, narrow: bool) -> None:
+    """Defines the colours and sizes of maps, and the hatching of those of memory."""
     marks = canvas.shade.marks
     style = _STYLE.format(
         size=Size.SMALL if narrow else Size.LABEL,
         soft=canvas.shade.quiet,
         text=canvas.shade.text,
+        paper=canvas.shade.paper,
         live=marks[Ink.LIVE],
         plain=marks[Ink.PLAIN],
         spare=marks[Ink.SPARE],
         wrong=marks[Ink.WRONG],
     )
     canvas.embed(f"<style>{style}</style>")
+    if _of_memory(pictures):
+        canvas.embed(_HATCHING.format(paper=canvas.shade.paper, line=marks[Ink.LIVE][1]))
 
 
-def _draw_map(canvas: Canvas, picture: Picture, words: Form, banks: Form) -> None:
+def _of_memory(pictures: Sequence[Picture]) -> bool:
+    """Whether a map of global memory is among those of some requests."""
+    return any(picture.sample.service is None for picture in pictures)
+
+
+def _draw_map(canvas: Canvas, picture: Picture, words: Form, banks: Form) -> Map:
     """Draws one map below what is on the canvas."""
     if picture.sample.service:
         drawn, kind = bank_map(picture, canvas.language, banks), "map"
@@ -125,3 +146,22 @@ def _draw_map(canvas: Canvas, picture: Picture, words: Form, banks: Form) -> Non
     canvas.embed(f'<g class="{kind}" transform="translate(0 {canvas.height})">{drawn.contents}</g>')
     canvas.width = max(canvas.width, drawn.width)
     canvas.height += drawn.height
+    return drawn
+
+
+def _draw_states(canvas: Canvas, *, all_moved: bool) -> None:
+    """Draws what the looks of a word in a map of memory mean, below what is on the canvas."""
+    fill, line, _ = canvas.shade.marks[Ink.LIVE]
+    states = (
+        (Text("moved and used"), f'fill="{fill}" stroke="{line}"'),
+        (Text("moved, not used"), f'fill="url(#hatched)" stroke="{line}" stroke-opacity=".5"'),
+        (Text("not moved"), f'fill="none" stroke="{canvas.shade.marks[Ink.PLAIN][1]}"'),
+    )
+    x, y = 1.5, canvas.height + _TELEPHONE_GAP
+    for name, look in states[: 2 if all_moved else 3]:
+        beside = x + _SWATCH + 6
+        canvas.embed(f'<rect x="{x:g}" y="{y - 8:g}" width="{_SWATCH}" height="{_SWATCH}" rx="3" {look}/>')
+        canvas.label(beside, y, name, size=Size.LABEL)
+        x = beside + measured(canvas.say(name), Size.LABEL) + 16
+    canvas.width = max(canvas.width, round(x))
+    canvas.height += _TELEPHONE_GAP + _SWATCH // 2 + 2

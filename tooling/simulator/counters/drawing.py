@@ -59,6 +59,7 @@ class Form(Struct, frozen=True):
         numbered: every row of a bank map is labelled as a pass; otherwise the first row of each pass, if a
             request takes several.
         by_lane: the box of a lane has the colour of that lane; otherwise that of the style sheet.
+        unused: each word of a moved sector that no lane touches is a box; otherwise lines separate the words.
     """
 
     cell: int
@@ -74,6 +75,7 @@ class Form(Struct, frozen=True):
     flush: bool = False
     numbered: bool = False
     by_lane: bool = True
+    unused: bool = False
 
     @property
     def high(self) -> int:
@@ -249,6 +251,7 @@ def _offset(offset: int, top: int, language: str, form: Form) -> str:
 
 def _memory_row(cells: list[Cell], top: int, form: Form) -> str:
     touched = {cell.column // _SECTOR_WORDS for cell in cells}
+    used = {cell.column + word for cell in cells for word in range(cell.words)}
     parts = []
     for sector in range(ROW // SECTOR):
         style = "moved" if sector in touched else "still"
@@ -258,7 +261,10 @@ def _memory_row(cells: list[Cell], top: int, form: Form) -> str:
             f'<rect class="{style}" x="{left - form.rim}" y="{y}" width="{width + 2 * form.rim}" '
             f'height="{form.high}" rx="3"/>'
         )
-        if sector in touched:
+        if sector in touched and form.unused:
+            words = set(range(first, first + _SECTOR_WORDS)) - used
+            parts += [_box(form.x(word), y, form.cell, form, "unused") for word in sorted(words)]
+        elif sector in touched:
             parts += [
                 f'<path class="word" d="M{left + k * form.cell} {y + 3}v{form.high - 6}"/>'
                 for k in range(1, _SECTOR_WORDS)
@@ -299,15 +305,21 @@ def _cell(
     if len(lanes) > 1:
         text = f"×{len(lanes)}"
     names = ", ".join(map(str, lanes))
-    across, down = form.inset, form.rim or form.inset_down
     line = top + form.high // 2 + 4
     label = f'<text class="lane" x="{left + width / 2:g}" y="{line}">{text}</text>'
     if beside and len(text) * _ADVANCE > width:
         label = _label(left + width + 3, line, text)
-    fill = f' fill="{_colour(lanes[0])}"' if form.by_lane else ""
+    box = _box(left, top, width, form, fill=_colour(lanes[0]) if form.by_lane else "")
+    return f"<g><title>lane {names}</title>{box}{label}</g>"
+
+
+def _box(left: int, top: int, width: int, form: Form, kind: str = "", *, fill: str = "") -> str:
+    """The box of one word or several."""
+    across, down = form.inset, form.rim or form.inset_down
+    attributes = (f' class="{kind}"' if kind else "") + (f' fill="{fill}"' if fill else "")
     return (
-        f'<g><title>lane {names}</title><rect x="{left + across:g}" y="{top + down:g}" '
-        f'width="{width - 2 * across:g}" height="{form.high - 2 * down:g}" rx="3"{fill}/>{label}</g>'
+        f'<rect x="{left + across:g}" y="{top + down:g}" width="{width - 2 * across:g}" '
+        f'height="{form.high - 2 * down:g}" rx="3"{attributes}/>'
     )
 
 
