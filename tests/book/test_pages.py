@@ -158,7 +158,9 @@ def test_tips_are_named_where_a_page_has_several(real: Project) -> None:
 
 def test_the_code_of_a_wrong_answer_is_that_which_is_judged(real: Project) -> None:
     shown = renderer(real).render(PAGE, "{{#wrong p01 read_backwards add_10_solution}}")
-    assert shown.startswith("```mojo,changed\ndef add_10(\n")
+    first, _, code = shown.partition("\n")
+    assert re.fullmatch(r"```mojo,changed,file:p01\.mojo#L(\d+)-L(\d+)@\1-\d+\+\d+-\2", first)
+    assert code.startswith("def add_10(\n")
     assert "output[unsafe_offset=i] = a[unsafe_offset=SIZE - 1 - i] + 10\n" in shown
     assert "FILL" not in shown
 

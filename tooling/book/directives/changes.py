@@ -45,12 +45,16 @@ def changed_code(selection: Selection, solution: Mapping[str, str], wrong: Mappi
     every = [line for line in _compared(solution[name], wrong[name]) if not is_mark(f"{line.text}\n")]
     lines = [line for line in every if line.number in about] or every
     shown = [_trimmed(lines[start:stop]) for start, stop in _changes(lines)]
-    language = "python" if name.endswith(".py") else "mojo"
     numbers = [[line.number for line in part if line.kind != "removed"] for part in shown]
-    listed = ranges([number for part in numbers for number in (0, *part)][1:])
-    first, last = numbers[0][0], numbers[-1][-1]
+    fence = opening_fence(name, [number for part in numbers for number in (0, *part)][1:])
     code = "\n".join("".join(map(_marked, _runs(part))) for part in shown)
-    return f"```{language},changed,file:{name}#L{first}-L{last}@{listed}\n{code}```\n\n"
+    return f"{fence}\n{code}```\n\n"
+
+
+def opening_fence(file: str, numbers: Sequence[int]) -> str:
+    """The first line of a block with these lines of a wrong answer; 0 stands for lines that are left out."""
+    language = "python" if file.endswith(".py") else "mojo"
+    return f"```{language},changed,file:{file}#L{numbers[0]}-L{numbers[-1]}@{ranges(numbers)}"
 
 
 def _numbers(text: str, anchors: Sequence[str]) -> frozenset[int]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from tooling.book import recordings
 from tooling.book.directives import verdict_layout
-from tooling.book.directives.captions import OPENING, mark_written
-from tooling.book.directives.changes import changed_code
+from tooling.book.directives.captions import OPENING, is_mark, mark_written
+from tooling.book.directives.changes import changed_code, opening_fence
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.recordings import Recording
@@ -115,11 +115,14 @@ def wrong_code(page: PageContext, words: Words) -> str:
     *command, anchor = words
     selection, name = parse_words(page, command)
     for file, text in answer(page.puzzle_index.project, selection, name).items():
-        shown = _FUNCTIONS.sub("", take(Kind.INCLUDE, anchor, text).text, count=1).strip("\n") + "\n"
+        excerpt = take(Kind.INCLUDE, anchor, text)
+        shown = _FUNCTIONS.sub("", excerpt.text, count=1).strip("\n") + "\n"
         if shown.strip():
-            language = "python" if file.endswith(".py") else "mojo"
+            before = excerpt.text.count("\n", 0, excerpt.text.index(shown.strip("\n")))
+            lines = zip(shown.splitlines(keepends=True), excerpt.numbers[before:], strict=False)
+            numbers = [number for line, number in lines if not is_mark(line)]
             marked = _MARKED_COMMENT.sub(r"\2\1", mark_written(shown))
-            return f"```{language},changed\n{marked}```\n"
+            return f"{opening_fence(file, numbers)}\n{marked}```\n"
     raise BookError(f"the answer `{name}` has no anchor `{anchor}`", hint="name one of its solution file")
 
 
