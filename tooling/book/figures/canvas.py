@@ -25,6 +25,7 @@ _THIN = 1  # the outline of a cell, in pixels
 _BEND = 8  # the radius of a corner of an arrow
 _HEAD = 5  # how far the head of an arrow reaches beyond its line, which would blunt its tip, in pixels
 _HALO = 6  # the width of a marked arrow with the space around it, in pixels
+_DASH = 4  # the length of a dash and of the gap after it, in pixels
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _SAFETY = 1.06  # letters may be a little wider than measured, and bold ones are
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
@@ -268,10 +269,14 @@ class Canvas(Struct):
     ) -> None:
         """A straight arrow; `marked` if it is what the text points out."""
         self._edges += [x1, x2]
+        length = math.hypot(x2 - x1, y2 - y1)
         if head:
-            length = math.hypot(x2 - x1, y2 - y1)
             x2, y2 = x2 - (x2 - x1) / length * _HEAD, y2 - (y2 - y1) / length * _HEAD
-        self._line(f"M{x1:g} {y1:g}L{x2:g} {y2:g}", head=head, marked=marked, dashed=dashed)
+        # A line without a head ends with a whole dash, too.
+        dash = length / (2 * round((length / _DASH - 1) / 2) + 1) if dashed and not head else _DASH
+        self._line(
+            f"M{x1:g} {y1:g}L{x2:g} {y2:g}", head=head, marked=marked, dash=round(dash, 3) if dashed else 0
+        )
 
     def curve(
         self,
@@ -297,7 +302,7 @@ class Canvas(Struct):
         y2 -= math.copysign(_HEAD, y2 - y1)
         middle = (y1 + y2) / 2
         way = f"C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" if x1 != x2 else f"V{y2:g}"
-        self._line(f"M{x1:g} {y1:g}{way}", marked=marked, faint=faint, dashed=dashed)
+        self._line(f"M{x1:g} {y1:g}{way}", marked=marked, faint=faint, dash=_DASH if dashed else 0)
 
     def side_curve(self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False) -> None:
         """An arrow that begins and ends horizontally; otherwise as `curve`."""
@@ -315,7 +320,7 @@ class Canvas(Struct):
         self._line(f"M{x1:g} {y1:g}V{y2 - round_y:g}Q{x1:g} {y2:g} {x1 + round_x:g} {y2:g}H{x2:g}")
 
     def _line(
-        self, way: str, *, head: bool = True, marked: bool = False, faint: bool = False, dashed: bool = False
+        self, way: str, *, head: bool = True, marked: bool = False, faint: bool = False, dash: float = 0
     ) -> None:
         """Draws a path; a marked one is wider, and has some space over what was drawn before it."""
         colour = self.shade.marks[Ink.MARK][1] if marked else self.shade.arrow
@@ -326,7 +331,7 @@ class Canvas(Struct):
         width = 1.8 if marked else 1 if faint else 1.2
         end = f' marker-end="url(#{"marked" if marked else "head"})"' if head else ""
         look = ' stroke-opacity="0.7"' if faint else ""
-        look += ' stroke-dasharray="4 4"' if dashed else ""
+        look += f' stroke-dasharray="{dash:g} {dash:g}"' if dash else ""
         self._parts.append(
             f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{width}"{end}{look}/>'
         )

@@ -185,7 +185,7 @@ def draw_bars(
         key: what the colours mean, in a line below the bars.
         narrow: for narrow screens.
     """
-    left, wide, high = (86, 200, 20) if narrow else (110, 440, 22)
+    left, wide, high = (86, 226, 20) if narrow else (110, 440, 22)
     each = max(map(len, rows.values()))
     step = each * (high + 4) + 14
     canvas = sheet(left + wide + 66, 12 + len(rows) * step + (26 if key else 0))

@@ -20,7 +20,7 @@ def draw_wide(facts: Facts, sheet: Sheet) -> Canvas:
 
 def draw_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     """Two of them."""
-    return _draw(sheet(332, 386), ("SM 0", "SM 131"), (144, 0, 42))
+    return _draw(sheet(352, 386), ("SM 0", "SM 131"), (154, 0, 42))
 
 
 def _draw(canvas: Canvas, names: tuple[str, ...], widths: tuple[int, int, int]) -> Canvas:
@@ -85,7 +85,7 @@ def draw_divergence(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
         Step(Text("second branch"), odd, Text("odd lanes")),
         Step(Text("after both"), range(WARP), Text("all lanes")),
     )
-    return draw_steps(sheet, steps, left=120, narrow=narrow)
+    return draw_steps(sheet, steps, narrow=narrow)
 
 
 FIGURES = (

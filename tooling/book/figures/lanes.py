@@ -120,7 +120,7 @@ def draw_rows(
     _draw_head(canvas, places, title, steps if narrow else None)
     longest = max(len(text) for row in rows for text, _ in row.cells.values())
     letters = Size.LABEL if narrow else Size.VALUE
-    if narrow and longest * letters * 0.6 > places.side - 8:
+    if narrow and longest * letters * 0.6 > places.side - 9:
         letters = Size.SMALL
     for row, top in zip(rows, tops, strict=True):
         _draw_label(canvas, places, row, top, narrow=narrow)
@@ -241,7 +241,6 @@ def draw_steps(
     steps: Sequence[Step],
     *,
     threads: int = WARP,
-    left: int = 178,
     right: int = 92,
     head: Text | None = None,
     narrow: bool = False,
@@ -252,21 +251,24 @@ def draw_steps(
         sheet: creates the canvas of a width and height.
         steps: from top to bottom.
         threads: of a block, if its stages are drawn; a cell then represents several threads.
-        left, right: the width of the labels and of the remarks; on a narrow screen both are above the lanes.
+        right: the width of the remarks; on a narrow screen they and the labels are above the lanes.
         head: of the remarks, which then are results.
         narrow: for narrow screens.
     """
     each = threads // WARP
-    left, right, side, high, pitch = (2, 6, 10, 14, 36) if narrow else (left, right, 14, 20, 26)
+    right, side, high, pitch = (1, 11, 14, 36) if narrow else (right, 14, 20, 26)
     top = 42 if narrow else 28
+    canvas = sheet(0, top + len(steps) * pitch - pitch + high + 2)
+    widest = max(canvas.length(step.label, Size.VALUE, mono=isinstance(step.label, str)) for step in steps)
+    left = 1 if narrow else math.ceil(1 + widest + 14)
     end = left + WARP * side
-    canvas = sheet(end + right, top + len(steps) * pitch + 4)
-    for lane in (0, 8, 16, 24, 31):
-        first = lane * each if lane < WARP - 1 else threads - 1
-        canvas.label(left + (lane + 0.5) * side, 11, str(first), "middle", size=Size.SMALL, quiet=True)
-    if not narrow:
-        title = Text("lane") if each == 1 else Text("thread")
-        canvas.label(left - 14, 11, title, "end", size=Size.LABEL, quiet=True)
+    canvas.width = end + right
+    title = canvas.say(Text("lane") if each == 1 else Text("thread"))
+    canvas.label(1, 11, f"{title} 0" if narrow else title, size=Size.LABEL, quiet=True)
+    for lane in (8, 16, 24) if narrow else (0, 8, 16, 24):
+        middle = left + (lane + 0.5) * side
+        canvas.label(middle, 11, str(lane * each), "middle", size=Size.LABEL, quiet=True)
+    canvas.label(end, 11, str(threads - 1), "end", size=Size.LABEL, quiet=True)
     remark_x, anchor = _remarks(canvas, steps, end + 10)
     if head:
         place = (
@@ -283,7 +285,7 @@ def draw_steps(
             canvas.label(left, y - 9, step.label, size=Size.LABEL, mono=mono)
             canvas.label(end, y - 9, step.remark, "end", size=Size.LABEL, quiet=quiet)
         else:
-            canvas.label(left - 14, y + high / 2, step.label, "end", size=Size.VALUE, mono=mono)
+            canvas.label(1, y + high / 2, step.label, size=Size.VALUE, mono=mono)
             canvas.label(remark_x, y + high / 2, step.remark, anchor, size=Size.LABEL, quiet=quiet)
         for lane in range(WARP):
             ink = Ink.LIVE if lane * each in step.active else Ink.SPARE

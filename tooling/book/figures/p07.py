@@ -104,7 +104,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     threads = trace.grid[0] * trace.block[0]
     upper, lower = 1, 2
     first, last = upper * size, lower * size + threads - 1
-    cell, left, high, gap = (27, 4, 30, 5) if narrow else (44, 6, 36, 8)  # the gap is between rows
+    cell, left, high, gap = (31, 4, 34, 5) if narrow else (44, 6, 36, 8)  # the gap is between rows
     tops = (32, 32 + high + 44, 32 + 2 * high + 88)
 
     def start(element: int) -> float:

@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED, Access, Trace
@@ -92,7 +92,7 @@ def draw_products(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     a, b = data["a"].tolist(), data["b"].tolist()
     sums = facts.expected("simple")["out"].tolist()
     columns = len(a) + len(b) - 1
-    side, high, pitch, size = (30, 24, 32, Size.SMALL) if narrow else (44, 30, 40, Size.VALUE)
+    side, high, pitch, size = (35, 26, 34, Size.LABEL) if narrow else (44, 30, 40, Size.VALUE)
     left, names = (22, Size.LABEL) if narrow else (150, Size.VALUE)
     result = left + columns * side + (14 if narrow else 40)
     first = 28 + high + 28
@@ -127,11 +127,11 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace = facts.trace(_SIMPLE)
     data = {name: values.tolist() for name, values in facts.inputs("simple").items()}
     threads, taps = facts.constant("TPB"), facts.constant("CONV")
-    side, size = (24, Size.LABEL) if narrow else (38, Size.VALUE)
-    left = 12 if narrow else 156
-    right = left + threads * side + (22 if narrow else 44)  # of the filter
+    side, size = (28, Size.VALUE) if narrow else (38, Size.VALUE)
+    left = 9 if narrow else 156
+    right = left + threads * side + (26 if narrow else 44)  # of the filter
     end = right + taps * side
-    shared, barrier, windows = 96, 96 + side + 44, 96 + side + 76
+    shared, barrier, windows = 96, 96 + side + 50, 96 + side + 86
     pitch = side + 10
     canvas = sheet(end + (12 if narrow else 22), windows + 2 * pitch)
     for x, buffer, name in ((left, _A, "a"), (right, _B, "b")):
@@ -152,13 +152,13 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 )
             ink = Ink.LIVE if cell.source is not None else Ink.SPARE
             canvas.cell(at, shared, side, side, number(cell.value), ink=ink, size=size)
-    canvas.frame(left - 8, shared - 26, end - left + 16, side + 52)
+    canvas.frame(left - 8, shared - 26, end - left + 16, side + 58)
     if not narrow:
-        canvas.label(left - 18, 24 + side / 2, Text("global memory"), "end", size=Size.VALUE)
-        canvas.label(left - 18, shared + side / 2, Text("block 0"), "end", size=Size.VALUE)
-    canvas.arrow(4, barrier, end + 8, barrier, head=False, dashed=True)
+        canvas.label(1, 24 + side / 2, Text("global memory"), size=Size.VALUE)
+        canvas.label(1, shared + side / 2, Text("block 0"), size=Size.VALUE)
+    canvas.arrow(1, barrier, end + 8, barrier, head=False, dashed=True)
     canvas.plate((left + end) / 2, barrier, 84, "barrier()")
-    canvas.label(end, windows - 12, "output", "end", mono=True, size=Size.VALUE)
+    canvas.label(right, windows - 12, "output", mono=True, size=Size.VALUE)
     held = {cell.index: cell for cell in cells_of(trace, 0, _A)}
     stores = list(trace.accesses("store", _OUTPUT, 0))
     for row, store in enumerate((stores[0], stores[-1])):
@@ -166,7 +166,7 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         window = _window(trace, store, held.values())
         label = Text("window of thread {thread}").of(thread=store.thread)
         if not narrow:
-            canvas.label(left - 18, top + side / 2, label, "end", size=Size.VALUE)
+            canvas.label(1, top + side / 2, label, size=Size.VALUE)
         for index in window:
             ink = Ink.LIVE if held[index].source is not None else Ink.SPARE
             canvas.cell(left + index * side, top, side, side, number(held[index].value), ink=ink, size=size)
@@ -174,12 +174,12 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             before = window[0] * side
             label_x, anchor = (left + before - 6, "end") if before else (left + taps * side + 6, "start")
             canvas.label(label_x, top + side / 2, f"T{store.thread}", anchor, size=Size.LABEL)
-        result = end - side
         begin = left + (window[-1] + 1) * side
         canvas.arrow(
-            begin + (26 if narrow and not window[0] else 4), top + side / 2, result - 4, top + side / 2
+            begin + (26 if narrow and not window[0] else 4), top + side / 2, right - 3, top + side / 2
         )
-        canvas.cell(result, top, side, side, number(store.value), ink=Ink.RESULT, size=size)
+        alone = right + GAP / 2, top, side - GAP, side  # as wide as a cell among others
+        canvas.cell(*alone, number(store.value), ink=Ink.RESULT, size=size)
     return canvas
 
 
@@ -194,9 +194,9 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
     top, shared, output = 26, 116, 244
     canvas = sheet(left + width + 14, output + side + 22)
     memory = Text("global memory")
-    _names(canvas, left - 20, top + side / 2, "a", memory)
-    _names(canvas, left - 20, shared + side / 2, "shared_a", Text("one per block"))
-    _names(canvas, left - 20, output + side / 2, "output", memory)
+    _names(canvas, top + side / 2, "a", memory)
+    _names(canvas, shared + side / 2, "shared_a", Text("one per block"))
+    _names(canvas, output + side / 2, "output", memory)
     for index, value in enumerate(a):
         canvas.label(start + (index + 0.5) * side, 12, str(index), "middle", size=Size.LABEL, quiet=True)
         canvas.cell(start + index * side, top, side, side, number(value), size=Size.VALUE)
@@ -215,22 +215,22 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
 def draw_halo_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     """One block below the other, each with the elements that it loads."""
     blocks = blocks_of(facts)
-    side, left, high = 26, 12, 284
+    side, left, high = 30, 10, 296
     canvas = sheet(left + len(blocks[0].cells) * side + 14, len(blocks) * high - 6)
     for block in blocks:
         y = block.index * high
-        shared = y + 100
+        shared, output = y + 104, y + 236
         canvas.label(left, y + 10, "a", mono=True, size=Size.VALUE)
         for cell in block.cells:
             if cell.source is not None:
                 middle = left + (cell.index + 0.5) * side
                 canvas.label(middle, y + 29, str(cell.source), "middle", size=Size.LABEL, quiet=True)
                 canvas.cell(middle - side / 2, y + 38, side, side, number(cell.value), size=Size.VALUE)
-                canvas.curve(middle, y + 67, middle, shared - 3, marked=cell.index >= block.threads)
+                canvas.curve(middle, y + 41 + side, middle, shared - 3, marked=cell.index >= block.threads)
         _draw_block(canvas, block, left, shared, side)
-        _draw_outputs(canvas, block, left, y + 228, side)
+        _draw_outputs(canvas, block, left, output, side)
         right = left + block.threads * side + 8
-        canvas.label(right, y + 228 + side / 2, "output", mono=True, size=Size.VALUE)
+        canvas.label(right, output + side / 2, "output", mono=True, size=Size.VALUE)
     return canvas
 
 
@@ -278,9 +278,9 @@ def _window(trace: Trace, store: Access, cells: Iterable[Cell]) -> list[int]:
     return sorted(read & {cell.index for cell in cells})
 
 
-def _names(canvas: Canvas, x: float, y: float, name: str, memory: Text) -> None:
-    canvas.label(x, y - 9, name, "end", mono=True, size=Size.VALUE)
-    canvas.label(x, y + 9, memory, "end", size=Size.LABEL, quiet=True)
+def _names(canvas: Canvas, y: float, name: str, memory: Text) -> None:
+    canvas.label(1, y - 9, name, mono=True, size=Size.VALUE)
+    canvas.label(1, y + 9, memory, size=Size.LABEL, quiet=True)
 
 
 FIGURES = (

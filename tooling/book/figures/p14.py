@@ -38,7 +38,7 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Shared memory after the load and after each step, with an arrow for each value read."""
     moves = shared_moves(facts.trace(_SIMPLE), block=0)
     threads = len(moves[0].cells)
-    side, row, left, top = (30, 74, 62, 30) if narrow else (44, 80, 150, 34)
+    side, row, left, top = (36, 80, 62, 30) if narrow else (44, 80, 150, 34)
     canvas = sheet(left + threads * side + (6 if narrow else 24), top + (len(moves) - 1) * row + side + 8)
     for thread in range(threads):
         canvas.label(left + (thread + 0.5) * side, 13, f"T{thread}", "middle", size=Size.LABEL, quiet=True)

@@ -64,7 +64,7 @@ def draw_rows_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     batch, size, threads = (facts.constant(name) for name in ("BATCH", "SIZE", "TPB"))
     a = facts.inputs("default")["a"].reshape(batch, size)
     sums = facts.expected("default")["out"].reshape(batch)
-    side, left = 28, 6
+    side, left = 32, 6
     output = left + threads * side + 34
     first = 82  # the top of the first row
     canvas = sheet(output + 54, first + batch * 76 - 24)

@@ -104,7 +104,7 @@ def first_requests(facts: Facts) -> tuple[Request, Request]:
 
 def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The first 128 bytes of the rows that each warp reads: sectors, words, and the lane of each word."""
-    word, line, left, shown = (17, 16, 4, 4) if narrow else (20, 32, 60, 6)
+    word, line, left, shown = (20, 16, 4, 4) if narrow else (20, 32, 60, 6)
     requests = first_requests(facts)
     high, rim = 24, 3  # of a sector, around its words
     gap = 5 + 2 * rim

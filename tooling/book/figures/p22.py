@@ -88,7 +88,7 @@ def draw_row(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     row = facts.inputs("fused")["input"][0].astype(float)
     mean, variance = row.mean(), row.var()
     normal = (row - mean) / (variance + _EPS) ** 0.5
-    left, cell, size = (2, 41, Size.SMALL) if narrow else (150, 64, Size.VALUE)
+    left, cell, size = (2, 43, Size.SMALL) if narrow else (150, 64, Size.VALUE)
     names: tuple[Text | str, ...] = ("input", Text("minus the mean"), Text("normalised"))
     lines = tuple(zip(names, (row, row - mean, normal), (Ink.PLAIN, Ink.LIVE, Ink.RESULT), strict=True))
     step = 66 if narrow else 54

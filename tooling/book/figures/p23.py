@@ -33,7 +33,7 @@ def _words(event: Event) -> int:
 
 def draw_division(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The first elements in each mode: which of them thread 0 has, and how many a thread loads at a time."""
-    shown, left, each = (64, 2, 5) if narrow else (128, 4, 4.6)
+    shown, left, each = (64, 2, 5.4) if narrow else (128, 4, 4.6)
     wide = shown * each
     canvas = sheet(round(left + wide + left), 8 + 82 * len(_MODES))
     for row, mode in enumerate(_MODES):
@@ -66,7 +66,7 @@ def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     first = _loads(facts, "elementwise")[0]
     width = _words(first)
     calls = 2 if narrow else 3
-    side, left, gap = (30, 54, 18) if narrow else (44, 70, 22)
+    side, left, gap = (33, 54, 18) if narrow else (44, 70, 22)
     canvas = sheet(left + calls * (width * side + gap), 238)
     rows = (("a", Ink.PLAIN, 74), ("b", Ink.PLAIN, 116), ("output", Ink.RESULT, 190))
     for name, _, y in rows:

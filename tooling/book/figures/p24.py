@@ -67,7 +67,7 @@ def draw_exchange(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         total = sum(values[lane] for lane in known[0])
         steps.append(Step(Text("after mask {mask}").of(mask=mask), known[0], number(total)))
         mask //= 2
-    return draw_steps(sheet, steps, left=136, head=Text("sum"), narrow=narrow)
+    return draw_steps(sheet, steps, head=Text("sum"), narrow=narrow)
 
 
 def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

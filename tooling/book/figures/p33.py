@@ -40,7 +40,7 @@ def sum_elements(lane: int) -> tuple[Place, ...]:
 def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """`b` above, `a` on the left, the sums between them: each element with the lane that holds it."""
     rows, depth, cols = _SHAPE
-    cell, gap, left = (20, 10, 2) if narrow else (27, 30, 10)
+    cell, gap, left = (21, 10, 2) if narrow else (27, 30, 10)
     top = 30
     right, below = left + depth * cell + gap, top + depth * cell + gap + 18
     canvas = sheet(right + cols * cell + left, below + rows * cell + 8)

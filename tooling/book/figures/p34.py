@@ -134,7 +134,7 @@ def draw_scopes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The warps of the blocks of one cluster, and the barrier of each level."""
     threads, blocks = facts.constant("TPB"), facts.constant("CLUSTER_SIZE")
     warps, lanes = threads // _LANES, _LANES
-    columns, cell, edge, gap, margin = (4, 17, 4, 5, 8) if narrow else (4, 33, 10, 14, 18)
+    columns, cell, edge, gap, margin = (4, 18, 4, 5, 8) if narrow else (4, 33, 10, 14, 18)
     inner = columns * cell + 2 * edge
     rows = warps // columns
     top, high = 16, 32 + rows * cell + edge
@@ -208,7 +208,7 @@ def draw_levels(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for store, barrier, storing in zip(stores, barriers, trace.storing(0), strict=True)
         for label, active in ((store, storing), (barrier, range(threads)))
     ]
-    return draw_steps(sheet, steps, threads=threads, left=190, right=108, narrow=narrow)
+    return draw_steps(sheet, steps, threads=threads, right=108, narrow=narrow)
 
 
 FIGURES = (
