@@ -5,6 +5,7 @@ They are drawn beforehand, light and dark; a page contains the drawing once, wit
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from functools import partial
@@ -18,6 +19,7 @@ from tooling.book.errors import BookError
 from tooling.book.figures.canvas import DARK, LIGHT, Ink
 from tooling.book.figures.figure import picture_file
 from tooling.book.page import PageContext, Words
+from tooling.text.width import columns
 
 _HEAD = re.compile(
     r'\A<svg [^>]*?width="(?P<width>\d+)" height="(?P<height>\d+)"[^>]*>\s*<title>(?P<title>.*?)</title>\s*'
@@ -54,6 +56,12 @@ _OF_PAGE = {
 """Colours of output and of what threads hold, light and dark: a page of a part shows them in its hue."""
 
 
+_PAGE, _BETWEEN, _LEAST_BESIDE = 704, 36, 230
+"""Pixels of a line of text, of the space between a drawing and its caption, and of the narrowest caption."""
+_LETTER, _LINE = 7.4, 23
+"""Pixels of a letter and of a line of a caption, roughly."""
+
+
 class Picture(Struct, frozen=True):
     """A drawing: its size, texts as HTML, and its contents in both shades."""
 
@@ -73,11 +81,19 @@ def figure(page: PageContext, words: Words) -> str:
     drawings = [_inline(wide, f"{name}-wide")]
     if (folder / picture_file(name, "w", narrow=True)).is_file():
         drawings.append(_inline(_read(folder, name, narrow=True), f"{name}-narrow"))
-    kind = " has-narrow" if len(drawings) > 1 else ""
+    kind = " has-narrow" * (len(drawings) > 1) + " beside" * _has_room_beside(wide)
     return (
         f'<figure class="drawn{kind}">\n<div class="figure-scroll">\n{"".join(drawings)}</div>\n'
         f"<figcaption>{_caption(wide)}</figcaption>\n</figure>\n{replays.beside_figure(page, name)}"
     )
+
+
+def _has_room_beside(picture: Picture) -> bool:
+    """Whether the caption, set at the right of the drawing, is hardly longer than the drawing is high."""
+    width, height = int(picture.width), int(picture.height)
+    left = _PAGE - _BETWEEN - width
+    lines = columns(picture.title) * _LETTER / left if left >= _LEAST_BESIDE else math.inf
+    return lines * _LINE <= 1.15 * height
 
 
 def _caption(picture: Picture) -> str:
