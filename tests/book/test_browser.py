@@ -93,8 +93,9 @@ def test_text_has_one_left_edge(page: Any, address: str, width: int) -> None:
         })""",
         selectors,
     )
-    inside = 0 if width >= 768 else 16  # boxes of a narrow page are as wide as its text
-    wanted = [starts[0]] * 3 + [starts[0] + inside] * 3
+    # Boxes of a narrow page are as wide as its text, and the numbers of lines are in them.
+    inside, numbered = (0, 0) if width >= 768 else (16, 37)
+    wanted = [starts[0]] * 3 + [starts[0] + inside, starts[0] + numbered, starts[0] + inside]
     assert starts == pytest.approx(wanted, abs=1)
 
 
@@ -125,11 +126,48 @@ def test_a_narrow_page_has_its_sections_in_a_fold_below_the_title(page: Any, add
 def test_numbers_of_lines_are_beside_the_code_and_not_copied(page: Any, address: str) -> None:
     page.goto(f"{address}puzzle_12/raw.html")
     block = page.locator("article figure.code pre").first
-    numbers = block.evaluate("pre => getComputedStyle(pre, '::before').content.slice(1, -1).split('\\\\a ')")
-    code = block.locator("code").inner_text()
-    assert len(numbers) == len(code.splitlines())
-    assert "def dot_product(" in code
-    assert page.evaluate("document.querySelector('article figure.code pre').innerText").startswith(code[:20])
+    lines = block.evaluate(
+        """pre => [...pre.querySelectorAll(".line")].map(line => {
+          const number = getComputedStyle(line, "::before");
+          return [number.content.slice(1, -1), number.display, line.textContent];
+        })"""
+    )
+    source = (ROOT / "problems" / "p12" / "p12.mojo").read_text(encoding="utf-8").splitlines()
+    assert {display for _, display, _ in lines} == {"block"}
+    assert ("def dot_product(\n", source.index("def dot_product(") + 1) in [
+        (text, int(number)) for number, _, text in lines
+    ]
+    copied = block.evaluate("""pre => {
+        getSelection().selectAllChildren(pre.querySelector("code"));
+        return getSelection().toString();
+    }""")
+    assert copied.rstrip() == "".join(text for _, _, text in lines).rstrip()
+    assert "def dot_product(" in copied
+
+
+def test_code_wraps_on_a_phone_and_a_line_goes_on_further_in(page: Any, address: str) -> None:
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto(f"{address}puzzle_34/cluster_coordination_basics.html")
+    wide, hanging = page.evaluate(
+        """() => {
+          const shown = [...document.querySelectorAll(".language-mojo")].filter(code => code.clientWidth);
+          const letter = document.createRange(), lines = [...shown[0].querySelectorAll(".line")];
+          const text = node => document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+          const long = lines.find(line => line.textContent.startsWith("    output:"));
+          const walker = text(long), lefts = [];
+          while (walker.nextNode()) {
+            letter.selectNodeContents(walker.currentNode);
+            lefts.push(...[...letter.getClientRects()].map(box => [Math.round(box.top), box.left]));
+          }
+          const tops = [...new Set(lefts.map(([top]) => top))];
+          const of = top => lefts.filter(each => each[0] === top).map(each => each[1]);
+          const starts = tops.map(top => Math.min(...of(top)));
+          return [shown.map(code => code.scrollWidth - code.clientWidth), starts];
+        }"""
+    )
+    assert set(wide) == {0}
+    assert len(hanging) > 1
+    assert hanging[1] > hanging[0] + 40  # the first line begins with four spaces
 
 
 def test_tabs_by_mouse_and_memory(page: Any, address: str) -> None:
