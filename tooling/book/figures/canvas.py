@@ -345,10 +345,16 @@ class Canvas(Struct):
             f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{width}"{end}{look}/>'
         )
 
-    def embed(self, drawn: str) -> None:
-        """Embeds SVG that was drawn elsewhere, in this canvas's units."""
-        self._edges.append(-math.inf)  # nothing is known of its ends
-        self._bottoms.append(math.inf)
+    def embed(self, drawn: str, within: tuple[float, float, float] | None = None) -> None:
+        """Embeds SVG that was drawn elsewhere, in this canvas's units.
+
+        Args:
+            drawn: the elements.
+            within: their left, right and lower ends; without these the picture keeps its size.
+        """
+        left, right, bottom = within or (-math.inf, -math.inf, math.inf)
+        self._edges += [left, right]
+        self._bottoms.append(bottom)
         self._parts.append(drawn)
 
     def svg(self, title: str, description: str) -> str:

@@ -166,7 +166,8 @@ def _word(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], la
     _, line, colour = canvas.shade.marks[Ink.LIVE]
     canvas.embed(
         f'<rect x="{x + 0.5:g}" y="{y:g}" width="{width - 1:g}" height="{height:g}" rx="3" '
-        f'fill="{fill}" stroke="{line}"/>'
+        f'fill="{fill}" stroke="{line}"/>',
+        (x, x + width, y + height),
     )
     if lane:
         middle = x + width / 2, y + height / 2

@@ -25,6 +25,7 @@ from tooling.text import Text
 
 _HEADING = 30
 _GAP, _TELEPHONE_GAP = 22, 14
+_BELOW_MAP = 7  # pixels of a map below what it shows
 _SWATCH = 15  # the side of a box in a legend
 _ROOMY = 20  # pixels of a word from which on a map of the profile leaves more space around it
 _PAGE = 704  # pixels of a line of text
@@ -89,6 +90,7 @@ def draw_request(sheet: Sheet, picture: Picture, *, narrow: bool = False) -> Can
     canvas = sheet(0, 0)
     _set_style(canvas, [picture], narrow=narrow)
     _draw_map(canvas, picture, *forms)
+    canvas.height -= _BELOW_MAP
     return canvas
 
 
@@ -122,6 +124,8 @@ def draw_requests(
         canvas.height += gap if picture is not pictures[-1][1] else 0
     if _of_memory([picture for _, picture in pictures]):
         _draw_states(canvas, all_moved=all_moved)
+    else:
+        canvas.height -= _BELOW_MAP
     return canvas
 
 

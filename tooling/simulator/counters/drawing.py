@@ -35,7 +35,7 @@ class Form(Struct, frozen=True):
         left: pixels for the labels at the left.
         line: words or banks side by side; those that are left stand below.
         most_rows: of a memory map. A note counts the others.
-        every: how many banks have one label, which is above the first of them.
+        every: how many banks have one label, above the first of them; the last of a line has one, too.
         rim: pixels of a sector that show on every side of its words; 0 if the words cover it.
         above: the offset of a memory row is above it instead of at its left.
     """
@@ -119,7 +119,7 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> str:
         parts += [
             f'<text class="axis" x="{form.left + (column + 0.5) * form.cell:g}" y="{top + 14}">{bank}</text>'
             for column, bank in enumerate(banks)
-            if bank % form.every == 0
+            if bank % form.every == 0 or column == form.line - 1
         ]
         top += 20
         for number, front, depth in shown:
