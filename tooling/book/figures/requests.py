@@ -123,7 +123,7 @@ def draw_requests(
         all_moved &= 'class="still"' not in _draw_map(canvas, picture, words, banks)
         canvas.height += gap if picture is not pictures[-1][1] else 0
     if _of_memory([picture for _, picture in pictures]):
-        _draw_states(canvas, all_moved=all_moved)
+        draw_states(canvas, all_moved=all_moved)
     else:
         canvas.height -= _BELOW_MAP
     return canvas
@@ -144,7 +144,13 @@ def _set_style(canvas: Canvas, pictures: Sequence[Picture], *, narrow: bool) -> 
     )
     canvas.embed(f"<style>{style}</style>")
     if _of_memory(pictures):
-        canvas.embed(_HATCHING.format(paper=canvas.shade.paper, line=marks[Ink.LIVE][1]))
+        define_hatching(canvas)
+
+
+def define_hatching(canvas: Canvas) -> None:
+    """Defines the looks of words that are moved and not used, as `url(#hatched)`."""
+    line = canvas.shade.marks[Ink.LIVE][1]
+    canvas.embed(_HATCHING.format(paper=canvas.shade.paper, line=line), (1, 1, 1))
 
 
 def _of_memory(pictures: Sequence[Picture]) -> bool:
@@ -188,7 +194,7 @@ def _with_unused(drawn: str, form: Form) -> str:
     return _MOVED.sub(words, drawn)
 
 
-def _draw_states(canvas: Canvas, *, all_moved: bool) -> None:
+def draw_states(canvas: Canvas, *, all_moved: bool) -> None:
     """Draws what the looks of a word in a map of memory mean, below what is on the canvas."""
     fill, line, _ = canvas.shade.marks[Ink.LIVE]
     states = (
