@@ -143,6 +143,7 @@ class Canvas(Struct):
     _parts: list[str] = field(default_factory=list)
     _boxes: list[Box] = field(default_factory=list)
     _edges: list[float] = field(default_factory=list)  # left and right ends of what is drawn
+    _bottoms: list[float] = field(default_factory=list)  # lower ends
 
     def say(self, text: Sentence | str) -> str:
         """The label in the canvas's language; a plain string is not translated."""
@@ -167,6 +168,7 @@ class Canvas(Struct):
         """
         _, _, colour = self.shade.marks[ink]
         self._edges += [x, x + width]
+        self._bottoms.append(y + height)
         self._boxes.append(Box((x, y), (width, height), ink, len(self._parts)))
         self._parts.append("")
         if text:
@@ -179,6 +181,7 @@ class Canvas(Struct):
         """Draws a pale ground behind elements that belong together."""
         fill, _, _ = self.shade.marks[Ink.SPARE]
         self._edges += [x, x + width]
+        self._bottoms.append(y + height)
         self._parts.append(
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="9" fill="{fill}"/>'
         )
@@ -190,6 +193,7 @@ class Canvas(Struct):
         _, line, _ = self.shade.marks[Ink.FRAME]
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         self._edges += [x, x + width]
+        self._bottoms.append(y + height)
         self._parts.append(
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{corner:g}" fill="none" '
             f'stroke="{line}"{dash}/>'
@@ -216,6 +220,7 @@ class Canvas(Struct):
         long = self.length(text, size, mono=mono)
         start = x - {"start": 0, "middle": 0.5, "end": 1}[anchor] * long
         self._edges += [start, start + long]
+        self._bottoms.append(y + size / 2)
         family = f' font-family="{MONO}"' if mono else ""
         weight = ' font-weight="600"' if bold else ""
         self._parts.append(
@@ -269,6 +274,7 @@ class Canvas(Struct):
     ) -> None:
         """A straight arrow; `marked` if it is what the text points out."""
         self._edges += [x1, x2]
+        self._bottoms += [y1, y2]
         length = math.hypot(x2 - x1, y2 - y1)
         if head:
             x2, y2 = x2 - (x2 - x1) / length * _HEAD, y2 - (y2 - y1) / length * _HEAD
@@ -299,6 +305,7 @@ class Canvas(Struct):
             dashed: as of other arrows.
         """
         self._edges += [x1 - _HEAD / 2, x2 - _HEAD / 2, x1 + _HEAD / 2, x2 + _HEAD / 2]
+        self._bottoms += [y1, y2]
         y2 -= math.copysign(_HEAD, y2 - y1)
         middle = (y1 + y2) / 2
         way = f"C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" if x1 != x2 else f"V{y2:g}"
@@ -307,6 +314,7 @@ class Canvas(Struct):
     def side_curve(self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False) -> None:
         """An arrow that begins and ends horizontally; otherwise as `curve`."""
         self._edges += [x1, x2]
+        self._bottoms += [y1, y2]
         x2 -= math.copysign(_HEAD, x2 - x1)
         middle = (x1 + x2) / 2
         way = f"C{middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}" if y1 != y2 else f"H{x2:g}"
@@ -315,6 +323,7 @@ class Canvas(Struct):
     def bend(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """An arrow that begins vertically and ends horizontally."""
         self._edges += [x1, x2]
+        self._bottoms += [y1, y2]
         round_y, round_x = math.copysign(_BEND, y2 - y1), math.copysign(_BEND, x2 - x1)
         x2 -= math.copysign(_HEAD, x2 - x1)
         self._line(f"M{x1:g} {y1:g}V{y2 - round_y:g}Q{x1:g} {y2:g} {x1 + round_x:g} {y2:g}H{x2:g}")
@@ -336,9 +345,16 @@ class Canvas(Struct):
             f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{width}"{end}{look}/>'
         )
 
-    def embed(self, drawn: str) -> None:
-        """Embeds SVG that was drawn elsewhere, in this canvas's units."""
-        self._edges.append(-math.inf)  # nothing is known of its ends
+    def embed(self, drawn: str, within: tuple[float, float, float] | None = None) -> None:
+        """Embeds SVG that was drawn elsewhere, in this canvas's units.
+
+        Args:
+            drawn: the elements.
+            within: their left, right and lower ends; without these the picture keeps its size.
+        """
+        left, right, bottom = within or (-math.inf, -math.inf, math.inf)
+        self._edges += [left, right]
+        self._bottoms.append(bottom)
         self._parts.append(drawn)
 
     def svg(self, title: str, description: str) -> str:
@@ -364,6 +380,9 @@ class Canvas(Struct):
         if self._edges and min(self._edges) > -math.inf:
             left = max(0, math.floor(min(self._edges)) - 1)
             width = min(width, math.ceil(max(self._edges)) + 1) - left
+        # And below: captions are at the same distance from all drawings.
+        lowest = max(self._bottoms, default=math.inf) + 1
+        height = math.ceil(min(self.height, lowest))
         drawn = "\n".join(self._parts)
         if left:
             drawn = f'<g transform="translate({-left} 0)">\n{drawn}\n</g>'
@@ -375,8 +394,8 @@ class Canvas(Struct):
             if f"url(#{name})" in drawn
         )
         head = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{self.height}" '
-            f'viewBox="0 0 {width} {self.height}" role="img" font-family="{FONT}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" role="img" font-family="{FONT}" '
             f'stroke-width="{_THIN}">\n'
             f"<title>{escape(title)}</title>\n"
             f"<desc>{escape(description)}</desc>\n"

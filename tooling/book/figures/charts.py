@@ -101,7 +101,8 @@ def draw_chart(
         _line(canvas, points, line_colour(canvas, each.ink), 2)
     for each in sorted(series, key=lambda each: not each.ring):
         for point in each.points.items():
-            canvas.embed(_dot(canvas, place(*point), each, ringed=ringed))
+            x, y = place(*point)
+            canvas.embed(_dot(canvas, (x, y), each, ringed=ringed), (x - 7, x + 7, y + 7))
         _name(canvas, each, place(each.named, each.points[each.named]), left + wide, small)
         if each.end:
             x, y = place(values[-1], each.points[values[-1]])
@@ -215,4 +216,8 @@ def _short(value: int) -> str:
 
 def _line(canvas: Canvas, points: Sequence[tuple[float, float]], colour: str, width: float) -> None:
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    canvas.embed(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>')
+    across, down = zip(*points, strict=True)
+    canvas.embed(
+        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>',
+        (min(across), max(across), max(down)),
+    )

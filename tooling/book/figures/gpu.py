@@ -36,7 +36,8 @@ def _draw(canvas: Canvas, names: tuple[str, ...], widths: tuple[int, int, int]) 
         _multiprocessor(canvas, left, width, name)
     middle = lefts[-1] - far / 2
     for dot in (middle - 7, middle, middle + 7):
-        canvas.embed(f'<circle cx="{dot:g}" cy="120" r="1.5" fill="{canvas.shade.quiet}"/>')
+        circle = f'<circle cx="{dot:g}" cy="120" r="1.5" fill="{canvas.shade.quiet}"/>'
+        canvas.embed(circle, (dot - 2, dot + 2, 122))
     inside = canvas.width - 2
     for y, height, text, ink in (
         (278, 36, Text("L2 cache"), Ink.PLAIN),

@@ -92,7 +92,8 @@ def _beyond(canvas: Canvas, x: float, y: float, width: float, height: float) -> 
     line = canvas.shade.marks[Ink.WRONG][1]
     canvas.embed(
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" fill="none" '
-        f'stroke="{line}" stroke-dasharray="4 3"/>'
+        f'stroke="{line}" stroke-dasharray="4 3"/>',
+        (x, x + width, y + height),
     )
 
 

@@ -38,7 +38,7 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Shared memory after the load and after each step, with an arrow for each value read."""
     moves = shared_moves(facts.trace(_SIMPLE), block=0)
     threads = len(moves[0].cells)
-    side, row, left, top = (36, 80, 62, 30) if narrow else (44, 80, 150, 34)
+    side, row, left, top = (37, 80, 56, 30) if narrow else (44, 80, 120, 34)
     canvas = sheet(left + threads * side + (6 if narrow else 24), top + (len(moves) - 1) * row + side + 8)
     for thread in range(threads):
         canvas.label(left + (thread + 0.5) * side, 13, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
@@ -50,8 +50,8 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             if index
             else Text("loaded")
         )
-        gap, size = (8, Size.SMALL) if narrow else (16, Size.VALUE)
-        canvas.label(left - gap, y + side / 2, label, "end", size=size, quiet=True)
+        size = Size.SMALL if narrow else Size.VALUE
+        canvas.label(1, y + side / 2, label, size=size, quiet=True)
         for slot, value in enumerate(move.cells):
             ink = Ink.LIVE if slot in move.written else Ink.SPARE
             text = "" if value is None else number(value)

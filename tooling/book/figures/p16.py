@@ -265,7 +265,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Both roofs of an H200, the intensities of the kernels, and what was measured."""
     roof = measured_roof(facts)
-    left, top, wide, high = (36, 30, 302, 300) if narrow else (62, 30, 600, 360)
+    left, top, wide, high = (31, 30, 308, 300) if narrow else (34, 30, 600, 360)
     low_x, high_x, low_y, high_y = 1 / 16, 64.0, 1 / 32, 128.0  # FLOP/byte, TFLOP/s
 
     def x_of(intensity: float) -> float:
@@ -274,7 +274,7 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     def y_of(speed: float) -> float:
         return top + high - high * math.log2(speed / low_y) / math.log2(high_y / low_y)
 
-    canvas = sheet(left + wide + 14, top + high + 48)
+    canvas = sheet(left + wide + 14, top + high + 42)
     small = Size.SMALL if narrow else Size.LABEL
     faint = canvas.shade.grid
     for power in range(-4, 7):
@@ -289,7 +289,7 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         if power % 2 == 1:
             text = number(value) if value >= 1 else f"1/{number(1 / value)}"
             canvas.label(left - 6, y, text, "end", size=small, quiet=True)
-    canvas.label(left - 6 if narrow else left - 30, 12, "TFLOP/s", size=Size.LABEL, quiet=True)
+    canvas.label(1, 12, "TFLOP/s", size=Size.LABEL, quiet=True)
     axis = Text("arithmetic intensity, FLOP per byte")
     canvas.label(left + wide / 2, top + high + 36, axis, "middle", size=Size.LABEL, quiet=True)
     _, _, ink = canvas.shade.marks[Ink.PLAIN]
@@ -445,7 +445,8 @@ def _line(
     (x1, y1), (x2, y2) = start, end
     canvas.embed(
         f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
-        f'stroke-width="{width:g}"/>'
+        f'stroke-width="{width:g}"/>',
+        (min(x1, x2), max(x1, x2), max(y1, y2)),
     )
 
 

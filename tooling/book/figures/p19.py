@@ -78,7 +78,8 @@ def _box(canvas: Canvas, corner: tuple[float, float], size: tuple[float, float],
     fill, line, _ = canvas.shade.marks[ink]
     canvas.embed(
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{fill}" stroke="{line}" '
-        f'stroke-width="0.8"/>'
+        f'stroke-width="0.8"/>',
+        (x, x + width, y + height),
     )
 
 
@@ -90,7 +91,8 @@ def _launch(canvas: Canvas, number: int, start: tuple[float, float], end: tuple[
 
 def _number(canvas: Canvas, x: float, y: float, number: int) -> None:
     fill, line, colour = canvas.shade.marks[Ink.LIVE]
-    canvas.embed(f'<circle cx="{x:g}" cy="{y:g}" r="8" fill="{fill}" stroke="{line}"/>')
+    circle = f'<circle cx="{x:g}" cy="{y:g}" r="8" fill="{fill}" stroke="{line}"/>'
+    canvas.embed(circle, (x - 8, x + 8, y + 8))
     canvas.label(x, y, str(number), "middle", size=Size.SMALL, colour=colour)
 
 

@@ -105,6 +105,8 @@ def first_requests(facts: Facts) -> tuple[Request, Request]:
 def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The first 128 bytes of the rows that each warp reads: sectors, words, and the lane of each word."""
     word, line, left, shown = (20, 16, 4, 4) if narrow else (20, 32, 60, 6)
+    from tooling.book.figures.requests import define_hatching, draw_states  # noqa: PLC0415 - brings NumPy
+
     requests = first_requests(facts)
     high, rim = 24, 3  # of a sector, around its words
     gap = 5 + 2 * rim
@@ -112,8 +114,9 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     lines[0] = [(row, part) for row, _ in lines[0] for part in range(_LANES // line)]
     above = 18 if narrow else 0  # for the number of a row
     first = sum(not part for each in lines for _, part in each)
-    height = sum(38 + len(each) * (high + 5) for each in lines) + first * above + 34 + 16
+    height = sum(38 + len(each) * (high + 5) for each in lines) + first * above + 34
     canvas = sheet(left + line * word + (line // _SECTOR - 1) * gap + rim + 1, height)
+    define_hatching(canvas)
     y = 12.0
     for request, each in zip(requests, lines, strict=True):
         one = Text("{kernel}: 1 row, {sectors} sectors")
@@ -127,7 +130,7 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             columns=len({column for _, column in request.lanes}),
             sectors=request.all_sectors(),
         )
-        canvas.label(2, y, heading, bold=True, size=Size.VALUE)
+        canvas.label(1, y, heading, bold=True, size=Size.VALUE)
         y += 20
         for row, part in each:
             if part == 0:
@@ -136,41 +139,49 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                     canvas.label(left - rim, y + 9, name, size=Size.SMALL)
                     y += above
                 else:
-                    canvas.label(left - rim - 6, y + high / 2, name, "end", size=Size.SMALL)
+                    canvas.label(1, y + high / 2, name, size=Size.SMALL)
             moved = request.sectors(row)
             lane_of = {column: lane for lane, (at, column) in enumerate(request.lanes) if at == row}
             for column in range(part * line, (part + 1) * line):
                 x = left + column % line * word + column % line // _SECTOR * gap
                 if column % _SECTOR == 0:
-                    ink = Ink.LIVE if column // _SECTOR in moved else Ink.SPARE
-                    canvas.cell(x - rim, y, _SECTOR * word + 2 * rim, high, ink=ink)
-                if column in lane_of:
-                    _word(canvas, (x, y + rim), (word, high - 2 * rim), str(lane_of[column]))
+                    size = _SECTOR * word + 2 * rim, high
+                    _sector(canvas, (x - rim, y), size, moved=column // _SECTOR in moved)
+                if column // _SECTOR in moved:
+                    _word(canvas, (x, y + rim), (word, high - 2 * rim), lane_of.get(column))
             y += high + 5
         if len(request.rows) > shown:
             rest = len(request.rows) - shown
             canvas.label(left, y + 6, Text("… {rest} more rows").of(rest=rest), size=Size.LABEL, quiet=True)
         y += 18
-    _word(canvas, (left, y + 6), (16, 16), "")
-    canvas.label(left + 22, y + 14, Text("read by thread"), size=Size.LABEL)
-    other = left + (120 if narrow else 140)
-    canvas.cell(other, y + 6, 16, 16, ink=Ink.LIVE)
-    canvas.label(other + 22, y + 14, Text("moved sector"), size=Size.LABEL)
+    canvas.height = round(y)
+    draw_states(canvas, all_moved=False)
     return canvas
 
 
-def _word(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], lane: str) -> None:
-    """A word that a thread reads, close to its neighbours, as in the maps of `requests.py`."""
+def _sector(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], *, moved: bool) -> None:
+    """The outline of a sector, as in the maps of `requests.py`."""
     (x, y), (width, height) = at, size
-    fill, _, _ = canvas.shade.marks[Ink.PLAIN]
-    _, line, colour = canvas.shade.marks[Ink.LIVE]
+    fill, line = (canvas.shade.paper, Ink.LIVE) if moved else ("none", Ink.PLAIN)
     canvas.embed(
-        f'<rect x="{x + 0.5:g}" y="{y:g}" width="{width - 1:g}" height="{height:g}" rx="3" '
-        f'fill="{fill}" stroke="{line}"/>'
+        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="3" fill="{fill}" '
+        f'stroke="{canvas.shade.marks[line][1]}" stroke-opacity=".5"/>',
+        (x, x + width, y + height),
     )
-    if lane:
+
+
+def _word(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], lane: int | None) -> None:
+    """A word that is moved, and the lane that reads it."""
+    (x, y), (width, height) = at, size
+    fill, line, colour = canvas.shade.marks[Ink.LIVE]
+    look = f'fill="{fill}" stroke="{line}"' if lane is not None else 'fill="url(#hatched)"'
+    canvas.embed(
+        f'<rect x="{x + 1:g}" y="{y:g}" width="{width - 2:g}" height="{height:g}" rx="3" {look}/>',
+        (x, x + width, y + height),
+    )
+    if lane is not None:
         middle = x + width / 2, y + height / 2
-        canvas.label(*middle, lane, "middle", colour=colour, mono=True, size=Size.SMALL)
+        canvas.label(*middle, str(lane), "middle", colour=colour, mono=True, size=Size.SMALL)
 
 
 def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -213,7 +224,7 @@ FIGURES = (
         Text(
             "What the first warp of each kernel reads of the table. Each line is the beginning of a row, cut "
             "into sectors of 32 bytes; a number is the thread of the warp that reads there. A sector is "
-            "moved as a whole.",
+            "moved as a whole, so numbers that no thread reads (hatched) are moved, too.",
         ),
         Text(
             "Two maps of the table. In embedding, threads 0 to 31 read 32 neighbouring numbers of row 7270, "

@@ -106,17 +106,27 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         _line(canvas, points, line, 2)
         for x, y in points:
             radius = 3.8 if index == 1 else 5
-            canvas.embed(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{fill}" stroke="{line}"/>')
+            _dot(canvas, (x, y), radius, fill, line)
         y = top + 14 + index * 20
         _line(canvas, [(left + 14, y), (left + 36, y)], line, 2)
-        canvas.embed(f'<circle cx="{left + 25:g}" cy="{y:g}" r="4.5" fill="{fill}" stroke="{line}"/>')
+        _dot(canvas, (left + 25, y), 4.5, fill, line)
         canvas.label(left + 46, y, kernel, size=Size.LABEL, colour=line, mono=True, bold=True)
     return canvas
 
 
+def _dot(canvas: Canvas, at: tuple[float, float], radius: float, fill: str, line: str) -> None:
+    x, y = at
+    circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{fill}" stroke="{line}"/>'
+    canvas.embed(circle, (x - radius, x + radius, y + radius))
+
+
 def _line(canvas: Canvas, points: Sequence[tuple[float, float]], colour: str, width: float) -> None:
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    canvas.embed(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>')
+    across, down = zip(*points, strict=True)
+    canvas.embed(
+        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>',
+        (min(across), max(across), max(down)),
+    )
 
 
 FIGURES = (

@@ -40,7 +40,7 @@ def sum_elements(lane: int) -> tuple[Place, ...]:
 def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """`b` above, `a` on the left, the sums between them: each element with the lane that holds it."""
     rows, depth, cols = _SHAPE
-    cell, gap, left = (21, 10, 2) if narrow else (27, 30, 10)
+    cell, gap, left = (21, 10, 1) if narrow else (27, 30, 1)
     top = 30
     right, below = left + depth * cell + gap, top + depth * cell + gap + 18
     canvas = sheet(right + cols * cell + left, below + rows * cell + 8)
@@ -58,30 +58,43 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
                 else:
                     canvas.cell(*corner, cell, cell, str(lane), ink=ink, size=size)
 
-    canvas.label(
-        left, below - 14, Text("a: {rows} × {cols}").of(rows=rows, cols=depth), bold=True, size=Size.VALUE
-    )
-    canvas.label(
-        right, top - 14, Text("b: {rows} × {cols}").of(rows=depth, cols=cols), bold=True, size=Size.VALUE
-    )
+    _draw_name(canvas, (left, below - 14), "a", (rows, depth))
+    _draw_name(canvas, (right, top - 14), "b", (depth, cols))
     canvas.label(
         right, below - 14, Text("sums: {rows} × {cols}").of(rows=rows, cols=cols), bold=True, size=Size.VALUE
     )
     grid(left, below, a_elements)
     grid(right, top, b_elements)
     grid(right, below, sum_elements)
-    held = (
-        (Text("{count} elements of a"), a_elements),
-        (Text("{count} elements of b"), b_elements),
-        (Text("{count} sums"), sum_elements),
-    )
-    canvas.cell(left, top, cell, cell, str(_SHOWN), ink=Ink.MARK, size=Size.LABEL)
-    beside = left + cell + 8
-    canvas.label(beside, top + cell / 2, Text("lane {lane} holds").of(lane=_SHOWN), bold=True)
-    for line, (text, elements) in enumerate(held, 1):
-        count = len(elements(_SHOWN))
-        canvas.label(beside, top + cell / 2 + line * 20, text.of(count=count), size=Size.LABEL)
+    _draw_key(canvas, left, top, cell)
     return canvas
+
+
+def _draw_name(canvas: Canvas, at: tuple[float, float], name: str, shape: tuple[int, int]) -> None:
+    """The name of a matrix and its shape."""
+    x, y = at
+    canvas.label(x, y, name, bold=True, mono=True)
+    beside = x + canvas.length(name, Size.VALUE, mono=True) + 7
+    canvas.label(beside, y, f"{shape[0]} × {shape[1]}", bold=True)
+
+
+def _draw_key(canvas: Canvas, left: float, top: float, cell: float) -> None:
+    """What the marked lane holds, and which lanes have the rest of its rows and column."""
+    beside, middle, line = left + cell + 8, top + cell / 2, 20
+    canvas.cell(left, top, cell, cell, str(_SHOWN), ink=Ink.MARK, size=Size.LABEL)
+    canvas.label(beside, middle, Text("lane {lane} holds").of(lane=_SHOWN), bold=True)
+    for place, (name, elements) in enumerate((("a", a_elements), ("b", b_elements)), 1):
+        canvas.label(beside, middle + place * line, name, size=Size.LABEL, mono=True)
+        count = Text("{count} elements").of(count=len(elements(_SHOWN)))
+        canvas.label(beside + 14, middle + place * line, count, size=Size.LABEL)
+    sums = Text("{count} sums").of(count=len(sum_elements(_SHOWN)))
+    canvas.label(beside, middle + 3 * line, sums, size=Size.LABEL)
+    others = [lane for lane in _GROUP if lane != _SHOWN]
+    middle += 4 * line + 10
+    canvas.cell(left, middle - cell / 2, cell, cell, str(others[0]), ink=Ink.LIVE, size=Size.LABEL)
+    names = Text("lanes {lanes}").of(lanes=", ".join(map(str, others)))
+    canvas.label(beside, middle, names, bold=True)
+    canvas.label(beside, middle + line, Text("rest of row or column"), size=Size.LABEL)
 
 
 def draw_banks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

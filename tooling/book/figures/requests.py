@@ -22,6 +22,7 @@ from tooling.text import Text
 
 _HEADING = 30
 _GAP, _TELEPHONE_GAP = 22, 14
+_BELOW_MAP = 7  # pixels of a map below what it shows
 _SWATCH = 15  # the side of a box in a legend
 _PAGE = 704  # pixels of a line of text
 _BOOK = Form(cell=20, left=50, line=32, most_rows=6, inset=1, flush=True, numbered=True, by_lane=False)
@@ -78,6 +79,7 @@ def draw_request(sheet: Sheet, picture: Picture, *, narrow: bool = False) -> Can
     canvas = sheet(0, 0)
     _set_style(canvas, [picture], narrow=narrow)
     _draw_map(canvas, picture, *forms)
+    canvas.height -= _BELOW_MAP
     return canvas
 
 
@@ -110,7 +112,9 @@ def draw_requests(
         all_moved &= 'class="still"' not in _draw_map(canvas, picture, words, banks).contents
         canvas.height += gap if picture is not pictures[-1][1] else 0
     if _of_memory([picture for _, picture in pictures]):
-        _draw_states(canvas, all_moved=all_moved)
+        draw_states(canvas, all_moved=all_moved)
+    else:
+        canvas.height -= _BELOW_MAP
     return canvas
 
 
@@ -129,7 +133,13 @@ def _set_style(canvas: Canvas, pictures: Sequence[Picture], *, narrow: bool) -> 
     )
     canvas.embed(f"<style>{style}</style>")
     if _of_memory(pictures):
-        canvas.embed(_HATCHING.format(paper=canvas.shade.paper, line=marks[Ink.LIVE][1]))
+        define_hatching(canvas)
+
+
+def define_hatching(canvas: Canvas) -> None:
+    """Defines the looks of words that are moved and not used, as `url(#hatched)`."""
+    line = canvas.shade.marks[Ink.LIVE][1]
+    canvas.embed(_HATCHING.format(paper=canvas.shade.paper, line=line), (1, 1, 1))
 
 
 def _of_memory(pictures: Sequence[Picture]) -> bool:
@@ -149,7 +159,7 @@ def _draw_map(canvas: Canvas, picture: Picture, words: Form, banks: Form) -> Map
     return drawn
 
 
-def _draw_states(canvas: Canvas, *, all_moved: bool) -> None:
+def draw_states(canvas: Canvas, *, all_moved: bool) -> None:
     """Draws what the looks of a word in a map of memory mean, below what is on the canvas."""
     fill, line, _ = canvas.shade.marks[Ink.LIVE]
     states = (

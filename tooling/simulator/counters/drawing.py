@@ -49,7 +49,7 @@ class Form(Struct, frozen=True):
         left: pixels for the labels at the left.
         line: words or banks side by side; those that are left stand below.
         most_rows: of a memory map. A note counts the others.
-        every: how many banks have one label, which is above the first of them.
+        every: how many banks have one label, above the first of them; the last of a line has one, too.
         rim: pixels of a sector that show on every side of its words; 0 if the words cover it.
         inset: pixels of a word at the left and at the right of the box of its lane.
         inset_down: the same above and below, where no rim shows.
@@ -175,7 +175,7 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
         parts += [
             f'<text class="axis" x="{form.left + (column + 0.5) * form.cell:g}" y="{top + 14}">{bank}</text>'
             for column, bank in enumerate(banks)
-            if bank % form.every == 0
+            if bank % form.every == 0 or column == form.line - 1
         ]
         top += 20
         for row, (number, front, depth) in enumerate(shown, start=1):
