@@ -54,7 +54,9 @@ def test_a_sentence_begins_with_a_capital_letter_and_a_name_is_kept() -> None:
     shown = layout((*lines, "  kernel_1 stopped"), "p12", "en")
     assert '<p class="judged-cause">The values</p>' in shown
     assert "<dt>note:</dt><dd>The result is <code>a</code></dd>" in shown
-    assert "<dt>where:</dt><dd><code>p12.mojo:3</code>: <code>a</code></dd>" in shown
+    assert (
+        '<dt>where:</dt><dd><span class="place"><code>p12.mojo:3</code>: <code>a</code></span></dd>' in shown
+    )
     assert '<p class="judged-cause"><code>kernel_1</code> stopped</p>' in shown
 
 

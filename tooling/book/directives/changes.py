@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from itertools import groupby, pairwise
+from itertools import groupby
+from pathlib import PurePath
 
 from msgspec import Struct
 
@@ -13,6 +15,7 @@ from tooling.catalog.catalogue import Selection
 from tooling.mdbook.includes import Kind, take
 
 _CONTEXT = 2  # lines before and after a change
+_GAP = 3  # lines from one that is shown to the next one, up to which those between them are shown as well
 _ALIKE = 0.6  # similarity above which a line counts as the changed form of another one
 _NO_STATEMENT = ["pass"]  # what a wrong answer has where the solution has a statement
 
@@ -30,7 +33,9 @@ class Line(Struct, frozen=True):
     text: str
 
 
-def changed_code(selection: Selection, solution: Mapping[str, str], wrong: Mapping[str, str]) -> str:
+def changed_code(
+    selection: Selection, solution: Mapping[str, str], wrong: Mapping[str, str], verdict: str
+) -> str:
     """A code block of the changed lines of a wrong answer, in the functions that the run is about.
 
     A line of the solution is only shown where the wrong answer has none like it: a reader who has not solved
@@ -39,12 +44,14 @@ def changed_code(selection: Selection, solution: Mapping[str, str], wrong: Mappi
     Args:
         solution: the files of the solution, by name.
         wrong: those of the wrong answer.
+        verdict: the lines that it names are shown, too.
     """
     name = next(file for file, text in wrong.items() if text != solution[file])
     about = _numbers(wrong[name], selection.mode.anchors.get(selection.program.name, ()))
     every = [line for line in _compared(solution[name], wrong[name]) if not is_mark(f"{line.text}\n")]
     lines = [line for line in every if line.number in about] or every
-    shown = [_trimmed(lines[start:stop]) for start, stop in _changes(lines)]
+    named = {int(number) for number in re.findall(rf"{re.escape(PurePath(name).name)}:(\d+)", verdict)}
+    shown = [lines[start:stop] for start, stop in _excerpts(lines, named)]
     numbers = [[line.number for line in part if line.kind != "removed"] for part in shown]
     fence = opening_fence(name, [number for part in numbers for number in (0, *part)][1:])
     code = "\n".join("".join(map(_marked, _runs(part))) for part in shown)
@@ -74,9 +81,11 @@ def _compared(solution: str, wrong: str) -> Iterator[Line]:
         if [text.strip() for text in added] == _NO_STATEMENT:
             added = []
         for text in removed:
-            if text.strip() and not any(_alike(text.strip(), other.strip()) for other in added):
+            code = text.strip()
+            if code and not code.startswith("#") and not any(_alike(code, other.strip()) for other in added):
                 yield Line("removed", first, text)
-        yield from (Line("wrong", number, text) for number, text in enumerate(added, first + 1))
+        for number, text in enumerate(added, first + 1):
+            yield Line("wrong" if text.strip() else "same", number, text)
 
 
 def _alike(line: str, other: str) -> bool:
@@ -85,19 +94,37 @@ def _alike(line: str, other: str) -> bool:
     return same_start or SequenceMatcher(None, line, other, autojunk=False).ratio() > _ALIKE
 
 
-def _changes(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
-    """Where the changes are, each with the lines around it; those that are near each other are one."""
-    places = [place for place, line in enumerate(lines) if line.kind != "same"]
-    starts = [places[0], *(later for place, later in pairwise(places) if later - place > 2 * _CONTEXT + 1)]
-    for start, following in zip(starts, [*starts[1:], len(lines)], strict=True):
-        last = max(place for place in places if start <= place < following)
-        yield max(0, start - _CONTEXT), last + 1 + _CONTEXT
+def _excerpts(lines: Sequence[Line], named: Collection[int]) -> Iterator[tuple[int, int]]:
+    """Where the changed and the named lines are, with lines around the changed ones."""
+    shown: set[int] = set()
+    for place, line in enumerate(lines):
+        if line.kind != "same":
+            shown.update(_with_context(lines, place))
+        elif line.number in named:
+            shown.add(place)
+    first = last = min(shown)
+    for place in sorted(shown):
+        if place - last > _GAP:
+            yield first, last + 1
+            first = place
+        last = place
+    yield first, last + 1
 
 
-def _trimmed(lines: Sequence[Line]) -> Sequence[Line]:
-    """The lines without empty ones at the ends."""
-    filled = [place for place, line in enumerate(lines) if line.text.strip()]
-    return lines[filled[0] : filled[-1] + 1]
+def _with_context(lines: Sequence[Line], place: int) -> range:
+    """A line with those around it: neither side is empty, and no comment is cut or stands at the end."""
+    start, stop = max(0, place - _CONTEXT), min(len(lines), place + 1 + _CONTEXT)
+    while start < place and not lines[start].text.strip():
+        start += 1
+    while start and _is_comment(lines[start]) and _is_comment(lines[start - 1]):
+        start -= 1
+    while stop - 1 > place and (_is_comment(lines[stop - 1]) or not lines[stop - 1].text.strip()):
+        stop -= 1
+    return range(start, stop)
+
+
+def _is_comment(line: Line) -> bool:
+    return line.text.lstrip().startswith("#")
 
 
 def _runs(lines: Sequence[Line]) -> Iterator[tuple[str, list[str]]]:

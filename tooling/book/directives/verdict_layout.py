@@ -29,6 +29,7 @@ _CODE = re.compile(
 """Code, a place in a file, values of an array, a name with an underscore, a hexadecimal number, or a sign."""
 _PRINTED = {"'": "\N{RIGHT SINGLE QUOTATION MARK}", "...": "\N{HORIZONTAL ELLIPSIS}"}
 _BEGINNING = re.compile(r"[a-z]+[ ,]")  # a word that is no name in the code
+_PLACE = re.compile(r"[\w.]+\.(?:mojo|py):\d")
 _ASIDE = re.compile(r" (\([^()]*\))$")  # such as the data that a cause was found with
 _UNDERSCORE = re.compile(r"_(?=\w{16})")  # in a long name, which may go on in the next line
 _MARGIN = 2  # columns by which what belongs to a line is indented further
@@ -172,7 +173,7 @@ def _facts(lines: Iterable[Line]) -> str:
 
 def _one_or_more(texts: Sequence[str]) -> str:
     """A text, or several below one another, such as the places of a race."""
-    if len(texts) == 1:
+    if len(texts) == 1 and not _PLACE.match(texts[0]):
         return _words(_capital(texts[0]))
     return "".join(f'<span class="place">{_words(text)}</span>' for text in texts)
 

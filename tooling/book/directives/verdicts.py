@@ -51,7 +51,8 @@ def verdict(page: PageContext, words: Words) -> str:
     if name == _UNSOLVED or f"{{{{#wrong {' '.join(words)} " in page.text:
         return judged
     right = {file.name: file.solution.read_text("utf-8") for file in selection.program.sources}
-    return changed_code(selection, right, answer(page.puzzle_index.project, selection, name)) + judged
+    wrong = answer(page.puzzle_index.project, selection, name)
+    return changed_code(selection, right, wrong, "\n".join(recording.lines)) + judged
 
 
 def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:

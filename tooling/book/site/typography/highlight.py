@@ -7,7 +7,7 @@ c comment, f function, p prompt; `hole` is the comment that a learner replaces.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from html import escape, unescape
 from textwrap import dedent
@@ -73,6 +73,9 @@ _CHANGED = " changed"  # a class of the code of a wrong answer
 _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
 _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
+_EMPTY = re.compile(r"<span[^>]*>\n</span>")
+_OPENED = re.compile(r"(?<=[(\[])(?=\w)|(?<=[(\[])(?=<span)")
+"""Where a long line may go on below itself, besides at spaces."""
 
 
 @lru_cache(maxsize=4096)  # both editions show the same code
@@ -144,38 +147,50 @@ def _numbers(ranges: str) -> list[int]:
 
 
 def _lines(code: Iterable[str], numbers: Iterable[int]) -> str:
-    """Highlighted lines as elements with their numbers; of empty lines in a row the last one is left.
+    """Highlighted lines as elements with their numbers; beside lines that are left out, empty ones are, too.
 
     On a narrow screen a line goes on below itself, further in than it begins.
     """
-    left: Iterator[int | str] = iter(numbers)
+    left = iter(numbers)
     shown: list[str] = []
-    before: int | str | None = None  # the number of the line before, if that one is empty
+    before: int | None = None
+    gap = False
     for line in code:
         if _MARK.fullmatch(line):
             shown.append(f"{line}\n")
-            before = None
             continue
-        number = "−" if REMOVED in line else next(left, None)
-        if not line and before is not None:
-            if not before:
-                continue
-            shown.pop()
-        before = number if not line else None
-        shown.append(_line(line, number))
+        if REMOVED in line:
+            shown.append(_line(line, "−"))
+            continue
+        number = next(left, None)
+        if number == 0:
+            if shown and _EMPTY.fullmatch(shown[-1]):
+                shown.pop()
+            shown.append(_line("", "⋮"))
+            gap = True
+        elif line or not gap:
+            skips = not gap and None not in (before, number) and number != before + 1  # type: ignore[operator]
+            shown.append(_line(line, number, skips=skips))
+            before, gap = number, False
     return "".join(shown)
 
 
-def _line(line: str, number: int | str | None) -> str:
-    """A highlighted line as an element; a number of 0 stands for lines that are left out."""
-    beside = "" if number is None else f' data-line="{number or "⋮"}"'
+def _line(line: str, number: int | str | None, *, skips: bool = False) -> str:
+    """A highlighted line as an element.
+
+    Args:
+        number: what is beside it.
+        skips: the lines between it and the one before are marks, which no page shows.
+    """
     code = line.lstrip(" ")
     space = line[: len(line) - len(code)]
+    kind = "line" + " removed" * (REMOVED in code) + " skips" * skips
+    beside = "" if number is None else f' data-line="{number}"'
     if space:
         beside += f' style="--indent:{len(space)}"'
     if REMOVED in code:
         code = f"<del>{code.replace(REMOVED, '')}</del>"
-    return f'<span class="line"{beside}>{space}{code}\n</span>'
+    return f'<span class="{kind}"{beside}>{space}{_OPENED.sub(r"<wbr>", code)}\n</span>'
 
 
 def _tighten(code: str) -> str:
