@@ -134,9 +134,9 @@ def store_fragment[
     """Writes this lane's four of the elements from (row, col) on."""
     comptime if CDNA:
         comptime for i in range(4):
-            output[row + lane_id() // 16 * 4 + i, col + lane_id() % 16] = value[
-                i
-            ]
+            var r = row + lane_id() // 16 * 4 + i
+            var c = col + lane_id() % 16
+            output[r, c] = value[i]
         return
     var r = row + lane_id() // 4
     var c = col + lane_id() % 4 * 2
