@@ -166,24 +166,27 @@ def test_the_code_of_a_wrong_answer_is_that_which_is_judged(real: Project) -> No
 
 
 def test_what_a_wrong_answer_changes_is_above_its_verdict(real: Project) -> None:
-    shown, judged, _ = (
-        renderer(real).render(PAGE, "{{#verdict p12_tile_tensor missing_barrier}}").partition("<div")
-    )
+    page = renderer(real).render(PAGE, "{{#verdict p12_tile_tensor missing_barrier}}")
+    shown, judged, _ = page.partition("<div")
     assert judged
     assert highlight_page(_as_html(shown), REPOSITORY, "en").startswith(
         '<figure class="code changed"><figcaption><span class="filename">p12_tile_tensor.mojo</span> '
     )
-    lines = re.sub(r"\ue002", " (removed)", shown).splitlines()
-    assert [line.strip() for line in lines[1:-2]][:3] == [
+    marks = {"\ue002": " (removed)", "\ue003": " (named)"}
+    _, *lines = shown.translate(str.maketrans(marks)).splitlines()
+    assert [line.strip() for line in lines[:6]] == [
+        "shared[local_i] = a[global_i] * b[global_i] (named)",
         "else:",
         "shared[local_i] = 0",
         "barrier() (removed)",
+        "",
+        "upper = shared[local_i + stride] (named)",
     ]
 
 
 def test_the_solution_of_a_changed_line_stays_folded(real: Project) -> None:
     shown = renderer(real).render(PAGE, "{{#verdict p01 counted_from_one}}")
-    assert "output[unsafe_offset=i + 1] = a[unsafe_offset=i] + 10\n" in shown
+    assert "output[unsafe_offset=i + 1] = a[unsafe_offset=i] + 10" in shown
     assert "output[unsafe_offset=i] = " not in shown
 
 
@@ -242,7 +245,7 @@ def test_columns_that_a_program_printed_are_two_spaces_apart() -> None:
     printed = "device: H200\nname          n   time\na &lt; b         8    1.5\n"
     shown = highlight_page(f'<pre><code class="language-text">{printed}</code></pre>', REPOSITORY, "en")
     tight = "device: H200\nname   n  time\na &lt; b  8   1.5\n"
-    assert shown == f'<pre><code class="language-text columns">{tight}</code></pre>'
+    assert shown == f'<pre><code class="language-text columns" style="--columns:14">{tight}</code></pre>'
 
 
 def test_a_command_is_an_element_of_its_own_and_an_address_breaks_after_a_slash() -> None:
@@ -519,13 +522,12 @@ def test_code_from_the_inside_of_a_function_begins_at_the_margin() -> None:
     assert '<span class="line" style="--indent:4">    two\n</span>' in shown
 
 
-def test_of_empty_lines_in_a_row_one_is_shown_and_none_beside_lines_left_out() -> None:
-    page = (
-        '<pre><code class="language-mojo file:a/b.mojo#L3-L19@3-6+0-0+17-19">a\n\n\nb\n\n\nc\nd</code></pre>'
-    )
-    shown = highlight_page(page, REPOSITORY, "en")
+def test_no_empty_line_is_shown_beside_lines_that_are_left_out() -> None:
+    kind, code = "language-mojo file:a/b.mojo#L3-L19@3-6+0-0+17-19", "a\n\n\nb\n\n\nc\nd"
+    shown = highlight_page(f'<pre><code class="{kind}">{code}</code></pre>', REPOSITORY, "en")
     assert re.findall(r'data-line="(.+?)">(.*)', shown) == [
         ("3", "a"),
+        ("4", ""),
         ("5", ""),
         ("6", "b"),
         ("⋮", ""),

@@ -60,6 +60,12 @@ def test_a_sentence_begins_with_a_capital_letter_and_a_name_is_kept() -> None:
     assert '<p class="judged-cause"><code>kernel_1</code> stopped</p>' in shown
 
 
+def test_long_numbers_have_separators_in_a_page_and_addresses_do_not() -> None:
+    lines = ("❌ p12 is not right yet", "  element 262144 of 1048576 bytes at 0x12345 in p12.mojo:12345")
+    cause = "Element 262,144 of 1,048,576 bytes at <code>0x12345</code> in <code>p12.mojo:12345</code>"
+    assert f'<p class="judged-cause">{cause}</p>' in layout(lines, "p12", "en")
+
+
 def test_wrong_values_are_a_table() -> None:
     shown = layout(VALUES, "p01", "ko")
     cause = '<code>out</code>의 값이 틀렸습니다 <span class="aside">(책의 데이터)</span>'
@@ -116,5 +122,6 @@ def test_a_cause_that_findings_share_is_said_once() -> None:
 
 
 def _letters(text: str) -> str:
-    """The text without what print changes: spaces, quotes, and capital letters at the beginning."""
+    """The text without what print changes: spaces, quotes, separators, and capital letters."""
+    text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
     return re.sub(r"[\s`]", "", text).replace("’", "'").replace("…", "...").lower()

@@ -20,6 +20,8 @@ OPENING, CLOSING = "\ue000", "\ue001"
 """Lines around the lines that the learner had to write, until the block is highlighted."""
 REMOVED = "\ue002"
 """The end of a line of the solution that a wrong answer lacks."""
+NAMED = "\ue003"
+"""The end of a line that the verdict names."""
 
 
 def name_sources(text: str, page: Path, files: Files, root: Path) -> str:

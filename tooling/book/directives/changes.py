@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from msgspec import Struct
 
-from tooling.book.directives.captions import CLOSING, OPENING, REMOVED, is_mark, ranges
+from tooling.book.directives.captions import CLOSING, NAMED, OPENING, REMOVED, is_mark, ranges
 from tooling.catalog.catalogue import Selection
 from tooling.mdbook.includes import Kind, take
 
@@ -54,7 +54,7 @@ def changed_code(
     shown = [lines[start:stop] for start, stop in _excerpts(lines, named)]
     numbers = [[line.number for line in part if line.kind != "removed"] for part in shown]
     fence = opening_fence(name, [number for part in numbers for number in (0, *part)][1:])
-    code = "\n".join("".join(map(_marked, _runs(part))) for part in shown)
+    code = "\n".join(_marked(part, named) for part in shown)
     return f"{fence}\n{code}```\n\n"
 
 
@@ -112,7 +112,7 @@ def _excerpts(lines: Sequence[Line], named: Collection[int]) -> Iterator[tuple[i
 
 
 def _with_context(lines: Sequence[Line], place: int) -> range:
-    """A line with those around it: neither side is empty, and no comment is cut or stands at the end."""
+    """A line with those around it: whole comments, none of them at the end, and closed brackets."""
     start, stop = max(0, place - _CONTEXT), min(len(lines), place + 1 + _CONTEXT)
     while start < place and not lines[start].text.strip():
         start += 1
@@ -120,24 +120,36 @@ def _with_context(lines: Sequence[Line], place: int) -> range:
         start -= 1
     while stop - 1 > place and (_is_comment(lines[stop - 1]) or not lines[stop - 1].text.strip()):
         stop -= 1
+    while (open_brackets := sum(map(_brackets, lines[start:stop]))) > 0 and stop < len(lines):
+        stop += 1
+    while open_brackets < 0 < start:
+        start -= 1
+        open_brackets += _brackets(lines[start])
     return range(start, stop)
+
+
+def _brackets(line: Line) -> int:
+    """How many more brackets it opens than it closes; those of a line that is not there do not count."""
+    if line.kind == "removed" or _is_comment(line):
+        return 0
+    return sum((letter in "([{") - (letter in ")]}") for letter in line.text)
 
 
 def _is_comment(line: Line) -> bool:
     return line.text.lstrip().startswith("#")
 
 
-def _runs(lines: Sequence[Line]) -> Iterator[tuple[str, list[str]]]:
-    """The lines by kind."""
-    for kind, run in groupby(lines, key=lambda line: line.kind):
-        yield kind, [line.text for line in run]
+def _marked(lines: Sequence[Line], named: Collection[int]) -> str:
+    """Lines with the marks that become elements and classes once the block is highlighted."""
+    return "".join(
+        _marked_run(kind, list(run), named) for kind, run in groupby(lines, key=lambda line: line.kind)
+    )
 
 
-def _marked(run: tuple[str, list[str]]) -> str:
-    """Lines of one kind, with the marks that become elements once the block is highlighted."""
-    kind, texts = run
+def _marked_run(kind: str, lines: Sequence[Line], named: Collection[int]) -> str:
     if kind == "removed":
-        return "".join(f"{text}{REMOVED}\n" for text in texts)
-    code = "".join(f"{text}\n" for text in texts)
-    indent = texts[0][: len(texts[0]) - len(texts[0].lstrip())]
+        return "".join(f"{line.text}{REMOVED}\n" for line in lines)
+    code = "".join(f"{line.text}{NAMED if line.number in named else ''}\n" for line in lines)
+    first = lines[0].text
+    indent = first[: len(first) - len(first.lstrip())]
     return f"{indent}{OPENING}\n{code}{indent}{CLOSING}\n" if kind == "wrong" else code

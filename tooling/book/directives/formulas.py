@@ -20,6 +20,7 @@ _CODE = re.compile(
     re.M | re.S,
 )
 _FORMULA = re.compile(r"\\\\\((?P<inline>.+?)\\\\\)|\\\\\[(?P<display>.+?)\\\\\]", re.S)
+_FUNCTION = re.compile(r"<mo\b[^>]*>([a-z]{2,})</mo>")  # such as `gcd`, which has the face of the text
 # Loading the renderer takes longer than rendering an edition, so its results are recorded like the figures,
 # with its name and version. `tooling book check` draws everything again and compares.
 RENDERER = "latex2mathml 3.81.1"
@@ -109,5 +110,6 @@ def _render(source: str, display: bool) -> str:
         ) from error
     if "\\" in re.sub(r"<[^>]+>", "", drawn):
         raise BookError(f"the formula `{source}` contains a command that cannot be drawn")
+    drawn = _FUNCTION.sub(r"<mtext>\1</mtext>", drawn)
     drawn = drawn.replace("<math ", f'<math alttext="{escape(source)}" ', 1)
     return f'<span class="formula">{drawn}</span>' if display else drawn

@@ -23,10 +23,11 @@ _REST = re.compile(r"\.\.\. .+")  # the last row, such as `... and 11 more`
 _COLUMN = re.compile(r"\s{2,}")
 _CODE = re.compile(
     r"`([^`]+)`|(?<![\w/.])([\w.]+\.(?:mojo|py):\d+(?::\d+)?|\[[^\]]*[\d…]\](?=$)"
-    r"|[A-Za-z]\w*_\w+|[a-z]{4,}\d+\b|0x[\da-f]+)|('|\.\.\.)",
+    r"|[A-Za-z]\w*_\w+|[a-z]{4,}\d+\b|0x[\da-f]+)|('|\.\.\.)|(?<![\w.,:#])(\d{5,})(?![\d.])",
     re.ASCII,
 )
-"""Code, a place in a file, values of an array, a name with an underscore, a hexadecimal number, or a sign."""
+"""Code, a place in a file, values of an array, a name with an underscore, a hexadecimal number, a sign, or a
+long number."""
 _PRINTED = {"'": "\N{RIGHT SINGLE QUOTATION MARK}", "...": "\N{HORIZONTAL ELLIPSIS}"}
 _BEGINNING = re.compile(r"[a-z]+[ ,]")  # a word that is no name in the code
 _PLACE = re.compile(r"[\w.]+\.(?:mojo|py):\d")
@@ -202,6 +203,8 @@ def _words(text: str) -> str:
     def shown(found: re.Match[str]) -> str:
         if found[3]:
             return _PRINTED[found[3]]
+        if found[4]:
+            return f"{int(found[4]):,}"
         return f"<code>{_UNDERSCORE.sub('_<wbr>', found[1] or found[2])}</code>"
 
     return _CODE.sub(shown, escape(text, quote=False))

@@ -12,7 +12,7 @@ from functools import lru_cache
 from html import escape, unescape
 from textwrap import dedent
 
-from tooling.book.directives.captions import CLOSING, OPENING, REMOVED
+from tooling.book.directives.captions import CLOSING, NAMED, OPENING, REMOVED
 from tooling.book.phrases import say
 
 _MOJO_KEYWORDS = (
@@ -64,8 +64,8 @@ _BLOCK = re.compile(
     re.DOTALL,
 )
 _FILE = re.compile(r" file:(?P<file>[^ #]+)#L(?P<first>\d+)-L(?P<last>\d+)(?:@(?P<ranges>[\d+-]+))?")
-_LONG = re.compile(r"^(?!.*(?:<|   ))\S.{39,}$", re.MULTILINE)
-"""A line of output that goes on below itself, a little further in; not a row of a table."""
+_LONG = re.compile(r"^( *)\S.{37,}$", re.MULTILINE)
+"""A line of output that may go on below itself, further in than it begins."""
 _TABLE_ROW = re.compile(r"^\S.*?\S {2,}\S.*? {2,}\S", re.MULTILINE)  # three columns
 _SHELLS = ("bash", "console", "sh")
 _COMMAND = re.compile(r"^.+\n?", re.MULTILINE)
@@ -74,8 +74,8 @@ _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
 _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
 _EMPTY = re.compile(r"<span[^>]*>\n</span>")
-_OPENED = re.compile(r"(?<=[(\[])(?=\w)|(?<=[(\[])(?=<span)")
-"""Where a long line may go on below itself, besides at spaces."""
+_BREAK = re.compile(r"(?<=[(\[=])(?=\w|<span)|(?<=[\w>])(?=\.[A-Za-z])")
+"""Where a long line may go on below itself, besides at spaces: within brackets and before an attribute."""
 
 
 @lru_cache(maxsize=4096)  # both editions show the same code
@@ -123,9 +123,11 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
         numbers = numbers[: sum(not _MARK.fullmatch(line) and REMOVED not in line for line in lines)]
         code = _show_written(_lines(lines, numbers))
     elif language == "text" and len(_TABLE_ROW.findall(code)) > 1:
-        code, middle = _tighten(code), f" columns{middle}"
+        code = _tighten(code)
+        width = max(map(len, unescape(code).splitlines()))
+        middle = f' columns" style="--columns:{width}{middle}'
     elif language == "text":
-        code = _LONG.sub(r'<span class="wrapped">\g<0></span>', code)
+        code = _LONG.sub(_wrapped, code)
     shown = f"{opening}{_FILE.sub('', classes)}{middle}{code}{closing}"
     if file is None:
         return shown + (block["after"] or "")
@@ -138,6 +140,11 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
         kind, name = "code changed", f'<span class="filename">{file["file"]}</span>'
     caption = f"<figcaption>{name} <span>{escape(lines_shown)}</span></figcaption>"
     return f'<figure class="{kind}">{caption}{shown}</figure>{after}'
+
+
+def _wrapped(line: re.Match[str]) -> str:
+    indent = f' style="--indent:{len(line[1])}"' if line[1] else ""
+    return f'<span class="wrapped"{indent}>{line[0]}</span>'
 
 
 def _numbers(ranges: str) -> list[int]:
@@ -184,13 +191,14 @@ def _line(line: str, number: int | str | None, *, skips: bool = False) -> str:
     """
     code = line.lstrip(" ")
     space = line[: len(line) - len(code)]
-    kind = "line" + " removed" * (REMOVED in code) + " skips" * skips
+    kind = "line" + " removed" * (REMOVED in code) + " named" * (NAMED in code) + " skips" * skips
     beside = "" if number is None else f' data-line="{number}"'
     if space:
         beside += f' style="--indent:{len(space)}"'
     if REMOVED in code:
         code = f"<del>{code.replace(REMOVED, '')}</del>"
-    return f'<span class="{kind}"{beside}>{space}{_OPENED.sub(r"<wbr>", code)}\n</span>'
+    code = _BREAK.sub("<wbr>", code.replace(NAMED, ""))
+    return f'<span class="{kind}"{beside}>{space}{code}\n</span>'
 
 
 def _tighten(code: str) -> str:

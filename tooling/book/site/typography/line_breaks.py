@@ -9,6 +9,10 @@ _SHORT = re.compile(rf"<code>([^<]{{1,{_LONGEST}}})</code>")
 _LONG = re.compile(r"<code>([^<]+)</code>")
 _FLAG = re.compile(r"(?<=\s)--?\w[\w-]*")  # browsers break lines after a hyphen
 _PUZZLE = re.compile(r"<a (?=[^>]*>(?:[Pp]uzzle|퍼즐) \d+</a>)")
+_EQUATION = re.compile(
+    r"(</code>|</em>) ([=%<>≤×−+-]) (?=<code|<em>|\d)|(?<=</em>) (mod) (?=\d)|(\d) ([=%×]) (?=<code|<em>)"
+)
+"""An operator between short terms, one of which is code or a variable."""
 _PARTICLE = re.compile(r"</(?:code|math)>(?=[가-힣])")
 _UNBROKEN = re.compile(
     r"<(head|nav|h[1-6]|pre|code|svg|math|script|style)\b.*?</\1>|<[^>]*>"  # stay as they are
@@ -29,8 +33,14 @@ def keep_together(html: str) -> str:
     html = _PUZZLE.sub('<a class="short" ', html)
     html = _SHORT.sub(r'<code class="short">\1</code>', html)
     html = _LONG.sub(lambda code: _FLAG.sub(r'<span class="short">\g<0></span>', code[0]), html)
+    html = _EQUATION.sub(_unbroken_equation, html)
     html = _UNBROKEN.sub(lambda found: found[0] if found[0][0] == "<" else _joined(found[0]), html)
     return _PARTICLE.sub(rf"\g<0>{_JOINER}", html)
+
+
+def _unbroken_equation(found: re.Match[str]) -> str:
+    before, operator = found[1] or found[4] or "", found[2] or found[3] or found[5]
+    return f"{before}{_NO_BREAK}{operator}{_NO_BREAK}"
 
 
 def _joined(words: str) -> str:
