@@ -28,6 +28,17 @@ def test_a_column_of_numbers_is_marked_with_its_head(cells: tuple[str, str]) -> 
     ]
 
 
+def test_the_cells_of_a_wide_table_have_the_heads_of_their_columns() -> None:
+    row = "<tr><td>x</td><td>1</td><td><code>b</code></td><td>c</td></tr>"
+    heads = "<tr><th>mode</th><th>size</th><th>more <code>a</code></th><th>grid</th></tr>"
+    assert mark_cells(f"<table><thead>{heads}</thead>{row}</table>").endswith(
+        '<tr><td>x</td><td class="number" data-head="size">1</td>'
+        '<td data-head="more a"><code>b</code></td><td data-head="grid">c</td></tr></table>'
+    )
+    strides = "<tr><th>stride</th><th>1</th><th>2</th><th>4</th></tr>"
+    assert "data-head" not in mark_cells(f"<table><thead>{strides}</thead>{row}</table>")
+
+
 @pytest.mark.parametrize(
     "table",
     [

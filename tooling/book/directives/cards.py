@@ -19,7 +19,7 @@ from tooling.book.variants import each_version
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, PartNumber, ProgramLanguage, Puzzle, Requirement, Vendor
 from tooling.catalog.needs import ModeNeeds, Needs
-from tooling.text import ENGLISH
+from tooling.text import ENGLISH, as_sentence
 
 VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
 _LINK = re.compile(r"`[^`]*`|\]\(")
@@ -79,7 +79,7 @@ def _chips(chips: Sequence[str]) -> str:
 def _reason(reason: str, vendors: Sequence[str]) -> str:
     """Why a limit exists; a vendor is named where no chip beside it does."""
     named = f"{', '.join(vendors)}: " if vendors else ""
-    return f'<p class="chip-why">{escape(named + reason)}</p>\n' if reason else ""
+    return f'<p class="chip-why">{escape(as_sentence(named + reason))}</p>\n' if reason else ""
 
 
 def _task(page: PageContext, found: Puzzle) -> str:
