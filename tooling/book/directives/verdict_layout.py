@@ -29,7 +29,7 @@ _CODE = re.compile(
 """Code, a place in a file, values of an array, a name with an underscore, a hexadecimal number, a sign, or a
 long number."""
 _PRINTED = {"'": "\N{RIGHT SINGLE QUOTATION MARK}", "...": "\N{HORIZONTAL ELLIPSIS}"}
-_BEGINNING = re.compile(r"[a-z]+[ ,]")  # a word that is no name in the code
+_BEGINNING = re.compile(r"[a-z]+[ ,:]")  # a word that is no name in the code
 _PLACE = re.compile(r"[\w.]+\.(?:mojo|py):\d")
 _ASIDE = re.compile(r" (\([^()]*\))$")  # such as the data that a cause was found with
 _UNDERSCORE = re.compile(r"_(?=\w{16})")  # in a long name, which may go on in the next line

@@ -74,7 +74,7 @@ _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
 _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
 _EMPTY = re.compile(r"<span[^>]*>\n</span>")
-_BREAK = re.compile(r"(?<=[(\[=])(?=\w|<span)|(?<=[\w>])(?=\.[A-Za-z])")
+_BREAK = re.compile(r"(?<=[(\[])(?=\w|<span)|(?<=[\w>])(?=\.[A-Za-z])")
 """Where a long line may go on below itself, besides at spaces: within brackets and before an attribute."""
 
 
