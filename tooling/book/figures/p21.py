@@ -222,7 +222,7 @@ FIGURES = (
     Figure(
         "p21-memory",
         Text(
-            "What the first warp of each kernel reads of the table. Each line is the beginning of a row, cut "
+            "What the first warp of each kernel reads of the table. Of each row the beginning is drawn, cut "
             "into sectors of 32 bytes; a number is the thread of the warp that reads there. A sector is "
             "moved as a whole, so numbers that no thread reads (hatched) are moved, too.",
         ),

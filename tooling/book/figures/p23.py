@@ -288,7 +288,7 @@ FIGURES = (
     Figure(
         "p23-vectors",
         Text(
-            "The first load of the first warp. Each row is 128 bytes, cut into sectors of 32 bytes; a "
+            "The first load of the first warp. Each offset labels 128 bytes, four sectors of 32 bytes; a "
             "number is the thread that reads there. With a chunk or a tile per thread, half of each "
             "sector is wasted (hatched)."
         ),
@@ -360,7 +360,7 @@ FIGURES = (
     Figure(
         "p23-memory",
         Text(
-            "The memory request of one step of the loop. Each row is 128 bytes, labelled with its offset, "
+            "The memory request of one step of the loop. Each offset labels 128 bytes, "
             "and a number is the thread that reads there. Memory is transferred in sectors of 32 bytes: "
             "every thread needs 4 bytes and transfers 32, of which 28 are wasted (hatched)."
         ),
