@@ -76,7 +76,7 @@ FIGURES = (
             "Which bank serves which thread of a warp. Above, every element is in a bank of its own, and "
             "all accesses are served in one pass. Below, the threads of puzzle 32 use every other element "
             "only: half of the banks serve two threads each, and the warp waits for a second pass, the "
-            "red one."
+            "one with the red label."
         ),
         Text(
             "Two maps with a column for each of the 32 banks. The upper one has a single row: threads 0 "

@@ -107,7 +107,7 @@ FIGURES = (
         Text(
             "The stores of the first warp in the unsolved kernel, in the banks that serve them. A row "
             "is one pass; a number is a thread. Each store takes two passes, although half of the "
-            "banks are idle. A red row is a pass that a bank conflict adds."
+            "banks are idle. A bank conflict adds each pass with a red label."
         ),
         Text(
             "Two maps with a column for each of the 32 banks. In the upper one, threads 0 to 15 have "
@@ -123,8 +123,8 @@ FIGURES = (
         Text(
             "Three loads of a warp. If all threads want the same word, one pass serves them together. "
             "With an odd distance between the words every thread has a bank of its own; with a "
-            "distance of 4, four threads share each bank that is used, and bank conflicts add the red "
-            "passes."
+            "distance of 4, four threads share each bank that is used, and bank conflicts add the "
+            "passes with red labels."
         ),
         Text(
             "Three maps with a column for each of the 32 banks. Word 0 for all threads: one pass, "

@@ -46,8 +46,8 @@ _STYLE = """
 .moved {{ fill: {paper}; stroke: {live[1]}; stroke-opacity: .5; }}
 .unused {{ fill: url(#hatched); }}
 .still {{ fill: none; stroke: {plain[1]}; stroke-opacity: .6; }}
-.first {{ fill: {spare[0]}; stroke: {spare[1]}; }}
-.again {{ fill: {wrong[0]}; stroke: {wrong[1]}; stroke-opacity: .5; }}
+.first, .again {{ fill: {spare[0]}; stroke: {spare[1]}; }}
+.map .added {{ fill: {wrong[2]}; font-weight: 600; }}
 """
 _HATCHING = (
     '<defs><pattern id="hatched" width="4" height="4" patternUnits="userSpaceOnUse" '

@@ -183,7 +183,7 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
             top += 5 if opens_pass and number > 1 else 0
             if form.numbered or opens_pass:
                 label = say("pass", language, n=row if form.numbered else number)
-                parts.append(_beside(top + 14, label, form))
+                parts.append(_beside(top + 14, label, form, added=depth > 0))
             parts.append(_wavefront(front, banks, top, form, conflict=depth > 0))
             top += _HIGH + 2
         top += 5
@@ -328,10 +328,10 @@ def _colour(lane: int) -> str:
     return f"hsl({(212 + lane * 176 / (LANES - 1)) % 360:.0f} 58% {46 - 4 * (lane % 2)}%)"
 
 
-def _beside(y: float, text: str, form: Form, kind: str = "note") -> str:
-    """A label at the left of the map."""
+def _beside(y: float, text: str, form: Form, kind: str = "note", *, added: bool = False) -> str:
+    """A label at the left of the map; `added` if it is that of a pass which a bank conflict adds."""
     if form.flush:
-        return _label(_EDGE, y, text, "note")
+        return _label(_EDGE, y, text, "note added" if added else "note")
     return _label(form.left - 6, y, text, f"{kind} end")
 
 
