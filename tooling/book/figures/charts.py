@@ -102,7 +102,7 @@ def draw_chart(
     for each in sorted(series, key=lambda each: not each.ring):
         for point in each.points.items():
             x, y = place(*point)
-            canvas.embed(_dot(canvas, (x, y), each, ringed=ringed), (x - 7, x + 7, y + 7))
+            canvas.embed(_dot(canvas, (x, y), each, ringed=ringed), (x - 7, y - 7, x + 7, y + 7))
         _name(canvas, each, place(each.named, each.points[each.named]), left + wide, small)
         if each.end:
             x, y = place(values[-1], each.points[values[-1]])
@@ -219,5 +219,5 @@ def _line(canvas: Canvas, points: Sequence[tuple[float, float]], colour: str, wi
     across, down = zip(*points, strict=True)
     canvas.embed(
         f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>',
-        (min(across), max(across), max(down)),
+        (min(across), min(down), max(across), max(down)),
     )

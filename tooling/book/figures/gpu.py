@@ -37,7 +37,7 @@ def _draw(canvas: Canvas, names: tuple[str, ...], widths: tuple[int, int, int]) 
     middle = lefts[-1] - far / 2
     for dot in (middle - 7, middle, middle + 7):
         circle = f'<circle cx="{dot:g}" cy="120" r="1.5" fill="{canvas.shade.quiet}"/>'
-        canvas.embed(circle, (dot - 2, dot + 2, 122))
+        canvas.embed(circle, (dot - 2, 118, dot + 2, 122))
     inside = canvas.width - 2
     for y, height, text, ink in (
         (278, 36, Text("L2 cache"), Ink.PLAIN),

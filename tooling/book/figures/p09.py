@@ -112,7 +112,7 @@ def _missed(canvas: Canvas, x: float, y: float, side: float, text: str) -> None:
     canvas.embed(
         f'<rect x="{x + 2:g}" y="{y + 2:g}" width="{side - 4:g}" height="{side - 4:g}" rx="4" fill="none" '
         f'stroke="{line}" stroke-dasharray="4 3"/>',
-        (x + 2, x + side - 2, y + side - 2),
+        (x + 2, y + 2, x + side - 2, y + side - 2),
     )
     canvas.label(x + side / 2, y + side / 2, text, "middle", colour=colour, mono=True)
 

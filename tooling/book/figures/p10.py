@@ -93,7 +93,7 @@ def _beyond(canvas: Canvas, x: float, y: float, width: float, height: float) -> 
     canvas.embed(
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" fill="none" '
         f'stroke="{line}" stroke-dasharray="4 3"/>',
-        (x, x + width, y + height),
+        (x, y, x + width, y + height),
     )
 
 

@@ -446,7 +446,7 @@ def _line(
     canvas.embed(
         f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
         f'stroke-width="{width:g}"/>',
-        (min(x1, x2), max(x1, x2), max(y1, y2)),
+        (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)),
     )
 
 

@@ -56,7 +56,7 @@ def _bar(canvas: Canvas, corner: tuple[float, float], width: float, height: floa
     canvas.embed(
         f'<rect x="{x + 0.3:.1f}" y="{y:.1f}" width="{width - 0.6:.1f}" height="{max(height, 0.6):.1f}" '
         f'fill="{line}"/>',
-        (x, x + width, y + height),
+        (x, y, x + width, y + height),
     )
 
 

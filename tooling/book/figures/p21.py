@@ -166,7 +166,7 @@ def _sector(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], 
     canvas.embed(
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="3" fill="{fill}" '
         f'stroke="{canvas.shade.marks[line][1]}" stroke-opacity=".5"/>',
-        (x, x + width, y + height),
+        (x, y, x + width, y + height),
     )
 
 
@@ -177,7 +177,7 @@ def _word(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], la
     look = f'fill="{fill}" stroke="{line}"' if lane is not None else 'fill="url(#hatched)"'
     canvas.embed(
         f'<rect x="{x + 1:g}" y="{y:g}" width="{width - 2:g}" height="{height:g}" rx="3" {look}/>',
-        (x, x + width, y + height),
+        (x, y, x + width, y + height),
     )
     if lane is not None:
         middle = x + width / 2, y + height / 2

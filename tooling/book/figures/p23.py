@@ -54,7 +54,7 @@ def draw_division(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
                     canvas.embed(
                         f'<rect x="{left + element * each:.1f}" y="{y + 14}" width="{words * each:.1f}" '
                         f'height="26" fill="{fill}" stroke="{line}" stroke-width="0.8"/>',
-                        (left + element * each, left + (element + words) * each, y + 40),
+                        (left + element * each, y + 14, left + (element + words) * each, y + 40),
                     )
         canvas.label(left, y + 52, "0", size=Size.SMALL, quiet=True)
         canvas.label(left + wide, y + 52, str(shown - 1), "end", size=Size.SMALL, quiet=True)
