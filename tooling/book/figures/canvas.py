@@ -29,6 +29,8 @@ _DASH = 4  # the length of a dash and of the gap after it, in pixels
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _SAFETY = 1.06  # letters may be a little wider than measured, and bold ones are
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
+_EDGE = 1  # where the names of rows begin
+_AFTER_NAME = 14  # from the longest name to the cells
 _SWATCH = 16  # the side of a colour in a legend
 _BESIDE_SWATCH = 6  # from it to its meaning
 _ENTRIES_APART = 22
@@ -228,6 +230,20 @@ class Canvas(Struct):
             f'dominant-baseline="central" '
             f'fill="{colour}"{family}{weight}>{escape(said)}</text>'
         )
+
+    def name(
+        self, y: float, text: Sentence | str, below: Sentence | str = "", *, size: Size = Size.VALUE
+    ) -> None:
+        """The name of a row at the left edge of the drawing, and what the row is in a second line."""
+        apart = 9 if below else 0
+        self.label(_EDGE, y - apart, text, size=size, mono=isinstance(text, str))
+        self.label(_EDGE, y + apart, below, size=Size.LABEL, mono=isinstance(below, str), quiet=True)
+
+    def beside(self, names: Sequence[Sentence | str], below: Sequence[Sentence | str] = ()) -> int:
+        """Where the cells begin beside the names of their rows, some of which have a second line."""
+        long = [self.length(text, Size.VALUE, mono=isinstance(text, str)) for text in names]
+        long += [self.length(text, Size.LABEL, mono=isinstance(text, str)) for text in below]
+        return math.ceil(_EDGE + max(long) + _AFTER_NAME)
 
     def length(self, text: Sentence | str, size: Size, *, mono: bool = False) -> float:
         """How wide a label is at most, in pixels."""

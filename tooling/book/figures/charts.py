@@ -186,19 +186,20 @@ def draw_bars(
         key: what the colours mean, in a line below the bars.
         narrow: for narrow screens.
     """
-    left, wide, high = (86, 226, 20) if narrow else (110, 440, 22)
+    size = Size.LABEL if narrow else Size.VALUE
+    canvas = sheet(0, 0)
+    left = math.ceil(11 + max(canvas.length(name, size, mono=True) for name in rows))
+    wide, high = (226, 20) if narrow else (440, 22)
     each = max(map(len, rows.values()))
     step = each * (high + 4) + 14
-    canvas = sheet(left + wide + 66, 12 + len(rows) * step + (26 if key else 0))
+    canvas.width, canvas.height = left + wide + 66, 12 + len(rows) * step + (26 if key else 0)
     if key:
         canvas.legend(left, 12 + len(rows) * step + 10, *key)
     longest = max(bar.value for bars in rows.values() for bar in bars)
     for line, (name, bars) in enumerate(rows.items()):
         y = 12 + line * step
         middle = y + each * (high + 4) / 2 - 2
-        canvas.label(
-            left - 10, middle, name, "end", bold=True, mono=True, size=Size.LABEL if narrow else Size.VALUE
-        )
+        canvas.label(1, middle, name, bold=True, mono=True, size=size)
         for index, bar in enumerate(bars):
             length, above = bar.value / longest * wide, y + index * (high + 4)
             canvas.cell(left, above, length, high, ink=bar.ink)

@@ -17,6 +17,7 @@ _HIGH = 30
 _BELOW_ARROWS = 34  # from a row to the next one, where arrows lead there
 _BELOW_CURVES, _BY_DISTANCE, _MOST_BELOW = 36, 12, 84  # where some lead to another thread
 _BELOW_CALL = 56  # where a function stands between the rows
+_PAGE = 704  # pixels of a line of text
 _PHONE = 356  # pixels of a drawing on a narrow screen
 _MOST_BESIDE = 88  # of a label beside its row there
 _BELOW = 9  # where the values stay
@@ -267,7 +268,6 @@ def draw_steps(
     steps: Sequence[Step],
     *,
     threads: int = WARP,
-    right: int = 92,
     head: Text | None = None,
     narrow: bool = False,
 ) -> Canvas:
@@ -277,18 +277,19 @@ def draw_steps(
         sheet: creates the canvas of a width and height.
         steps: from top to bottom.
         threads: of a block, if its stages are drawn; a cell then represents several threads.
-        right: the width of the remarks; on a narrow screen they and the labels are above the lanes.
         head: of the remarks, which then are results.
         narrow: for narrow screens.
     """
     each = threads // WARP
-    right, side, high, pitch = (1, 11, 14, 36) if narrow else (right, 14, 20, 26)
+    side, high, pitch = (11, 14, 36) if narrow else (14, 20, 26)
     top = 42 if narrow else 28
     canvas = sheet(0, top + len(steps) * pitch - pitch + high + 2)
     widest = max(canvas.length(step.label, Size.VALUE, mono=isinstance(step.label, str)) for step in steps)
     left = 1 if narrow else math.ceil(1 + widest + 14)
+    remarks = 1 if narrow else 11 + max(canvas.length(step.remark, Size.LABEL) for step in steps)
+    side = min(side, int((_PAGE - left - remarks) / WARP)) if not narrow else side
     end = left + WARP * side
-    canvas.width = end + right
+    canvas.width = math.ceil(end + remarks)
     title = canvas.say(Text("lane") if each == 1 else Text("thread"))
     canvas.label(1, 11, f"{title} 0" if narrow else title, size=Size.LABEL, quiet=True)
     for lane in (8, 16, 24) if narrow else (0, 8, 16, 24):

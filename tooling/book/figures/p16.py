@@ -187,7 +187,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     (grid, _), cells = trace.grid[:2], tile * tile
     loads = {name: list(trace.accesses("load", buffer, _BLOCK)) for name, buffer in (("a", _A), ("b", _B))}
     stores = list(trace.accesses("store", SHARED, _BLOCK))
-    small = 14 if narrow else 28  # a tile of a or b
+    small = 14 if narrow else 26  # a tile of a or b
     cell = 32 if narrow else 38  # an element of a tile
     wide = 46 if narrow else 54  # a total
     columns = _columns(narrow, steps * small, tile * cell)
@@ -198,20 +198,20 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(right + (4 if narrow else 10), bottom + (116 if narrow else 20))
     copied = Text("copied tile, shared memory") if narrow else Text("copied tile, shared memory, register")
     entries = ((Ink.SPARE, Text("tile")), (Ink.LIVE, copied), _RESULT)
-    canvas.legend(columns[0], bottom + (24 if narrow else 4), *entries, across=1 if narrow else None)
+    canvas.legend(1, bottom + (24 if narrow else 4), *entries, across=1 if narrow else None)
     headings = ("a", "b", "a_shared", "b_shared", "total")
     widths = (steps * small, steps * small, tile * cell, tile * cell, tile * wide)
     for x, heading, across in zip(columns, headings, widths, strict=True):
         if heading != "total" or not narrow:
             canvas.label(x + across / 2, 44, heading, "middle", mono=True, bold=True)
     name = f"({_BLOCK % grid}, {_BLOCK // grid})"
-    canvas.label(columns[0], 14, Text("block {name}").of(name=name), size=Size.VALUE, bold=True)
+    canvas.label(1, 14, Text("block {name}").of(name=name), size=Size.VALUE, bold=True)
     totals = [0.0] * cells
     for step in range(steps):
         y = top + step * pitch
         label = Text("tile = {step}").of(step=step)
         if not narrow:
-            canvas.label(columns[0] - 14, y + tile * cell / 2, label, "end", size=Size.LABEL, mono=True)
+            canvas.label(1, y + tile * cell / 2, label, mono=True)
         for x, matrix in zip(columns, ("a", "b"), strict=False):
             first = min(load.element for load in loads[matrix][step * cells : (step + 1) * cells])
             here = (first // size // tile, first % size // tile)
@@ -426,7 +426,7 @@ def _tiles(stores: Sequence[Access], cells: int) -> tuple[dict[int, float], dict
 
 def _columns(narrow: bool, matrix: int, tile: int) -> tuple[int, int, int, int, int]:
     """Where the columns of the steps begin: `a`, `b`, both shared tiles, totals."""
-    left, small, large = (2, 8, 12) if narrow else (80, 18, 30)
+    left, small, large = (2, 8, 12) if narrow else (80, 14, 24)
     second = left + matrix + small
     third = second + matrix + large
     fourth = third + tile + small

@@ -104,12 +104,12 @@ def first_requests(facts: Facts) -> tuple[Request, Request]:
 
 def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The first 128 bytes of the rows that each warp reads: sectors, words, and the lane of each word."""
-    word, line, left, shown = (20, 16, 4, 4) if narrow else (20, 32, 60, 6)
+    word, line, left, shown = (20, 16, 4, 4) if narrow else (19, 32, 64, 6)
     from tooling.book.figures.requests import define_hatching, draw_states  # noqa: PLC0415 - brings NumPy
 
     requests = first_requests(facts)
     high, rim = 24, 3  # of a sector, around its words
-    gap = 5 + 2 * rim
+    gap = 3 + 2 * rim
     lines = [[(row, 0) for row in request.rows[:shown]] for request in requests]
     lines[0] = [(row, part) for row, _ in lines[0] for part in range(_LANES // line)]
     above = 18 if narrow else 0  # for the number of a row
@@ -139,7 +139,7 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                     canvas.label(left - rim, y + 9, name, size=Size.SMALL)
                     y += above
                 else:
-                    canvas.label(1, y + high / 2, name, size=Size.SMALL)
+                    canvas.label(1, y + high / 2, name, size=Size.LABEL)
             moved = request.sectors(row)
             lane_of = {column: lane for lane, (at, column) in enumerate(request.lanes) if at == row}
             for column in range(part * line, (part + 1) * line):

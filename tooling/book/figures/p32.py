@@ -66,7 +66,7 @@ def draw_padding(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for number, (heading, row_words) in enumerate(tables):
         x0 = number * (width + 40) if across else 0
         y0 = 0 if across else number * (one_high + 10)
-        canvas.label(x0 + 4, y0 + 14, heading, bold=True, size=Size.VALUE)
+        canvas.label(x0 + 1, y0 + 14, heading, bold=True, size=Size.VALUE)
         columns: tuple[int | None, ...] = (*range(shown), None, _BANKS - 1)
         columns += (_BANKS,) if row_words > _BANKS else ()
         for place, column in enumerate(columns):
@@ -97,7 +97,7 @@ def draw_padding(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             if row is None:
                 canvas.label(x0 + left + cell / 2, y, "⋮", "middle", quiet=True)
             else:
-                canvas.label(x0 + left - 8, y, Text("row {row}").of(row=row), "end", size=Size.LABEL)
+                canvas.label(x0 + 1, y, Text("row {row}").of(row=row), size=Size.LABEL)
     return canvas
 
 
