@@ -95,7 +95,7 @@ def draw_edge(facts: Facts, sheet: Sheet) -> Canvas:
         readers = [f"T{thread}" for thread in range(element, element + window) if 0 <= thread < threads]
         ink = Ink.LIVE if element in kept else Ink.WRONG
         text = number(kept[element]) if element in kept else ""
-        squares.append(Square(text, ink, tuple(readers), str(element)))
+        squares.append(Square(text, ink, tuple(readers), number(element)))
     return draw_grids(sheet, [Grid("shared", [squares])], side=34)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from msgspec import Struct
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
-from tooling.book.figures.facts import Facts
+from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.text import Text
@@ -34,7 +34,9 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
     def numbers(x: float, y: float, row: int, ink: Ink) -> None:
         for column in range(values):
-            canvas.cell(x + column * cell, y, cell, high, f"{table[row, column]:.1f}", ink=ink, size=size)
+            canvas.cell(
+                x + column * cell, y, cell, high, number(table[row, column], ".1f"), ink=ink, size=size
+            )
         canvas.label(x + values * cell + 8, y + high / 2, "…", quiet=True)
 
     canvas.label(first + side / 2, 18, "tokens", "middle", mono=True, bold=True, size=size)

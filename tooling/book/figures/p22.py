@@ -7,7 +7,7 @@ from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Bar, draw_bars
-from tooling.book.figures.facts import Facts
+from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import graph_times
 from tooling.text import Text
@@ -103,7 +103,7 @@ def draw_row(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         else:
             canvas.name(y + 18, name)
         for index, value in enumerate(values):
-            canvas.cell(left + index * cell + 1, y, cell - 2, 36, f"{value:.2f}", ink=ink, size=size)
+            canvas.cell(left + index * cell + 1, y, cell - 2, 36, number(value, ".2f"), ink=ink, size=size)
     return canvas
 
 
