@@ -278,7 +278,7 @@ def draw_steps(
         steps: from top to bottom.
         threads: of a block, if its stages are drawn; a cell then represents several threads.
         head: of the remarks, which then are results.
-        narrow: for narrow screens.
+        narrow: for narrow screens, with labels and remarks above the lanes.
     """
     each = threads // WARP
     side, high, pitch = (11, 14, 36) if narrow else (14, 20, 26)
