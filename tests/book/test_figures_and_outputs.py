@@ -60,6 +60,7 @@ def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure
         svg = "{http://www.w3.org/2000/svg}"
         picture = ElementTree.fromstring(text)
         assert re.fullmatch(r"(\d\d|gpu|book|cover)(-[a-z-]+)?-[wb]\.svg", path.name)
+        assert int(picture.get("width", "")) <= (356 if "-narrow-" in path.name else 704)
         korean = "i18n/ko" in path.as_posix()
         assert korean == bool(re.search("[가-힣]", text))
         described = figure.description.render("ko" if korean else "en")

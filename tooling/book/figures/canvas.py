@@ -29,6 +29,8 @@ _DASH = 4  # the length of a dash and of the gap after it, in pixels
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _SAFETY = 1.06  # letters may be a little wider than measured, and bold ones are
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
+_EDGE = 1  # where the names of rows begin
+_AFTER_NAME = 14  # from the longest name to the cells
 _SWATCH = 16  # the side of a colour in a legend
 _BESIDE_SWATCH = 6  # from it to its meaning
 _ENTRIES_APART = 22
@@ -143,7 +145,7 @@ class Canvas(Struct):
     _parts: list[str] = field(default_factory=list)
     _boxes: list[Box] = field(default_factory=list)
     _edges: list[float] = field(default_factory=list)  # left and right ends of what is drawn
-    _bottoms: list[float] = field(default_factory=list)  # lower ends
+    _levels: list[float] = field(default_factory=list)  # upper and lower ends
 
     def say(self, text: Sentence | str) -> str:
         """The label in the canvas's language; a plain string is not translated."""
@@ -168,7 +170,7 @@ class Canvas(Struct):
         """
         _, _, colour = self.shade.marks[ink]
         self._edges += [x, x + width]
-        self._bottoms.append(y + height)
+        self._levels += [y, y + height]
         self._boxes.append(Box((x, y), (width, height), ink, len(self._parts)))
         self._parts.append("")
         if text:
@@ -181,7 +183,7 @@ class Canvas(Struct):
         """Draws a pale ground behind elements that belong together."""
         fill, _, _ = self.shade.marks[Ink.SPARE]
         self._edges += [x, x + width]
-        self._bottoms.append(y + height)
+        self._levels += [y, y + height]
         self._parts.append(
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="9" fill="{fill}"/>'
         )
@@ -193,7 +195,7 @@ class Canvas(Struct):
         _, line, _ = self.shade.marks[Ink.FRAME]
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         self._edges += [x, x + width]
-        self._bottoms.append(y + height)
+        self._levels += [y, y + height]
         self._parts.append(
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{corner:g}" fill="none" '
             f'stroke="{line}"{dash}/>'
@@ -220,7 +222,7 @@ class Canvas(Struct):
         long = self.length(text, size, mono=mono)
         start = x - {"start": 0, "middle": 0.5, "end": 1}[anchor] * long
         self._edges += [start, start + long]
-        self._bottoms.append(y + size / 2)
+        self._levels += [y - size / 2, y + size / 2]
         family = f' font-family="{MONO}"' if mono else ""
         weight = ' font-weight="600"' if bold else ""
         self._parts.append(
@@ -228,6 +230,20 @@ class Canvas(Struct):
             f'dominant-baseline="central" '
             f'fill="{colour}"{family}{weight}>{escape(said)}</text>'
         )
+
+    def name(
+        self, y: float, text: Sentence | str, below: Sentence | str = "", *, size: Size = Size.VALUE
+    ) -> None:
+        """The name of a row at the left edge of the drawing, and what the row is in a second line."""
+        apart = 9 if below else 0
+        self.label(_EDGE, y - apart, text, size=size, mono=isinstance(text, str))
+        self.label(_EDGE, y + apart, below, size=Size.LABEL, mono=isinstance(below, str), quiet=True)
+
+    def beside(self, names: Sequence[Sentence | str], below: Sequence[Sentence | str] = ()) -> int:
+        """Where the cells begin beside the names of their rows, some of which have a second line."""
+        long = [self.length(text, Size.VALUE, mono=isinstance(text, str)) for text in names]
+        long += [self.length(text, Size.LABEL, mono=isinstance(text, str)) for text in below]
+        return math.ceil(_EDGE + max(long) + _AFTER_NAME)
 
     def length(self, text: Sentence | str, size: Size, *, mono: bool = False) -> float:
         """How wide a label is at most, in pixels."""
@@ -274,7 +290,7 @@ class Canvas(Struct):
     ) -> None:
         """A straight arrow; `marked` if it is what the text points out."""
         self._edges += [x1, x2]
-        self._bottoms += [y1, y2]
+        self._levels += [y1, y2]
         length = math.hypot(x2 - x1, y2 - y1)
         if head:
             x2, y2 = x2 - (x2 - x1) / length * _HEAD, y2 - (y2 - y1) / length * _HEAD
@@ -305,7 +321,7 @@ class Canvas(Struct):
             dashed: as of other arrows.
         """
         self._edges += [x1 - _HEAD / 2, x2 - _HEAD / 2, x1 + _HEAD / 2, x2 + _HEAD / 2]
-        self._bottoms += [y1, y2]
+        self._levels += [y1, y2]
         y2 -= math.copysign(_HEAD, y2 - y1)
         middle = (y1 + y2) / 2
         way = f"C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" if x1 != x2 else f"V{y2:g}"
@@ -314,7 +330,7 @@ class Canvas(Struct):
     def side_curve(self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False) -> None:
         """An arrow that begins and ends horizontally; otherwise as `curve`."""
         self._edges += [x1, x2]
-        self._bottoms += [y1, y2]
+        self._levels += [y1, y2]
         x2 -= math.copysign(_HEAD, x2 - x1)
         middle = (x1 + x2) / 2
         way = f"C{middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}" if y1 != y2 else f"H{x2:g}"
@@ -323,7 +339,7 @@ class Canvas(Struct):
     def bend(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """An arrow that begins vertically and ends horizontally."""
         self._edges += [x1, x2]
-        self._bottoms += [y1, y2]
+        self._levels += [y1, y2]
         round_y, round_x = math.copysign(_BEND, y2 - y1), math.copysign(_BEND, x2 - x1)
         x2 -= math.copysign(_HEAD, x2 - x1)
         self._line(f"M{x1:g} {y1:g}V{y2 - round_y:g}Q{x1:g} {y2:g} {x1 + round_x:g} {y2:g}H{x2:g}")
@@ -345,16 +361,20 @@ class Canvas(Struct):
             f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{width}"{end}{look}/>'
         )
 
-    def embed(self, drawn: str, within: tuple[float, float, float] | None = None) -> None:
+    def embed(self, drawn: str, within: tuple[float, float, float, float] | None = None) -> None:
         """Embeds SVG that was drawn elsewhere, in this canvas's units.
 
         Args:
             drawn: the elements.
-            within: their left, right and lower ends; without these the picture keeps its size.
+            within: their left, upper, right and lower ends; without these the picture keeps its size.
         """
-        left, right, bottom = within or (-math.inf, -math.inf, math.inf)
+        left, top, right, bottom = within or (-math.inf, -math.inf, math.inf, math.inf)
         self._edges += [left, right]
-        self._bottoms.append(bottom)
+        self._levels += [top, bottom]
+        self._parts.append(drawn)
+
+    def define(self, drawn: str) -> None:
+        """Embeds definitions and styles, which show nothing by themselves."""
         self._parts.append(drawn)
 
     def svg(self, title: str, description: str) -> str:
@@ -375,17 +395,13 @@ class Canvas(Struct):
                 f'height="{bottom - top:g}" rx="{radius:g}" fill="{fill}" '
                 f'stroke="{line}"/>'
             )
-        # Crop empty space at the sides: the page aligns the drawing with its text.
-        left, width = 0, self.width
-        if self._edges and min(self._edges) > -math.inf:
-            left = max(0, math.floor(min(self._edges)) - 1)
-            width = min(width, math.ceil(max(self._edges)) + 1) - left
-        # And below: captions are at the same distance from all drawings.
-        lowest = max(self._bottoms, default=math.inf) + 1
-        height = math.ceil(min(self.height, lowest))
+        # Crop empty space: drawings begin where the text does, and captions are equally far from all.
+        left, right = _cropped(self._edges, self.width)
+        top, bottom = _cropped(self._levels, self.height)
+        width, height = right - left, bottom - top
         drawn = "\n".join(self._parts)
-        if left:
-            drawn = f'<g transform="translate({-left} 0)">\n{drawn}\n</g>'
+        if left or top:
+            drawn = f'<g transform="translate({-left} {-top})">\n{drawn}\n</g>'
         heads = "".join(
             f'<marker id="{name}" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="8" markerHeight="8" '
             f'markerUnits="userSpaceOnUse" orient="auto">'
@@ -425,6 +441,13 @@ def _width(letter: str) -> float:
     if "가" <= letter <= "힣":
         return _SYLLABLE
     return next((width for letters, width in _WIDTHS if letter in letters), _LETTER)
+
+
+def _cropped(ends: Sequence[float], whole: int) -> tuple[int, int]:
+    """Where a picture begins and ends whose parts have these ends, within its whole width or height."""
+    first = max(0.0, min(ends, default=0) - 1)
+    last = min(float(whole), max(ends, default=math.inf) + 1)
+    return math.floor(first), math.ceil(last)
 
 
 def _sharp(edge: float) -> float:

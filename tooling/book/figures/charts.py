@@ -102,7 +102,7 @@ def draw_chart(
     for each in sorted(series, key=lambda each: not each.ring):
         for point in each.points.items():
             x, y = place(*point)
-            canvas.embed(_dot(canvas, (x, y), each, ringed=ringed), (x - 7, x + 7, y + 7))
+            canvas.embed(_dot(canvas, (x, y), each, ringed=ringed), (x - 7, y - 7, x + 7, y + 7))
         _name(canvas, each, place(each.named, each.points[each.named]), left + wide, small)
         if each.end:
             x, y = place(values[-1], each.points[values[-1]])
@@ -186,19 +186,20 @@ def draw_bars(
         key: what the colours mean, in a line below the bars.
         narrow: for narrow screens.
     """
-    left, wide, high = (86, 226, 20) if narrow else (110, 440, 22)
+    size = Size.LABEL if narrow else Size.VALUE
+    canvas = sheet(0, 0)
+    left = math.ceil(11 + max(canvas.length(name, size, mono=True) for name in rows))
+    wide, high = (226, 20) if narrow else (440, 22)
     each = max(map(len, rows.values()))
     step = each * (high + 4) + 14
-    canvas = sheet(left + wide + 66, 12 + len(rows) * step + (26 if key else 0))
+    canvas.width, canvas.height = left + wide + 66, 12 + len(rows) * step + (26 if key else 0)
     if key:
         canvas.legend(left, 12 + len(rows) * step + 10, *key)
     longest = max(bar.value for bars in rows.values() for bar in bars)
     for line, (name, bars) in enumerate(rows.items()):
         y = 12 + line * step
         middle = y + each * (high + 4) / 2 - 2
-        canvas.label(
-            left - 10, middle, name, "end", bold=True, mono=True, size=Size.LABEL if narrow else Size.VALUE
-        )
+        canvas.label(1, middle, name, bold=True, mono=True, size=size)
         for index, bar in enumerate(bars):
             length, above = bar.value / longest * wide, y + index * (high + 4)
             canvas.cell(left, above, length, high, ink=bar.ink)
@@ -219,5 +220,5 @@ def _line(canvas: Canvas, points: Sequence[tuple[float, float]], colour: str, wi
     across, down = zip(*points, strict=True)
     canvas.embed(
         f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>',
-        (min(across), max(across), max(down)),
+        (min(across), min(down), max(across), max(down)),
     )

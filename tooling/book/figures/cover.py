@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from functools import partial
 
@@ -15,6 +16,7 @@ from tooling.text import Text
 
 _MISTAKE = "read_backwards"
 _RUN = "p24_tile_tensor --traditional"
+_BESIDE = 8  # from the last cell at work to the number of threads
 
 
 class _Step(Struct, frozen=True):
@@ -42,11 +44,18 @@ class _Rows(Struct, frozen=True):
         path = "".join(f"M{1 + cell * self.pitch} {top}h{side}v{side}h-{side}z" for cell in sorted(cells))
         self.canvas.embed(f'<path d="{path}" fill="{fill}" stroke="{line if ink is Ink.LIVE else "none"}"/>')
 
-    def count(self, top: int, threads: int, letters: Size) -> None:
+    def count(self, top: float, threads: int, letters: Size) -> None:
         """The number of threads, above the right end of the row."""
-        words = Text("one thread") if threads == 1 else Text("{count} threads").of(count=threads)
-        right = self.canvas.width - 1
-        self.canvas.label(right, top - letters * 0.8, words, "end", size=letters, quiet=True)
+        self.canvas.label(self.canvas.width - 1, top, _threads(threads), "end", size=letters, quiet=True)
+
+    def rest(self, top: int, lanes: int, threads: int, letters: Size) -> None:
+        """Behind the cells of the threads their number, and from its end on the cells of the others."""
+        words = _threads(threads)
+        left = 1 + (threads - 1) * self.pitch + self.side + _BESIDE
+        self.canvas.label(left, top + self.side / 2, words, size=letters, quiet=True)
+        end = left + self.canvas.length(words, letters)
+        first = math.ceil((end - 1) / self.pitch)
+        self.cells(top, range(first, lanes), Ink.SPARE)
 
     def curves(self, top: int, height: int, step: _Step) -> None:
         """The ways of the addends to the threads that add them, and of each thread's own value."""
@@ -71,18 +80,17 @@ def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     # The further the addends, the higher the curves.
     gaps = [round(scale * (17 + 2.6 * step.distance())) for step in rest]
     height, width = (22, 54) if narrow else (34, 77)
-    letters = Size.LABEL if narrow else Size.COVER
-    head = 2 * letters
+    letters = Size.LABEL if narrow else Size.VALUE
+    head = 2 * letters - 4
     canvas = sheet(lanes * pitch - pitch + side + 2, sum(gaps) + (len(gaps) + 3) * side + height + head + 1)
     rows = _Rows(canvas, side, pitch)
     rows.cells(head, first.threads, Ink.LIVE)
-    rows.count(head, len(first.threads), letters)
+    rows.count(head - 0.8 * letters, len(first.threads), letters)
     top = head + side
     for step, gap in zip(rest, gaps, strict=True):
         rows.curves(top, gap, step)
-        rows.cells(top + gap, set(range(lanes)) - step.threads, Ink.SPARE)
         rows.cells(top + gap, step.threads, Ink.LIVE)
-        rows.count(top + gap, len(step.threads), letters)
+        rows.rest(top + gap, lanes, len(step.threads), letters)
         top += gap + side
     canvas.arrow(1 + side / 2, top + 1, 1 + side / 2, top + 2 * side - 2)
     total = next(trace.accesses("store", 0)).value
@@ -96,6 +104,11 @@ def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         size=Size.VALUE if narrow else Size.COVER,
     )
     return canvas
+
+
+def _threads(count: int) -> Text:
+    """The number of threads in words."""
+    return Text("one thread") if count == 1 else Text("{count} threads").of(count=count)
 
 
 def _steps(trace: Trace) -> list[_Step]:
@@ -146,7 +159,7 @@ FIGURES = (
             "one holds the sum."
         ),
         Text(
-            "Six rows of 32 cells, one for each thread of a warp. In the first row all threads are at "
+            "Six rows of up to 32 cells, one for each thread of a warp. In the first all threads are at "
             "work, in the next rows the first 16, 8, 4, 2 and 1. Curves lead from the right half of the "
             "cells at work to the threads that add them. An arrow leads from the last one to the sum, 10416."
         ),

@@ -101,6 +101,6 @@ def _as_book_error() -> Iterator[None]:
         raise BookError(error.what, where=error.where, why=error.why, hint=error.hint) from error
 
 
-def number(value: float) -> str:
-    """A number as figures show it: no `.0`."""
-    return f"{float(value):.6g}"
+def number(value: float, form: str = ".6g") -> str:
+    """A number as figures show it: no `.0`, unless its format has decimals, and a sign as long as a plus."""
+    return format(float(value), form).replace("-", "\N{MINUS SIGN}")

@@ -15,12 +15,12 @@ _GAP = 14
 
 def draw_wide(facts: Facts, sheet: Sheet) -> Canvas:
     """Three multiprocessors of many, side by side."""
-    return _draw(sheet(756, 386), ("SM 0", "SM 1", "SM 131"), (228, 20, 48))
+    return _draw(sheet(704, 386), ("SM 0", "SM 1", "SM 131"), (212, 18, 48))
 
 
 def draw_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     """Two of them."""
-    return _draw(sheet(352, 386), ("SM 0", "SM 131"), (154, 0, 42))
+    return _draw(sheet(356, 386), ("SM 0", "SM 131"), (156, 0, 42))
 
 
 def _draw(canvas: Canvas, names: tuple[str, ...], widths: tuple[int, int, int]) -> Canvas:
@@ -37,7 +37,7 @@ def _draw(canvas: Canvas, names: tuple[str, ...], widths: tuple[int, int, int]) 
     middle = lefts[-1] - far / 2
     for dot in (middle - 7, middle, middle + 7):
         circle = f'<circle cx="{dot:g}" cy="120" r="1.5" fill="{canvas.shade.quiet}"/>'
-        canvas.embed(circle, (dot - 2, dot + 2, 122))
+        canvas.embed(circle, (dot - 2, 118, dot + 2, 122))
     inside = canvas.width - 2
     for y, height, text, ink in (
         (278, 36, Text("L2 cache"), Ink.PLAIN),
@@ -66,7 +66,7 @@ def _multiprocessor(canvas: Canvas, x: float, width: float, name: str) -> None:
         left = x + _GAP + column * (block + _GAP)
         canvas.frame(left, 34, block, 108, dashed=True)
         canvas.label(left + block / 2, 48, Text("block"), "middle", size=Size.LABEL, quiet=True)
-        lanes = 8 if block > 90 else 4  # drawn for a warp of 32
+        lanes = 8 if block > 80 else 4  # drawn for a warp of 32
         lane = (block - 16) / lanes
         for warp in range(3):
             for index in range(lanes):

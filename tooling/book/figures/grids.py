@@ -75,7 +75,7 @@ def draw_grids(
     for first in range(0, len(grids), beside):
         x, top = 1.0, canvas.height + (20 if canvas.height else 0)
         for grid in grids[first : first + beside]:
-            end = _draw_grid(canvas, grid, x + left, top, (side, high))
+            end = _draw_grid(canvas, grid, x + left, top, (side, high), left)
             canvas.height = max(canvas.height, round(end))
             x += left + max(map(len, grid.rows)) * side + 30
         canvas.width = max(canvas.width, round(x) - 24)
@@ -83,8 +83,10 @@ def draw_grids(
     return canvas
 
 
-def _draw_grid(canvas: Canvas, grid: Grid, x: float, y: float, cell: tuple[int, int]) -> float:
-    """Draws one grid with its first cell at x; returns its lower end."""
+def _draw_grid(  # noqa: PLR0917 - its parts
+    canvas: Canvas, grid: Grid, x: float, y: float, cell: tuple[int, int], left: int
+) -> float:
+    """Draws one grid with its first cell at x and headings of rows from `left` before it; returns its end."""
     side, high = cell
     if grid.title:
         canvas.label(x, y + 10, grid.title, bold=True, mono=isinstance(grid.title, str))
@@ -96,7 +98,7 @@ def _draw_grid(canvas: Canvas, grid: Grid, x: float, y: float, cell: tuple[int, 
         lines = max(len(square.above) for square in row)
         y += _LINE * lines + (_APART if lines else 0)
         if grid.names:
-            canvas.label(x - 8, y + high / 2, grid.names[number], "end", size=_SMALL, quiet=True)
+            canvas.label(x - left, y + high / 2, grid.names[number], size=_SMALL, quiet=True)
         for column, square in enumerate(row):
             middle = x + (column + 0.5) * side
             for line, text in enumerate(reversed(square.above)):

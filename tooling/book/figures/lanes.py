@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size, measured
+from tooling.book.figures.canvas import GAP, Canvas, Ink, Sheet, Size, measured
 from tooling.text import Text
 
 Cells = Mapping[int, tuple[str, Ink]]
@@ -17,9 +17,11 @@ _HIGH = 30
 _BELOW_ARROWS = 34  # from a row to the next one, where arrows lead there
 _BELOW_CURVES, _BY_DISTANCE, _MOST_BELOW = 36, 12, 84  # where some lead to another thread
 _BELOW_CALL = 56  # where a function stands between the rows
+_PAGE = 704  # pixels of a line of text
 _PHONE = 356  # pixels of a drawing on a narrow screen
 _MOST_BESIDE = 88  # of a label beside its row there
 _BELOW = 9  # where the values stay
+_HEADS_APART = 8  # where several arrows lead to one thread
 
 
 class Row(Struct, frozen=True):
@@ -32,6 +34,7 @@ class Row(Struct, frozen=True):
         marked: those arrows that the text points out.
         dashed: the values stay as they are; the arrows are drawn as dashed lines.
         call: a function of the warp or block that makes this row from the one above, instead of arrows.
+        apart: each column has a call of its own.
         short: the label on narrow screens, where a long one would be above the row.
         step: on narrow screens, what stands beside the arrows instead of a label beside the row.
     """
@@ -42,6 +45,7 @@ class Row(Struct, frozen=True):
     marked: Collection[tuple[int, int]] = ()
     dashed: bool = False
     call: str = ""
+    apart: bool = False
     short: Text | str = ""
     step: str = ""
 
@@ -87,6 +91,11 @@ class _Places(Struct, frozen=True):
     def middle(self, thread: int) -> float:
         return self.at[thread] + self.side / 2
 
+    def across(self, first: int, last: int | None = None) -> tuple[float, float]:
+        """The left edge and the width of a box, as wide as the cells of one thread or of several."""
+        end = self.at[first if last is None else last] + self.side
+        return self.at[first] + GAP / 2, end - self.at[first] - GAP
+
 
 def draw_rows(
     sheet: Sheet,
@@ -117,17 +126,19 @@ def draw_rows(
     for row in rows[1:]:
         tops.append(tops[-1] + places.high + _gap(row, places) + places.above)
     canvas.width, canvas.height = round(places.right) + 2, tops[-1] + places.high + 2
-    _draw_head(canvas, places, title, steps if narrow else None)
+    _draw_head(canvas, places, title)
+    if narrow and steps:
+        _draw_name_of_steps(canvas, places, steps, rows, tops)
     longest = max(len(text) for row in rows for text, _ in row.cells.values())
     letters = Size.LABEL if narrow else Size.VALUE
-    if narrow and longest * letters * 0.6 > places.side - 9:
+    if narrow and longest * letters * 0.6 > places.side - 11:
         letters = Size.SMALL
     for row, top in zip(rows, tops, strict=True):
         _draw_label(canvas, places, row, top, narrow=narrow)
         for column, (text, ink) in row.cells.items():
             if column in places.at:
-                cell = places.at[column] + 1, top, places.side - 2, places.high
-                canvas.cell(*cell, text, ink=ink, size=letters)
+                left, wide = places.across(column)
+                canvas.cell(left, top, wide, places.high, text, ink=ink, size=letters)
         for dot in places.dots:
             if any(places.at[column] > dot for column in row.cells if column in places.at):
                 canvas.label(dot, top + places.high / 2, "…", "middle", quiet=True)
@@ -147,8 +158,8 @@ def _places(
     labels = [(row.short if narrow else "") or row.label for row in rows if not (narrow and row.step)]
     widest = max(canvas.length(label, letters, mono=isinstance(label, str)) for label in labels)
     widest = max(widest, canvas.length(title, Size.LABEL))
-    if narrow and any(row.step for row in rows):
-        widest = 59  # for the heads of both
+    if narrow:
+        widest = max(widest, *(canvas.length(row.step, letters, mono=True) for row in rows))
     beside = not narrow or widest <= _MOST_BESIDE
     left = 0.0 if not beside else math.ceil(1 + widest + (8 if narrow else 14))
     if side is None:
@@ -166,16 +177,20 @@ def _places(
     return _Places(at, dots, left, x, side, 26 if narrow else _HIGH, 0 if beside else 16)
 
 
-def _draw_head(canvas: Canvas, places: _Places, title: Text | str, steps: Text | None) -> None:
+def _draw_head(canvas: Canvas, places: _Places, title: Text | str) -> None:
     """The numbers of the threads, with what they are before them."""
-    if steps:
-        canvas.label(1, 9, steps, size=Size.LABEL, quiet=True)
-        canvas.label(places.left - 8, 9, title, "end", size=Size.LABEL, quiet=True)
-    else:
-        canvas.label(1, 9, title, size=Size.LABEL, quiet=True)
+    canvas.label(1, 9, title, size=Size.LABEL, quiet=True)
     for column in places.at:
         middle = places.middle(column), 25 if places.above else 9
         canvas.label(*middle, str(column), "middle", size=Size.LABEL, quiet=True)
+
+
+def _draw_name_of_steps(
+    canvas: Canvas, places: _Places, name: Text, rows: Sequence[Row], tops: Sequence[int]
+) -> None:
+    """What the steps are, above the first of them, on a narrow screen."""
+    row, top = next((row, top) for row, top in zip(rows, tops, strict=True) if row.step)
+    canvas.label(1, top - _gap(row, places) / 2 - 8, name, size=Size.LABEL, quiet=True)
 
 
 def _draw_label(canvas: Canvas, places: _Places, row: Row, top: int, *, narrow: bool) -> None:
@@ -183,7 +198,7 @@ def _draw_label(canvas: Canvas, places: _Places, row: Row, top: int, *, narrow: 
     label, size = (row.short or row.label, Size.LABEL) if narrow else (row.label, Size.VALUE)
     y = top - 10 if places.above else top + places.high / 2
     if narrow and row.step:
-        label, y = row.step, top - _gap(row, places) / 2
+        label, y = row.step, top - _gap(row, places) / 2 + (8 if row.dashed else 0)
     canvas.label(1, y, label, size=size, mono=isinstance(label, str))
 
 
@@ -194,6 +209,7 @@ def _draw_ways(canvas: Canvas, places: _Places, row: Row, top: int) -> None:
     shown = _shown(row, places)
     for source, target in sorted(shown, key=row.marked.__contains__):
         start, end = places.middle(source), places.middle(target)
+        end += _aside(source, target, shown)
         if (partner := _partner(target, shown)) is not None:  # two heads beside each other
             apart = math.copysign(places.side / 7, partner - target)
             own = source == target
@@ -205,8 +221,10 @@ def _draw_ways(canvas: Canvas, places: _Places, row: Row, top: int) -> None:
         canvas.curve(start, above, end, below, marked=marked, faint=faint, dashed=row.dashed)
     if row.call:
         box = above + 11
-        wide = places.right - places.left - 2
-        canvas.cell(places.left + 1, box, wide, 22, row.call, ink=Ink.PLAIN, size=Size.LABEL)
+        order = list(places.at)
+        for first, last in zip(order, order, strict=True) if row.apart else ((order[0], order[-1]),):
+            left, wide = places.across(first, last)
+            canvas.cell(left, box, wide, 22, row.call, ink=Ink.PLAIN, size=Size.LABEL)
         for thread in places.at:
             middle = places.middle(thread)
             canvas.arrow(middle, above - 1, middle, box - 1, head=False)
@@ -225,6 +243,15 @@ def _partner(target: int, arrows: Sequence[tuple[int, int]]) -> int | None:
     return others.pop() if len(sources) == 2 and len(others) == 1 else None
 
 
+def _aside(source: int, target: int, arrows: Sequence[tuple[int, int]]) -> float:
+    """How far beside the middle the head of an arrow is, if more than two lead to its target."""
+    sources = sorted(one for one, to in arrows if to == target)
+    if len(sources) < 3:
+        return 0
+    middle = sources.index(target) if target in sources else (len(sources) - 1) / 2
+    return (sources.index(source) - middle) * _HEADS_APART
+
+
 def _gap(row: Row, places: _Places) -> int:
     """The space between a row and the one above, without its label: the further arrows lead, the more."""
     if row.call:
@@ -241,7 +268,6 @@ def draw_steps(
     steps: Sequence[Step],
     *,
     threads: int = WARP,
-    right: int = 92,
     head: Text | None = None,
     narrow: bool = False,
 ) -> Canvas:
@@ -251,18 +277,19 @@ def draw_steps(
         sheet: creates the canvas of a width and height.
         steps: from top to bottom.
         threads: of a block, if its stages are drawn; a cell then represents several threads.
-        right: the width of the remarks; on a narrow screen they and the labels are above the lanes.
         head: of the remarks, which then are results.
-        narrow: for narrow screens.
+        narrow: for narrow screens, with labels and remarks above the lanes.
     """
     each = threads // WARP
-    right, side, high, pitch = (1, 11, 14, 36) if narrow else (right, 14, 20, 26)
+    side, high, pitch = (11, 14, 36) if narrow else (14, 20, 26)
     top = 42 if narrow else 28
     canvas = sheet(0, top + len(steps) * pitch - pitch + high + 2)
     widest = max(canvas.length(step.label, Size.VALUE, mono=isinstance(step.label, str)) for step in steps)
     left = 1 if narrow else math.ceil(1 + widest + 14)
+    remarks = 1 if narrow else 11 + max(canvas.length(step.remark, Size.LABEL) for step in steps)
+    side = min(side, int((_PAGE - left - remarks) / WARP)) if not narrow else side
     end = left + WARP * side
-    canvas.width = end + right
+    canvas.width = math.ceil(end + remarks)
     title = canvas.say(Text("lane") if each == 1 else Text("thread"))
     canvas.label(1, 11, f"{title} 0" if narrow else title, size=Size.LABEL, quiet=True)
     for lane in (8, 16, 24) if narrow else (0, 8, 16, 24):

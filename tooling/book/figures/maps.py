@@ -14,7 +14,6 @@ NARROW_CELL = 38
 HIGH = 40
 _GAP = 64  # between inputs, threads and output
 _INPUT_GAP = 6  # between inputs
-_LEFT = 66
 _NARROW_LEFT = 4
 
 
@@ -45,7 +44,9 @@ def draw_map(
     threads = trace.block[0]
     count = max(threads, *(len(values) for values in inputs.values()))
     side = NARROW_CELL if narrow else CELL
-    left = _NARROW_LEFT if narrow else _LEFT
+    canvas = sheet(0, 0)
+    titles = [title for _, title in (*inputs, output)]
+    left = _NARROW_LEFT if narrow else canvas.beside([*titles, Text("threads")])
     pairs, *others = [
         [(load.thread, load.element) for load in trace.accesses("load", buffer, block=0)]
         for buffer, _ in inputs
@@ -58,7 +59,7 @@ def draw_map(
     end = tops[-1] + HIGH + (6 if framed else 0)  # of the inputs
     below = tops[-1] + HIGH + _GAP
     last = below + HIGH + _GAP
-    canvas = sheet(left + count * side + 6, last + HIGH + 8)
+    canvas.width, canvas.height = left + count * side + 6, last + HIGH + 8
 
     def middle(position: int) -> float:
         return left + position * side + side / 2
@@ -71,7 +72,7 @@ def draw_map(
 
     def name(text: Text | str, top: float, cells: int, *, mono: bool = True) -> None:
         if not narrow:
-            canvas.label(left - 12, top + HIGH / 2, text, "end", mono=mono)
+            canvas.name(top + HIGH / 2, text)
         elif cells < count:
             canvas.label(left + cells * side + 8, top + HIGH / 2, text, mono=mono)
         else:

@@ -51,7 +51,7 @@ def draw_shapes(facts: Facts, sheet: Sheet) -> Canvas:
             numbered(height),
         ),
     )
-    return draw_grids(sheet, grids, left=22)
+    return draw_grids(sheet, grids, left=18)
 
 
 FIGURES = (

@@ -81,7 +81,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     across, down, _ = trace.block
     results = facts.expected("default")
     values, guard = results["out"].reshape(-1), len(results["guard"])
-    left, wide = (2, 40) if narrow else (112, 62)
+    left, wide = (2, 40) if narrow else (80, 62)
     rows, high, cells = 2, 32, 126
     canvas = sheet(left + (len(values) + guard) * wide + 2, cells + 98)
     over: dict[int, list[Place]] = {index: [] for index in range(len(values) + guard)}
@@ -92,10 +92,9 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     if narrow:
         canvas.label(left, 12, Text("threads: x, y"), size=Size.LABEL, quiet=True)
     else:
-        canvas.label(left - 12, 66, Text("threads"), "end")
-        canvas.label(left - 12, 86, "(x, y)", "end", size=Size.LABEL, quiet=True, mono=True)
-        canvas.label(left - 12, cells + _SIDE / 2, "output", "end", mono=True)
-        canvas.label(left - 12, cells + _SIDE + 18, Text("offset"), "end", size=Size.LABEL, quiet=True)
+        canvas.name(76, Text("threads"), "(x, y)")
+        canvas.name(cells + _SIDE / 2, "output")
+        canvas.label(1, cells + _SIDE + 18, Text("offset"), size=Size.LABEL, quiet=True)
     for index, threads in over.items():
         x = left + index * wide
         threads.sort(key=lambda one: one not in live)
@@ -192,7 +191,7 @@ def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:
         return Square(str(offset), Ink.LIVE if inside else Ink.SPARE if offset < size * size else Ink.WRONG)
 
     rows = [[square(row, col) for col in range(across)] for row in range(down)]
-    return draw_grids(sheet, [Grid("[row, col]", rows, numbered(across), numbered(down))], left=26)
+    return draw_grids(sheet, [Grid("[row, col]", rows, numbered(across), numbered(down))], left=18)
 
 
 def draw_exchanged(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -213,7 +212,7 @@ def draw_exchanged(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         )
         for title, read in (("row * width + col", right), ("col * width + row", wrong))
     ]
-    return draw_grids(sheet, grids, left=26, side=76, beside=1 if narrow else 2)
+    return draw_grids(sheet, grids, left=18, side=76, beside=1 if narrow else 2)
 
 
 FIGURES = (

@@ -137,7 +137,7 @@ def draw_strides(facts: Facts, sheet: Sheet) -> Canvas:
             ("output", out, Ink.RESULT, size, 1),
         )
     ]
-    return draw_grids(sheet, grids, side=56, beside=2, left=24)
+    return draw_grids(sheet, grids, side=56, beside=2, left=18)
 
 
 FIGURES = (

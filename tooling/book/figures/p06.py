@@ -19,7 +19,7 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace = facts.trace("p06")
     a = facts.inputs("default")["a"].tolist()
     blocks, threads = trace.grid[0], trace.block[0]
-    left, wide, cut, line, size = (6, 27, 8, 22, Size.SMALL) if narrow else (116, 50, 12, 0, Size.VALUE)
+    left, wide, cut, line, size = (6, 27, 8, 22, Size.SMALL) if narrow else (117, 46, 12, 0, Size.VALUE)
     inset, edge = (2, 3) if narrow else (3, 4)
     top = 24  # of the vector; narrow pictures have a line with its name above each row
     frame = top + _HIGH + _GAP
@@ -41,7 +41,7 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         if narrow:
             canvas.label(left + inset, y - 12, text, size=Size.LABEL, mono=True)
         else:
-            canvas.label(left - 14, y + _HIGH / 2, text, "end", size=Size.VALUE, mono=True)
+            canvas.name(y + _HIGH / 2, text)
     for index, value in enumerate(a):
         cell(index, top, number(value), Ink.PLAIN)
         if not narrow:

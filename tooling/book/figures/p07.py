@@ -43,8 +43,8 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for block in range(rows):
         for thread in range(high):
             middle = start(block, thread, 1) + cell / 2
-            canvas.label(_LEFT - 10, middle - 8, f"row {block * high + thread}", "end", size=Size.LABEL)
-            canvas.label(_LEFT - 10, middle + 9, f"y = {thread}", "end", size=Size.LABEL, quiet=True)
+            canvas.label(1, middle - 8, f"row {block * high + thread}", size=Size.LABEL)
+            canvas.label(1, middle + 9, f"y = {thread}", size=Size.LABEL, quiet=True)
     for y in range(rows):
         for x in range(columns):
             left, top = start(x, 0, 0) - _PAD, start(y, 0, 1) - _PAD

@@ -11,7 +11,7 @@ from tooling.book.figures.traces import BARRIER, SHARED, Access, Trace
 from tooling.text import Text
 
 _OUTPUT, _A = 0, 1  # the kernel's arguments
-_GLOBAL = Text("global memory")
+_GLOBAL, _OF_BLOCK = Text("global memory"), Text("one for each block")
 _APART = 16  # between the blocks
 
 
@@ -54,24 +54,26 @@ def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
     a = facts.inputs("default")["a"].reshape(-1).tolist()
     trace = facts.trace("p08")
     threads = trace.block[0]
-    left, pitch, high, small = 156, 60, 36, 40
+    pitch, high, small = 60, 36, 40
     kept, output = 136, 234  # of shared memory and of the output
-    canvas = sheet(left + len(a) * pitch + (trace.grid[0] - 1) * _APART + 8, 296)
+    canvas = sheet(0, 296)
+    left = canvas.beside(["shared", "output"], [_GLOBAL, _OF_BLOCK, "local_i"])
+    canvas.width = left + len(a) * pitch + (trace.grid[0] - 1) * _APART + 8
 
     def start(index: int) -> float:
         return left + index * pitch + index // threads * _APART
 
-    _names(canvas, left - 16, 26 + high / 2, "a", _GLOBAL)
-    _names(canvas, left - 16, kept + high / 2, "shared", Text("one for each block"))
-    _names(canvas, left - 16, output + high / 2, "output", _GLOBAL)
+    canvas.name(26 + high / 2, "a", _GLOBAL)
+    canvas.name(kept + high / 2, "shared", _OF_BLOCK)
+    canvas.name(output + high / 2, "output", _GLOBAL)
     for top, name in ((13, "global_i"), (kept - 12, "local_i"), (output + 49, "global_i")):
-        canvas.label(left - 16, top, name, "end", size=Size.LABEL, quiet=True, mono=True)
+        canvas.label(1, top, name, size=Size.LABEL, quiet=True, mono=True)
     for index, value in enumerate(a):
         canvas.label(start(index) + pitch / 2, 13, str(index), "middle", size=Size.LABEL, quiet=True)
         canvas.cell(start(index), 26, pitch, high, number(value))
     waits = any(event.action == BARRIER for event in trace.events)
     if waits:
-        canvas.label(left - 16, kept + 58, "barrier()", "end", size=Size.LABEL, mono=True)
+        canvas.label(1, kept + 58, "barrier()", size=Size.LABEL, mono=True)
     for block in range(trace.grid[0]):
         x = start(block * threads)
         canvas.frame(x - 2, 76, threads * pitch + 4, 138)
@@ -140,11 +142,6 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
 
 def _by_thread(trace: Trace, action: str, buffer: int, block: int) -> dict[int, Access]:
     return {access.thread: access for access in trace.accesses(action, buffer, block)}
-
-
-def _names(canvas: Canvas, x: float, y: float, name: str, memory: Text) -> None:
-    canvas.label(x, y - 9, name, "end", mono=True)
-    canvas.label(x, y + 10, memory, "end", size=Size.LABEL, quiet=True)
 
 
 FIGURES = (

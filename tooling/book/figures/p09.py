@@ -14,21 +14,23 @@ from tooling.text import Text
 _HOST = Text("host")
 _ERROR = Text("error")
 _BAD_READ = Text("invalid read")
+_THREAD = Text("thread {thread}")
 _OFFSETS = (-1, 0, 1)  # of the elements that a window should have
 
 
 def draw_launch(_: Facts, sheet: Sheet) -> Canvas:
     """What the host and the GPU do, from left to right."""
     canvas = sheet(620, 172)
-    canvas.label(70, 40, _HOST, "end", bold=True)
-    canvas.label(70, 124, "GPU", "end", bold=True)
-    canvas.cell(86, 20, 160, 40, "enqueue_function", size=Size.VALUE)
-    canvas.cell(252, 20, 232, 40, "synchronize()", ink=Ink.SPARE, size=Size.VALUE)
-    canvas.cell(490, 20, 116, 40, _ERROR, ink=Ink.WRONG)
-    canvas.curve(200, 63, 284, 101)
-    canvas.cell(262, 104, 204, 40, "add_10", ink=Ink.LIVE)
-    canvas.curve(444, 101, 548, 63)
-    canvas.label(466, 160, _BAD_READ, "end", size=Size.LABEL, quiet=True)
+    left = canvas.beside([_HOST])
+    canvas.label(1, 40, _HOST, bold=True)
+    canvas.label(1, 124, "GPU", bold=True)
+    canvas.cell(left, 20, 160, 40, "enqueue_function", size=Size.VALUE)
+    canvas.cell(left + 166, 20, 232, 40, "synchronize()", ink=Ink.SPARE, size=Size.VALUE)
+    canvas.cell(left + 404, 20, 116, 40, _ERROR, ink=Ink.WRONG)
+    canvas.curve(left + 114, 63, left + 198, 101)
+    canvas.cell(left + 176, 104, 204, 40, "add_10", ink=Ink.LIVE)
+    canvas.curve(left + 358, 101, left + 462, 63)
+    canvas.label(left + 380, 160, _BAD_READ, "end", size=Size.LABEL, quiet=True)
     return canvas
 
 
@@ -54,10 +56,11 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     steps = facts.constant("ITER")
     count = len(values)
     side, step, size = (38, 46, Size.VALUE) if narrow else (48, 58, Size.VALUE)
-    left = 30 if narrow else 110
+    canvas = sheet(0, 34 + count * step)
+    left = 30 if narrow else canvas.beside([_THREAD.of(thread=0)])
     got_at = left + count * side + (26 if narrow else 48)
     right_at = got_at + side + (28 if narrow else 48)
-    canvas = sheet(right_at + side + (10 if narrow else 24), 34 + count * step)
+    canvas.width = right_at + side + (10 if narrow else 24)
     canvas.label(left + count * side / 2, 14, "input", "middle", mono=True, size=Size.LABEL)
     canvas.label(got_at + side / 2, 14, "result", "middle", mono=True, size=Size.LABEL)
     canvas.label(
@@ -65,8 +68,8 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     )
     for thread in range(count):
         top = 30 + thread * step
-        title = f"T{thread}" if narrow else Text("thread {thread}").of(thread=thread)
-        canvas.label(left - (6 if narrow else 14), top + side / 2, title, "end", size=size)
+        title = f"T{thread}" if narrow else _THREAD.of(thread=thread)
+        canvas.label(1, top + side / 2, title, size=size)
         window = [thread + offset for offset in _OFFSETS if 0 <= thread + offset < count]
         added = [thread + offset for offset in _OFFSETS[:steps] if 0 <= thread + offset < count]
         for element, value in enumerate(values):
@@ -86,7 +89,7 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def draw_barrier(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Every thread up to the barrier; the last one returns before it."""
     threads = facts.constant("SIZE")
-    left, wide, line = (34, 132, 212) if narrow else (110, 200, 380)
+    left, wide, line = (30, 132, 208) if narrow else (72, 200, 342)
     high, step, size = 38, 52, Size.LABEL if narrow else Size.VALUE
     bottom = 40 + threads * step
     canvas = sheet(line + (56 if narrow else 180), bottom + 4)
@@ -94,8 +97,8 @@ def draw_barrier(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas.plate(line, 16, 84, "barrier()")
     for thread in range(threads):
         top = 40 + thread * step
-        title = f"T{thread}" if narrow else Text("thread {thread}").of(thread=thread)
-        canvas.label(left - (8 if narrow else 14), top + high / 2, title, "end", size=Size.VALUE)
+        title = f"T{thread}" if narrow else _THREAD.of(thread=thread)
+        canvas.label(1, top + high / 2, title)
         if thread < threads - 1:
             canvas.cell(left, top, wide, high, f"shared[{thread}] = …", ink=Ink.LIVE, size=size)
             canvas.arrow(left + wide + 4, top + high / 2, line - 3, top + high / 2)
@@ -112,7 +115,7 @@ def _missed(canvas: Canvas, x: float, y: float, side: float, text: str) -> None:
     canvas.embed(
         f'<rect x="{x + 2:g}" y="{y + 2:g}" width="{side - 4:g}" height="{side - 4:g}" rx="4" fill="none" '
         f'stroke="{line}" stroke-dasharray="4 3"/>',
-        (x + 2, x + side - 2, y + side - 2),
+        (x + 2, y + 2, x + side - 2, y + side - 2),
     )
     canvas.label(x + side / 2, y + side / 2, text, "middle", colour=colour, mono=True)
 
@@ -149,7 +152,7 @@ def draw_printing(facts: Facts, sheet: Sheet) -> Canvas:
         for block in range(blocks)
     ]
     names = [Text("block {block}").of(block=block) for block in range(blocks)]
-    return draw_grids(sheet, [Grid("thread_idx.x", rows, numbered(threads), names)], left=60)
+    return draw_grids(sheet, [Grid("thread_idx.x", rows, numbered(threads), names)], left=56)
 
 
 FIGURES = (

@@ -25,14 +25,16 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
             readers.setdefault(row * columns + column, []).append(
                 f"{column},{row}" if narrow else f"({column}, {row})"
             )
-    side, left = (44, 6) if narrow else (66, 130)
+    title = Text("threads (x, y)")
     top, step = (46, 20) if narrow else (28, 21)
     most = max(map(len, readers.values()))
-    canvas = sheet(left + len(readers) * side + 8, top + 84 + most * step)
+    canvas = sheet(0, top + 84 + most * step)
+    side, left = (50, 1) if narrow else (66, canvas.beside([title]))
+    canvas.width = left + len(readers) * side + 8
     if narrow:
         canvas.label(left, 14, "a", mono=True)
     else:
-        canvas.label(left - 14, top + 22, "a", "end", mono=True)
+        canvas.name(top + 22, "a")
     for element in sorted(readers):
         x = left + element * side
         canvas.label(x + side / 2, top - 12, str(element), "middle", size=Size.LABEL, quiet=True)
@@ -46,11 +48,10 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
             canvas.label(
                 x + side / 2, y, thread, "middle", size=Size.LABEL if narrow else Size.VALUE, mono=True
             )
-    title = Text("threads (x, y)")
     if narrow:
         canvas.label(left + len(readers) * side, 14, title, "end", size=Size.LABEL, quiet=True)
     else:
-        canvas.label(left - 14, top + 78, title, "end", size=Size.VALUE, quiet=True)
+        canvas.name(top + 78, title)
     return canvas
 
 
@@ -58,12 +59,15 @@ def draw_additions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     """Four threads that read, add and write at the same time, and the sum that was meant."""
     values = facts.inputs("race-condition")["a"].tolist()
     total = facts.expected("race-condition")["out"].reshape(-1)[0]
-    left, column, step = (58, 64, 56) if narrow else (130, 110, 60)
-    wide = column - (10 if narrow else 22)
-    canvas = sheet(left + len(values) * column + 8, 40 + 4 * step)
-    rows = (Text("read"), Text("add"), Text("write"))
-    for index, row in enumerate(rows):
-        canvas.label(left - 14, 48 + index * step, row, "end", size=Size.VALUE)
+    rows = (Text("read"), Text("add"), Text("write"), Text("remains"))
+    column, step, gap = (72, 54, 10) if narrow else (110, 56, 22)
+    wide = column - gap
+    canvas = sheet(0, 40 + 4 * step)
+    left = canvas.beside(rows)
+    right = left + len(values) * column - gap
+    canvas.width = right + 8
+    for index, row in enumerate(rows[:3]):
+        canvas.name(48 + index * step, row)
     for thread, value in enumerate(values):
         x = left + thread * column
         middle = x + wide / 2
@@ -74,16 +78,11 @@ def draw_additions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             canvas.cell(x, 30 + index * step, wide, 36, text, ink=ink, size=Size.VALUE)
             if index:
                 canvas.arrow(middle, 66 - step + index * step + 3, middle, 30 + index * step - 3)
-    y = 52 + 3 * step
-    canvas.arrow(4, y - 24, left + len(values) * column, y - 24, head=False, dashed=True)
-    last = Text("remains: one of {join}").of(join=", ".join(map(number, values)))
-    meant = Text("meant: {total}").of(total=number(total))
-    if narrow:
-        canvas.label(6, y - 4, last, size=Size.VALUE)
-        canvas.label(6, y + 18, meant, size=Size.VALUE)
-    else:
-        canvas.label(left, y + 4, last)
-        canvas.label(left + len(values) * column - 22, y + 4, meant, "end")
+    y = 36 + 3 * step
+    canvas.arrow(1, y - 18, right, y - 18, head=False, dashed=True)
+    canvas.name(y, rows[-1])
+    canvas.label(left, y, Text("one of {join}").of(join=", ".join(map(number, values))))
+    canvas.label(right, y, Text("meant: {total}").of(total=number(total)), "end")
     return canvas
 
 
@@ -93,7 +92,7 @@ def _beyond(canvas: Canvas, x: float, y: float, width: float, height: float) -> 
     canvas.embed(
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" fill="none" '
         f'stroke="{line}" stroke-dasharray="4 3"/>',
-        (x, x + width, y + height),
+        (x, y, x + width, y + height),
     )
 
 

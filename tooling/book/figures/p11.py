@@ -12,6 +12,7 @@ from tooling.book.figures.traces import SHARED, Trace
 from tooling.text import Text
 
 _A, _OUTPUT = 1, 0  # indices of the kernel's pointer arguments
+_THREAD = Text("thread {thread}")
 _GAP = 36  # between the elements and the cells
 _BARRIER = 50  # from the cells to the first window, with the barrier between them
 
@@ -23,22 +24,21 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     threads, window = facts.constant("TPB"), facts.constant("WINDOW")
     side, step, size = (25, 32, Size.LABEL) if narrow else (38, 44, Size.VALUE)
     missing = (window - 1) * side  # where the cells would be that do not exist
-    left = (23 if narrow else 146) + missing
+    canvas = sheet(0, 0)
+    memories = Text("global memory"), Text("shared memory")
+    left = missing + (
+        23
+        if narrow
+        else max(canvas.beside([_THREAD.of(thread=0)]), canvas.beside(["shared"], memories) - missing)
+    )
     right = left + threads * side
     result = right + (22 if narrow else 44)
     first = 30 + 2 * side + _GAP + _BARRIER
-    canvas = sheet(result + side + (8 if narrow else 22), first + threads * step)
-
-    def name(y: float, text: str, more: Text) -> None:
-        """What a row is called in the program, and what it is."""
-        canvas.label(left - 12, y - (0 if narrow else 9), text, "end", mono=True, size=size)
-        if not narrow:
-            canvas.label(left - 12, y + 10, more, "end", size=Size.LABEL, quiet=True)
-
+    canvas.width, canvas.height = result + side + (8 if narrow else 22), first + threads * step
     for index in range(len(a)):
         canvas.label(left + index * side + side / 2, 14, str(index), "middle", size=Size.LABEL, quiet=True)
         canvas.cell(left + index * side, 30, side, side, number(a[index]), size=size)
-    name(30 + side / 2, "a", Text("global memory"))
+    canvas.name(30 + side / 2, "a", "" if narrow else memories[0], size=size)
     shared = 30 + side + _GAP
     held = {store.element: store for store in trace.accesses("store", SHARED, block=0)}
     read = _read(trace, _A)
@@ -47,19 +47,16 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             start = left + element * side + side / 2
             canvas.arrow(start, 30 + side + 3, left + cell * side + side / 2, shared - 4)
         canvas.cell(left + cell * side, shared, side, side, number(store.value), ink=Ink.LIVE, size=size)
-    name(shared + side / 2, "shared", Text("shared memory"))
+    canvas.name(shared + side / 2, "shared", "" if narrow else memories[1], size=size)
     middle = shared + side + _BARRIER / 2 - 2
-    canvas.arrow(4, middle, right + 2, middle, head=False, dashed=True)
+    canvas.arrow(1, middle, right + 2, middle, head=False, dashed=True)
     canvas.plate(left + threads * side / 2, middle, 84, "barrier()")
     canvas.label(result + side + (4 if narrow else 10), middle, "output", "end", mono=True, size=size)
     sums = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, block=0)}
     for thread, cells in _read(trace, SHARED).items():
         top = first + thread * step
-        if narrow:
-            canvas.label(4, top + side / 2, f"T{thread}", size=size)
-        else:
-            label = Text("thread {thread}").of(thread=thread)
-            canvas.label(left - missing - 12, top + side / 2, label, "end")
+        label = f"T{thread}" if narrow else _THREAD.of(thread=thread)
+        canvas.label(1, top + side / 2, label, size=size)
         for cell in range(thread - window + 1, 0):
             _no_cell(canvas, left + cell * side, top, side)
         for cell, store in held.items():
@@ -77,7 +74,7 @@ def _no_cell(canvas: Canvas, x: float, y: float, side: float) -> None:
     canvas.embed(
         f'<rect x="{x + 2:g}" y="{y + 2:g}" width="{side - 4:g}" height="{side - 4:g}" rx="4" fill="none" '
         f'stroke="{line}" stroke-dasharray="3 3"/>',
-        (x + 2, x + side - 2, y + side - 2),
+        (x + 2, y + 2, x + side - 2, y + side - 2),
     )
 
 
@@ -98,7 +95,7 @@ def draw_edge(facts: Facts, sheet: Sheet) -> Canvas:
         readers = [f"T{thread}" for thread in range(element, element + window) if 0 <= thread < threads]
         ink = Ink.LIVE if element in kept else Ink.WRONG
         text = number(kept[element]) if element in kept else ""
-        squares.append(Square(text, ink, tuple(readers), str(element)))
+        squares.append(Square(text, ink, tuple(readers), number(element)))
     return draw_grids(sheet, [Grid("shared", [squares])], side=34)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from tooling.book.figures.canvas import Canvas, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, draw_reduction
+from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, beside_reduction, draw_reduction
 from tooling.book.figures.traces import SHARED
 from tooling.text import Text
 
@@ -16,22 +16,23 @@ def draw_dot_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Can
     """Both vectors, their products, and the tree."""
     size = facts.constant("SIZE")
     data = facts.inputs("default")
-    left, side, gap = (28, NARROW_CELL, 44) if narrow else (170, CELL, 26)
+    first = Text("products, shared")
+    canvas = sheet(0, 0)
+    left, side, gap = (28, NARROW_CELL, 44) if narrow else (beside_reduction(canvas, first), CELL, 26)
     pitch = side + 18  # from one vector to the next
     rows = 34 + 2 * pitch - 8
-    canvas = sheet(left + size * side + (4 if narrow else 24), rows + gap + 3 * ROW + side + 8)
+    canvas.width, canvas.height = left + size * side + 24, rows + gap + 3 * ROW + side + 8
     for index in range(size):
         canvas.label(left + index * side + side / 2, 16, f"T{index}", "middle", size=Size.LABEL, quiet=True)
     for row, name in enumerate(("a", "b")):
         top = 34 + row * pitch
-        canvas.label(left - 16, top + side / 2, name, "end", mono=True)
+        canvas.name(top + side / 2, name)
         for index in range(size):
             canvas.cell(left + index * side, top, side, side, number(data[name].reshape(-1)[index]))
     for index in range(size):
         middle = left + index * side + side / 2
         canvas.label(middle, 34 + (side + pitch) / 2, "×", "middle", size=Size.VALUE, quiet=True)
         canvas.arrow(middle, rows - 8, middle, rows + 22)
-    first = Text("products, shared")
     draw_reduction(canvas, left, rows + gap, facts.trace("p12"), first=first, narrow=narrow)
     return canvas
 
@@ -76,7 +77,7 @@ FIGURES = (
             "Which bank serves which thread of a warp. Above, every element is in a bank of its own, and "
             "all accesses are served in one pass. Below, the threads of puzzle 32 use every other element "
             "only: half of the banks serve two threads each, and the warp waits for a second pass, the "
-            "red one."
+            "one with the red label."
         ),
         Text(
             "Two maps with a column for each of the 32 banks. The upper one has a single row: threads 0 "

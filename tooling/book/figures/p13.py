@@ -16,6 +16,8 @@ from tooling.text import Text
 _OUTPUT, _A, _B = 0, 1, 2  # the kernels' arguments
 _SIMPLE = "p13_tile_tensor --simple"
 _BOUNDARY = "p13_tile_tensor --block-boundary"
+_AROUND = 8  # from the cells of a block to its frame
+_ASIDE = 7  # from the middle of an element to the arrow to a halo
 
 
 class Cell(Struct, frozen=True):
@@ -93,7 +95,7 @@ def draw_products(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     sums = facts.expected("simple")["out"].tolist()
     columns = len(a) + len(b) - 1
     side, high, pitch, size = (35, 26, 34, Size.LABEL) if narrow else (44, 30, 40, Size.VALUE)
-    left, names = (22, Size.LABEL) if narrow else (150, Size.VALUE)
+    left, names = (22, Size.LABEL) if narrow else (66, Size.VALUE)
     result = left + columns * side + (14 if narrow else 40)
     first = 28 + high + 28
     canvas = sheet(result + side + (4 if narrow else 16), first + len(sums) * pitch)
@@ -105,12 +107,12 @@ def draw_products(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         canvas.cell(
             left + column * side, 24, side, high, number(a[column]) if inside else "0", ink=ink, size=size
         )
-    canvas.label(left - 10, 24 + high / 2, "a", "end", mono=True, size=names)
+    canvas.name(24 + high / 2, "a", size=names)
     canvas.label(result + side, first - 14, "output", "end", mono=True, size=names)
     for i, total in enumerate(sums):
         top = first + i * pitch
         name = str(i) if narrow else f"i = {i}"
-        canvas.label(left - 10, top + high / 2, name, "end", mono=True, size=names)
+        canvas.name(top + high / 2, name, size=names)
         for j, factor in enumerate(b):
             value = a[i + j] if i + j < len(a) else 0
             ink = Ink.PLAIN if i + j < len(a) else Ink.SPARE
@@ -187,16 +189,19 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
     """`a` above, both blocks with their own elements and their halo side by side, the output below."""
     blocks = blocks_of(facts)
     a = facts.inputs("block-boundary")["a"].tolist()
-    side, left, gap = 27, 122, 26
+    side, gap = 25, 24
+    top, shared, output = 26, 116, 244
+    canvas = sheet(0, output + side + 22)
+    memory, own = Text("global memory"), Text("one per block")
+    left = canvas.beside(["shared_a"], [memory, own]) + _AROUND
     wide = len(blocks[0].cells) * side
     width = len(blocks) * (wide + gap) - gap
-    start = left + (width - len(a) * side) / 2
-    top, shared, output = 26, 116, 244
-    canvas = sheet(left + width + 14, output + side + 22)
-    memory = Text("global memory")
-    _names(canvas, top + side / 2, "a", memory)
-    _names(canvas, shared + side / 2, "shared_a", Text("one per block"))
-    _names(canvas, output + side / 2, "output", memory)
+    canvas.width = left + width + 14
+    # The elements of the last block are straight above its own cells.
+    start = left + wide + gap - blocks[0].threads * side
+    canvas.name(top + side / 2, "a", memory)
+    canvas.name(shared + side / 2, "shared_a", own)
+    canvas.name(output + side / 2, "output", memory)
     for index, value in enumerate(a):
         canvas.label(start + (index + 0.5) * side, 12, str(index), "middle", size=Size.LABEL, quiet=True)
         canvas.cell(start + index * side, top, side, side, number(value), size=Size.VALUE)
@@ -206,7 +211,8 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
             if cell.source is not None:
                 source, target = start + (cell.source + 0.5) * side, x + (cell.index + 0.5) * side
                 marked = cell.index >= block.threads
-                canvas.curve(source, top + side + 3, target, shared - 3, marked=marked)
+                aside = _ASIDE if marked else 0  # the next block loads the same element
+                canvas.curve(source - aside, top + side + 3, target, shared - 3, marked=marked)
         _draw_block(canvas, block, x, shared, side)
         _draw_outputs(canvas, block, x, output, side)
     return canvas
@@ -244,7 +250,7 @@ def _draw_block(canvas: Canvas, block: Block, x: float, y: float, side: float) -
         canvas.label(middle, y + side + 11, str(cell.index), "middle", size=Size.LABEL, quiet=True)
         if cell.index >= block.threads:
             halo.append(cell.index)
-    canvas.frame(x - 8, y - 12, len(block.cells) * side + 16, side + 76)
+    canvas.frame(x - _AROUND, y - 12, len(block.cells) * side + 2 * _AROUND, side + 76)
     canvas.label(x, y + side + 30, Text("block {index}").of(index=block.index), size=Size.VALUE, bold=True)
     middle = x + (halo[0] + len(halo) / 2) * side
     canvas.label(middle, y + side + 30, Text("halo"), "middle", size=Size.LABEL)
@@ -276,11 +282,6 @@ def _window(trace: Trace, store: Access, cells: Iterable[Cell]) -> list[int]:
     loads = trace.accesses("load", SHARED, store.block)
     read = {load.element for load in loads if load.thread == store.thread}
     return sorted(read & {cell.index for cell in cells})
-
-
-def _names(canvas: Canvas, y: float, name: str, memory: Text) -> None:
-    canvas.label(1, y - 9, name, mono=True, size=Size.VALUE)
-    canvas.label(1, y + 9, memory, size=Size.LABEL, quiet=True)
 
 
 FIGURES = (

@@ -140,19 +140,22 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
     """The input, the output after the first kernel, and the output after the second."""
     stores, a, result, threads = _complete(facts)
     size, blocks = len(a), len(result) - len(a)
-    side, left, gap, apart = 36, 108, 18, 16
+    side, gap, apart = 33, 18, 16
+    canvas = sheet(0, 0)
+    memory, kernels = Text("global memory"), (Text("after kernel 1"), Text("after kernel 2"))
+    left = canvas.beside(["output"], [memory, *kernels])
     slots = left + size * side + (blocks - 1) * apart + gap  # of the blocks' sums
     rows = (28, 128, 262)
-    canvas = sheet(slots + blocks * side + 14, rows[2] + side + 26)
+    canvas.width, canvas.height = slots + blocks * side + 14, rows[2] + side + 26
 
     def at(element: int) -> float:
         if element >= size:
             return slots + (element - size) * side
         return left + element * side + element // threads * apart
 
-    _names(canvas, left - 18, rows[0] + side / 2, "a", Text("global memory"))
-    _names(canvas, left - 18, rows[1] + side / 2, "output", Text("after kernel 1"))
-    _names(canvas, left - 18, rows[2] + side / 2, "output", Text("after kernel 2"))
+    canvas.name(rows[0] + side / 2, "a", memory)
+    for row, kernel in zip(rows[1:], kernels, strict=True):
+        canvas.name(row + side / 2, "output", kernel)
     for element, value in enumerate(a):
         canvas.label(at(element) + side / 2, 13, str(element), "middle", size=Size.LABEL, quiet=True)
         canvas.cell(at(element), rows[0], side, side, number(value))
@@ -235,11 +238,6 @@ def _complete(facts: Facts) -> tuple[list[Access], list[float], list[float], int
     stores = list(facts.trace(_COMPLETE).accesses("store", _OUTPUT))
     a = facts.inputs("complete")["a"].tolist()
     return stores, a, facts.expected("complete")["out"].tolist(), facts.constant("TPB")
-
-
-def _names(canvas: Canvas, x: float, y: float, name: str, memory: Text) -> None:
-    canvas.label(x, y - 9, name, "end", mono=True, size=Size.VALUE)
-    canvas.label(x, y + 9, memory, "end", size=Size.LABEL, quiet=True)
 
 
 FIGURES = (

@@ -7,10 +7,11 @@ from functools import partial
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, draw_reduction
+from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, beside_reduction, draw_reduction
 from tooling.text import Text
 
-_SIDE = 36  # of a cell of the matrix
+_SIDE = 33  # of a cell of the matrix
+_BLOCK = Text("block (0, {row})")
 
 
 def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
@@ -18,9 +19,11 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
     batch, size, threads = (facts.constant(name) for name in ("BATCH", "SIZE", "TPB"))
     a = facts.inputs("default")["a"].reshape(batch, size)
     sums = facts.expected("default")["out"].reshape(batch)
-    matrix, shared = 106, 106 + size * _SIDE + 46
-    output = shared + threads * _SIDE + 44
-    canvas = sheet(output + 58, 64 + batch * 62 - 14)
+    canvas = sheet(0, 64 + batch * 62 - 14)
+    matrix = canvas.beside([_BLOCK.of(row=0)], ["batch = 0"])
+    shared = matrix + size * _SIDE + 42
+    output = shared + threads * _SIDE + 40
+    canvas.width = output + 58
     canvas.label(matrix + size * _SIDE / 2, 18, "a", "middle", mono=True, bold=True)
     canvas.label(
         shared + threads * _SIDE / 2,
@@ -41,10 +44,7 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
     for row in range(batch):
         top = 64 + row * 62
         middle = top + _SIDE / 2
-        canvas.label(matrix - 14, middle - 9, Text("block (0, {row})").of(row=row), "end")
-        canvas.label(
-            matrix - 14, middle + 10, f"batch = {row}", "end", size=Size.LABEL, quiet=True, mono=True
-        )
+        canvas.name(middle, _BLOCK.of(row=row), f"batch = {row}")
         canvas.frame(shared - 8, top - 8, threads * _SIDE + 16, _SIDE + 16)
         for column in range(size):
             canvas.cell(matrix + column * _SIDE, top, _SIDE, _SIDE, number(a[row, column]))
@@ -64,13 +64,13 @@ def draw_rows_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     batch, size, threads = (facts.constant(name) for name in ("BATCH", "SIZE", "TPB"))
     a = facts.inputs("default")["a"].reshape(batch, size)
     sums = facts.expected("default")["out"].reshape(batch)
-    side, left = 32, 6
+    side, left = 33, 5
     output = left + threads * side + 34
     first = 82  # the top of the first row
-    canvas = sheet(output + 54, first + batch * 76 - 24)
+    canvas = sheet(output + 56, first + batch * 76 - 24)
     shared = Text("shared memory of the block")
     canvas.label(left, 14, shared, bold=True, size=Size.VALUE)
-    canvas.label(output + 25, 14, "output", "middle", mono=True, bold=True)
+    canvas.label(output + 26, 14, "output", "middle", mono=True, bold=True)
     for thread in range(threads):
         canvas.label(left + (thread + 0.5) * side, 36, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
     for row in range(batch):
@@ -84,18 +84,19 @@ def draw_rows_narrow(facts: Facts, sheet: Sheet) -> Canvas:
             ink = Ink.LIVE if loaded else Ink.SPARE
             canvas.cell(left + thread * side, top, side, side, value, ink=ink, size=Size.VALUE)
         canvas.arrow(left + threads * side + 8, top + side / 2, output - 3, top + side / 2)
-        canvas.cell(output, top, 50, side, number(sums[row]), ink=Ink.RESULT)
+        canvas.cell(output, top, 52, side, number(sums[row]), ink=Ink.RESULT)
     return canvas
 
 
 def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Row 0 through the tree."""
     threads = facts.constant("TPB")
-    left, top, side = (2, 50, NARROW_CELL) if narrow else (150, 34, CELL)
-    canvas = sheet(left + threads * side + (4 if narrow else 24), top + 3 * ROW + side + 8)
+    loaded = Text("loaded")
+    canvas = sheet(0, 0)
+    left, top, side = (2, 50, NARROW_CELL) if narrow else (beside_reduction(canvas, loaded), 34, CELL)
+    canvas.width, canvas.height = left + threads * side + 24, top + 3 * ROW + side + 8
     for thread in range(threads):
         canvas.label(left + thread * side + side / 2, 16, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
-    loaded = Text("loaded")
     draw_reduction(canvas, left, top, facts.trace("p15"), first=loaded, narrow=narrow)
     return canvas
 

@@ -187,35 +187,35 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     (grid, _), cells = trace.grid[:2], tile * tile
     loads = {name: list(trace.accesses("load", buffer, _BLOCK)) for name, buffer in (("a", _A), ("b", _B))}
     stores = list(trace.accesses("store", SHARED, _BLOCK))
-    small = 14 if narrow else 28  # a tile of a or b
-    cell = 32 if narrow else 38  # an element of a tile
-    wide = 46 if narrow else 54  # a total
+    small = 12 if narrow else 26  # a tile of a or b
+    cell, high = (43, 32) if narrow else (38, 38)  # an element of a tile
+    wide = cell if narrow else 54  # a total
     columns = _columns(narrow, steps * small, tile * cell)
-    pitch = tile * cell + 30
-    top = 64
-    bottom = top + steps * pitch
+    pitch = tile * high + (42 if narrow else 30)  # a narrow one has a line of text above each step
+    top = 80 if narrow else 64
+    bottom = top + steps * pitch - (18 if narrow else 0)
     right = columns[3 if narrow else 4] + tile * wide
-    canvas = sheet(right + (4 if narrow else 10), bottom + (116 if narrow else 20))
+    canvas = sheet(right + (4 if narrow else 10), bottom + (24 + tile * high if narrow else 20))
     copied = Text("copied tile, shared memory") if narrow else Text("copied tile, shared memory, register")
     entries = ((Ink.SPARE, Text("tile")), (Ink.LIVE, copied), _RESULT)
-    canvas.legend(columns[0], bottom + (24 if narrow else 4), *entries, across=1 if narrow else None)
+    canvas.legend(1, bottom + (32 if narrow else 4), *entries, across=1 if narrow else None)
     headings = ("a", "b", "a_shared", "b_shared", "total")
     widths = (steps * small, steps * small, tile * cell, tile * cell, tile * wide)
     for x, heading, across in zip(columns, headings, widths, strict=True):
         if heading != "total" or not narrow:
             canvas.label(x + across / 2, 44, heading, "middle", mono=True, bold=True)
     name = f"({_BLOCK % grid}, {_BLOCK // grid})"
-    canvas.label(columns[0], 14, Text("block {name}").of(name=name), size=Size.VALUE, bold=True)
+    canvas.label(1, 14, Text("block {name}").of(name=name), size=Size.VALUE, bold=True)
     totals = [0.0] * cells
     for step in range(steps):
         y = top + step * pitch
         label = Text("tile = {step}").of(step=step)
         if not narrow:
-            canvas.label(columns[0] - 14, y + tile * cell / 2, label, "end", size=Size.LABEL, mono=True)
+            canvas.label(1, y + tile * high / 2, label, mono=True)
         for x, matrix in zip(columns, ("a", "b"), strict=False):
             first = min(load.element for load in loads[matrix][step * cells : (step + 1) * cells])
             here = (first // size // tile, first % size // tile)
-            above = y + (tile * cell - steps * small) / 2
+            above = y + (tile * high - steps * small) / 2
             for index in range(steps * steps):
                 at = (index // steps, index % steps)
                 ink = Ink.LIVE if at == here else Ink.SPARE
@@ -225,12 +225,12 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             for index in range(cells):
                 canvas.cell(
                     x + index % tile * cell,
-                    y + index // tile * cell,
+                    y + index // tile * high,
                     cell,
-                    cell,
+                    high,
                     number(held[index]),
                     ink=Ink.LIVE,
-                    size=Size.SMALL if narrow else Size.VALUE,
+                    size=Size.LABEL if narrow else Size.VALUE,
                 )
         a_shared, b_shared = tiles
         for index in range(cells):
@@ -239,22 +239,21 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             if not narrow:
                 canvas.cell(
                     columns[4] + col * wide,
-                    y + row * cell,
+                    y + row * high,
                     wide,
-                    cell,
+                    high,
                     number(totals[index]),
                     ink=Ink.RESULT if step == steps - 1 else Ink.LIVE,
                 )
         if narrow:
             thread = Text("total of thread (0, 0)")
             line = f"tile = {step}: {canvas.say(thread)} = {number(totals[0])}"
-            canvas.label(columns[0], y + tile * cell + 16, line, size=Size.LABEL)
+            canvas.label(1, y - 12, line, size=Size.LABEL)
     written = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, _BLOCK)}
     if [written[thread] for thread in range(cells)] != totals:
         raise ValueError("the kernel wrote other totals than the tiles give")
     if narrow:
-        high = 28
-        x = right - tile * wide
+        x = columns[3]
         canvas.label(x + tile * wide / 2, bottom + 6, "output", "middle", mono=True, bold=True)
         for index, total in enumerate(totals):
             place = (x + index % tile * wide, bottom + 22 + index // tile * high)
@@ -426,7 +425,7 @@ def _tiles(stores: Sequence[Access], cells: int) -> tuple[dict[int, float], dict
 
 def _columns(narrow: bool, matrix: int, tile: int) -> tuple[int, int, int, int, int]:
     """Where the columns of the steps begin: `a`, `b`, both shared tiles, totals."""
-    left, small, large = (2, 8, 12) if narrow else (80, 18, 30)
+    left, small, large = (1, 6, 8) if narrow else (80, 14, 24)
     second = left + matrix + small
     third = second + matrix + large
     fourth = third + tile + small
@@ -446,7 +445,7 @@ def _line(
     canvas.embed(
         f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
         f'stroke-width="{width:g}"/>',
-        (min(x1, x2), max(x1, x2), max(y1, y2)),
+        (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)),
     )
 
 

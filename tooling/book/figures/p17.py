@@ -21,15 +21,16 @@ def draw_graph(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     data = facts.inputs("default")
     result = facts.expected("default")["out"].tolist()
     side, high, size = (22, 24, Size.SMALL) if narrow else (38, 30, Size.VALUE)
-    left = 8 if narrow else 84
+    canvas = sheet(0, 374 if narrow else 362)
+    left = 8 if narrow else canvas.beside(["kernel", "output"])
     right = left + len(result) * side
-    canvas = sheet(right + (8 if narrow else 14), 374 if narrow else 362)
+    canvas.width = right + 14
 
     def row(name: str, y: float, values: Sequence[float], ink: Ink = Ink.PLAIN) -> None:
         if narrow:
             canvas.label(left, y - 11, name, mono=True, size=Size.LABEL)
         else:
-            canvas.label(left - 12, y + high / 2, name, "end", mono=True)
+            canvas.name(y + high / 2, name)
         for index, value in enumerate(values):
             canvas.cell(left + index * side, y, side, high, number(value), ink=ink, size=size)
 

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
-from tooling.book.figures.facts import Facts
+from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
+
+_SHARE = "softmax(x)"
 
 
 def draw_bars(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -16,17 +18,18 @@ def draw_bars(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     numbers = facts.inputs("default")["input"].tolist()
     shares = facts.expected("default")["out"].tolist()
     largest, smallest = numbers.index(max(numbers)), numbers.index(min(numbers))
-    pitch = 2.6 if narrow else 4.4
-    left = 8 if narrow else 114
+    canvas = sheet(0, 330 if narrow else 316)
+    pitch = 2.7 if narrow else 4.6
+    left = 1 if narrow else canvas.beside([_SHARE])
     width = pitch * len(numbers)
-    canvas = sheet(round(left + width + 8), 330 if narrow else 316)
+    canvas.width = round(left + width + 8)
     zero, unit = (92, 22) if narrow else (80, 24)
 
     def row(base: float, scale: float, values: Sequence[float], name: str, top: float, *, ink: Ink) -> None:
         if narrow:
             canvas.label(left, top, name, mono=True, size=Size.LABEL)
         else:
-            canvas.label(left - 12, base if min(values) < 0 else base - 50, name, "end", mono=True)
+            canvas.name(base if min(values) < 0 else base - 50, name)
         for index, value in enumerate(values):
             marked = index in {largest, smallest}
             mark = Ink.MARK if marked else ink
@@ -36,16 +39,19 @@ def draw_bars(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
     row(zero, unit, numbers, "x", 12, ink=Ink.PLAIN)
     base = 300 if narrow else 288
-    row(base, 100 / max(shares), shares, "softmax(x)", base - 122, ink=Ink.RESULT)
+    row(base, 100 / max(shares), shares, _SHARE, base - 122, ink=Ink.RESULT)
     for index in (largest, smallest):
-        middle = left + (index + 0.5) * pitch
-        anchor = "start" if index < len(numbers) / 2 else "end"
-        shift = 8 if anchor == "start" else -8
-        edge = zero - numbers[index] * unit
-        canvas.label(
-            middle + shift, edge, f"x[{index}] = {numbers[index]:.2f}", anchor, mono=True, size=Size.LABEL
-        )
-        canvas.label(middle, base + 14, f"{shares[index]:.4f}", anchor, mono=True, size=Size.LABEL)
+        x = left + (index + 0.5) * pitch
+        after = index < len(numbers) / 2
+        beside, anchor = (x + 8, "start") if after else (x - 8, "end")
+        value = f"x[{index}] = {number(numbers[index], '.2f')}"
+        canvas.label(beside, zero - numbers[index] * unit, value, anchor, mono=True, size=Size.LABEL)
+        share = f"{_SHARE}[{index}] = {number(shares[index], '.4f')}"
+        # A bar that is hardly visible has its label below, at a tick.
+        y = base - 94 if index == largest else base + 14
+        canvas.label(beside, y, share, anchor, mono=True, size=Size.LABEL)
+        if index == smallest:
+            canvas.arrow(x, base, x, base + 20, head=False)
     return canvas
 
 
@@ -56,7 +62,7 @@ def _bar(canvas: Canvas, corner: tuple[float, float], width: float, height: floa
     canvas.embed(
         f'<rect x="{x + 0.3:.1f}" y="{y:.1f}" width="{width - 0.6:.1f}" height="{max(height, 0.6):.1f}" '
         f'fill="{line}"/>',
-        (x, x + width, y + height),
+        (x, y, x + width, y + height),
     )
 
 
@@ -69,7 +75,7 @@ FIGURES = (
         ),
         Text(
             "Above, a bar for each of the 128 elements of x, upwards for positive and downwards for negative "
-            "numbers. Two are marked: the smallest, x[4] = -1.95, and the largest, x[30] = 2.14. Below, a "
+            "numbers. Two are marked: the smallest, x[4] = −1.95, and the largest, x[30] = 2.14. Below, a "
             "bar for the softmax of each element, all of them upwards. The smallest is 0.0009 at index 4, "
             "the largest 0.0510 at index 30.",
         ),

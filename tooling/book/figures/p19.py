@@ -79,7 +79,7 @@ def _box(canvas: Canvas, corner: tuple[float, float], size: tuple[float, float],
     canvas.embed(
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{fill}" stroke="{line}" '
         f'stroke-width="0.8"/>',
-        (x, x + width, y + height),
+        (x, y, x + width, y + height),
     )
 
 
@@ -92,7 +92,7 @@ def _launch(canvas: Canvas, number: int, start: tuple[float, float], end: tuple[
 def _number(canvas: Canvas, x: float, y: float, number: int) -> None:
     fill, line, colour = canvas.shade.marks[Ink.LIVE]
     circle = f'<circle cx="{x:g}" cy="{y:g}" r="8" fill="{fill}" stroke="{line}"/>'
-    canvas.embed(circle, (x - 8, x + 8, y + 8))
+    canvas.embed(circle, (x - 8, y - 8, x + 8, y + 8))
     canvas.label(x, y, str(number), "middle", size=Size.SMALL, colour=colour)
 
 

@@ -12,6 +12,7 @@ from tooling.text import Text
 
 _SHOWN = 3  # values from the start of a list, before its last one
 _SIDE, _HIGH = 34, 30
+_NAMES = 76  # the width of the names of lists
 
 
 def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -42,7 +43,7 @@ def _call(  # noqa: PLR0917 - the parts of a call
     """A heading, the arguments one below the other, the operation, and what it has written."""
     left, top = corner
     canvas.label(left, top + 10, title, bold=True)
-    values = left + 76
+    values = left + _NAMES
     for place, (name, numbers) in enumerate(arguments):
         y = top + 30 + place * (_HIGH + 8)
         _row(canvas, (values, y), name, numbers, Ink.PLAIN)
@@ -59,7 +60,7 @@ def _call(  # noqa: PLR0917 - the parts of a call
 def _row(canvas: Canvas, corner: tuple[float, float], name: str, numbers: Sequence[float], ink: Ink) -> None:
     """A list by its name, its first values and its last one; empty cells where it has none yet."""
     x, y = corner
-    canvas.label(x - 12, y + _HIGH / 2, name, "end", mono=True)
+    canvas.label(x - _NAMES, y + _HIGH / 2, name, mono=True)
     if len(numbers) <= _SHOWN + 1:
         texts = [number(value) for value in numbers]
     else:

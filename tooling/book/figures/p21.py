@@ -7,7 +7,7 @@ from functools import partial
 from msgspec import Struct
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
-from tooling.book.figures.facts import Facts
+from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.text import Text
@@ -34,7 +34,9 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
     def numbers(x: float, y: float, row: int, ink: Ink) -> None:
         for column in range(values):
-            canvas.cell(x + column * cell, y, cell, high, f"{table[row, column]:.1f}", ink=ink, size=size)
+            canvas.cell(
+                x + column * cell, y, cell, high, number(table[row, column], ".1f"), ink=ink, size=size
+            )
         canvas.label(x + values * cell + 8, y + high / 2, "…", quiet=True)
 
     canvas.label(first + side / 2, 18, "tokens", "middle", mono=True, bold=True, size=size)
@@ -104,12 +106,12 @@ def first_requests(facts: Facts) -> tuple[Request, Request]:
 
 def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The first 128 bytes of the rows that each warp reads: sectors, words, and the lane of each word."""
-    word, line, left, shown = (20, 16, 4, 4) if narrow else (20, 32, 60, 6)
+    word, line, left, shown = (20, 16, 4, 4) if narrow else (19, 32, 64, 6)
     from tooling.book.figures.requests import define_hatching, draw_states  # noqa: PLC0415 - brings NumPy
 
     requests = first_requests(facts)
     high, rim = 24, 3  # of a sector, around its words
-    gap = 5 + 2 * rim
+    gap = 3 + 2 * rim
     lines = [[(row, 0) for row in request.rows[:shown]] for request in requests]
     lines[0] = [(row, part) for row, _ in lines[0] for part in range(_LANES // line)]
     above = 18 if narrow else 0  # for the number of a row
@@ -139,7 +141,7 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                     canvas.label(left - rim, y + 9, name, size=Size.SMALL)
                     y += above
                 else:
-                    canvas.label(1, y + high / 2, name, size=Size.SMALL)
+                    canvas.label(1, y + high / 2, name, size=Size.LABEL)
             moved = request.sectors(row)
             lane_of = {column: lane for lane, (at, column) in enumerate(request.lanes) if at == row}
             for column in range(part * line, (part + 1) * line):
@@ -166,7 +168,7 @@ def _sector(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], 
     canvas.embed(
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="3" fill="{fill}" '
         f'stroke="{canvas.shade.marks[line][1]}" stroke-opacity=".5"/>',
-        (x, x + width, y + height),
+        (x, y, x + width, y + height),
     )
 
 
@@ -177,7 +179,7 @@ def _word(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], la
     look = f'fill="{fill}" stroke="{line}"' if lane is not None else 'fill="url(#hatched)"'
     canvas.embed(
         f'<rect x="{x + 1:g}" y="{y:g}" width="{width - 2:g}" height="{height:g}" rx="3" {look}/>',
-        (x, x + width, y + height),
+        (x, y, x + width, y + height),
     )
     if lane is not None:
         middle = x + width / 2, y + height / 2
@@ -222,7 +224,7 @@ FIGURES = (
     Figure(
         "p21-memory",
         Text(
-            "What the first warp of each kernel reads of the table. Each line is the beginning of a row, cut "
+            "What the first warp of each kernel reads of the table. Of each row the beginning is drawn, cut "
             "into sectors of 32 bytes; a number is the thread of the warp that reads there. A sector is "
             "moved as a whole, so numbers that no thread reads (hatched) are moved, too.",
         ),

@@ -7,7 +7,7 @@ from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Bar, draw_bars
-from tooling.book.figures.facts import Facts
+from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import graph_times
 from tooling.text import Text
@@ -27,7 +27,7 @@ def draw_fusion(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         "turned": f"turned {hidden}×{columns}",
         "output": f"output {rows}×{columns}",
     }
-    wide, half, size = (332, 162, Size.SMALL) if narrow else (400, 192, Size.VALUE)
+    wide, half, size = (332, 162, Size.SMALL) if narrow else (388, 186, Size.VALUE)
     single = wide if narrow else 278
     high = 44 + 6 * _STEP + _HIGH
     canvas = sheet(wide + 6, high + 320) if narrow else sheet(wide + 40 + single, high + 6)
@@ -88,21 +88,22 @@ def draw_row(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     row = facts.inputs("fused")["input"][0].astype(float)
     mean, variance = row.mean(), row.var()
     normal = (row - mean) / (variance + _EPS) ** 0.5
-    left, cell, size = (2, 43, Size.SMALL) if narrow else (150, 64, Size.VALUE)
     names: tuple[Text | str, ...] = ("input", Text("minus the mean"), Text("normalised"))
+    canvas = sheet(0, 0)
+    left, cell, size = (2, 43, Size.SMALL) if narrow else (canvas.beside(names), 64, Size.VALUE)
     lines = tuple(zip(names, (row, row - mean, normal), (Ink.PLAIN, Ink.LIVE, Ink.RESULT), strict=True))
     step = 66 if narrow else 54
-    canvas = sheet(left + len(row) * cell + 6, 44 + len(lines) * step)
+    canvas.width, canvas.height = left + len(row) * cell + 6, 44 + len(lines) * step
     told = Text("mean {mean:.2f}, variance {variance:.2f}").of(mean=mean, variance=variance)
-    canvas.label(left, 16, told, bold=True, size=Size.VALUE)
+    canvas.label(1, 16, told, bold=True)
     for place, (name, values, ink) in enumerate(lines):
         y = 40 + place * step + (16 if narrow else 0)
         if narrow:
             canvas.label(left, y - 12, name, size=Size.LABEL)
         else:
-            canvas.label(left - 12, y + 18, name, "end")
+            canvas.name(y + 18, name)
         for index, value in enumerate(values):
-            canvas.cell(left + index * cell + 1, y, cell - 2, 36, f"{value:.2f}", ink=ink, size=size)
+            canvas.cell(left + index * cell + 1, y, cell - 2, 36, number(value, ".2f"), ink=ink, size=size)
     return canvas
 
 

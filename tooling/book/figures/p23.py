@@ -54,7 +54,7 @@ def draw_division(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
                     canvas.embed(
                         f'<rect x="{left + element * each:.1f}" y="{y + 14}" width="{words * each:.1f}" '
                         f'height="26" fill="{fill}" stroke="{line}" stroke-width="0.8"/>',
-                        (left + element * each, left + (element + words) * each, y + 40),
+                        (left + element * each, y + 14, left + (element + words) * each, y + 40),
                     )
         canvas.label(left, y + 52, "0", size=Size.SMALL, quiet=True)
         canvas.label(left + wide, y + 52, str(shown - 1), "end", size=Size.SMALL, quiet=True)
@@ -71,7 +71,7 @@ def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(left + calls * (width * side + gap), 238)
     rows = (("a", Ink.PLAIN, 74), ("b", Ink.PLAIN, 116), ("output", Ink.RESULT, 190))
     for name, _, y in rows:
-        canvas.label(left - 10, y + 16, name, "end", mono=True, size=Size.LABEL if narrow else Size.VALUE)
+        canvas.name(y + 16, name, size=Size.LABEL if narrow else Size.VALUE)
     for call in range(calls):
         x = left + call * (width * side + gap)
         middle = x + width * side / 2
@@ -121,10 +121,10 @@ def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     first = _loads(facts, "elementwise")[0]
     words = _words(first)
     lanes: tuple[int | None, ...] = (0, 1, None, 31) if narrow else (0, 1, 2, 3, 4, 5, None, 30, 31)
-    side, left = (58, 66) if narrow else (58, 128)
+    side, left = (76, 40) if narrow else (58, 116)
     canvas = sheet(left + len(lanes) * side + 4, 92 + words * 34)
     label = Text("lane")
-    canvas.label(left - 12, 12, label, "end", size=Size.LABEL, quiet=True)
+    canvas.label(1, 12, label, size=Size.LABEL, quiet=True)
     for column, lane in enumerate(lanes):
         x = left + column * side
         if lane is None:
@@ -137,7 +137,7 @@ def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             canvas.cell(x + 2, 28 + word * 34, side - 4, 30, f"a[{element}]", ink=Ink.LIVE, size=Size.LABEL)
     for word in range(words):
         name = f"[{word}]" if narrow else f"a_vector[{word}]"
-        canvas.label(left - 12, 43 + word * 34, name, "end", mono=True)
+        canvas.name(43 + word * 34, name)
     y = 28 + words * 34 + 8
     canvas.cell(left + 2, y, len(lanes) * side - 4, 30, "ld.global.nc.v4.b32", ink=Ink.PLAIN, size=Size.LABEL)
     remark = Text("one instruction, {lanes} lanes, {elements} elements")
@@ -288,7 +288,7 @@ FIGURES = (
     Figure(
         "p23-vectors",
         Text(
-            "The first load of the first warp. Each row is 128 bytes, cut into sectors of 32 bytes; a "
+            "The first load of the first warp. Each offset labels 128 bytes, four sectors of 32 bytes; a "
             "number is the thread that reads there. With a chunk or a tile per thread, half of each "
             "sector is wasted (hatched)."
         ),
@@ -360,7 +360,7 @@ FIGURES = (
     Figure(
         "p23-memory",
         Text(
-            "The memory request of one step of the loop. Each row is 128 bytes, labelled with its offset, "
+            "The memory request of one step of the loop. Each offset labels 128 bytes, "
             "and a number is the thread that reads there. Memory is transferred in sectors of 32 bytes: "
             "every thread needs 4 bytes and transfers 32, of which 28 are wasted (hatched)."
         ),

@@ -117,7 +117,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def _dot(canvas: Canvas, at: tuple[float, float], radius: float, fill: str, line: str) -> None:
     x, y = at
     circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{fill}" stroke="{line}"/>'
-    canvas.embed(circle, (x - radius, x + radius, y + radius))
+    canvas.embed(circle, (x - radius, y - radius, x + radius, y + radius))
 
 
 def _line(canvas: Canvas, points: Sequence[tuple[float, float]], colour: str, width: float) -> None:
@@ -125,7 +125,7 @@ def _line(canvas: Canvas, points: Sequence[tuple[float, float]], colour: str, wi
     across, down = zip(*points, strict=True)
     canvas.embed(
         f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>',
-        (min(across), max(across), max(down)),
+        (min(across), min(down), max(across), max(down)),
     )
 
 

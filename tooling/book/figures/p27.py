@@ -51,7 +51,7 @@ def draw_block_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     sums = {warp: sums[warp] for warp in warps}
     rows = (
         Row(Text("threads"), cells(threads, Ink.PLAIN)),
-        Row(Text("sum of the warp"), cells(sums, Ink.LIVE), call="warp.sum", short=Text("sum")),
+        Row(Text("sum of the warp"), cells(sums, Ink.LIVE), call="warp.sum", apart=True, short=Text("sum")),
         Row(
             Text("shared memory"),
             cells(sums, Ink.LIVE),

@@ -25,7 +25,7 @@ def draw_stages(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         if steps:
             steps.append(Step("barrier()", range(threads), _of(threads, threads)))
         steps.append(Step(label, stage, _of(len(stage), threads)))
-    return draw_steps(sheet, steps, threads=threads, right=108, narrow=narrow)
+    return draw_steps(sheet, steps, threads=threads, narrow=narrow)
 
 
 def _of(active: int, threads: int) -> Text:

@@ -85,7 +85,7 @@ FIGURES = (
         "p30",
         Text(
             "What warp 1 of the first block reads of `a` in each kernel, before the puzzle is solved. "
-            "Each line is 128 bytes, cut into sectors of 32 bytes; a number is the lane that reads "
+            "Each offset labels 128 bytes, four sectors of 32 bytes; a number is the lane that reads "
             "there. A sector is moved as a whole, so words that no lane reads (hatched) are moved, too."
         ),
         Text(

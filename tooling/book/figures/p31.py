@@ -22,7 +22,7 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         ("sophisticated", facts.constant("STEPS")),
         ("balanced", facts.constant("BALANCED_SLOTS")),
     )
-    wide, left, high = (300, 8, 26) if narrow else (520, 150, 28)
+    wide, left, high = (354, 1, 26) if narrow else (562, 140, 28)
     row = 116 if narrow else 84
     canvas = sheet(left + wide + 12, 8 + len(kernels) * row)
     for number, (name, slots) in enumerate(kernels):
@@ -34,8 +34,8 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             canvas.label(left + wide, y + 8, percent, "end", size=Size.LABEL)
             y += 24
         else:
-            canvas.label(left - 12, y + 14, name, "end", bold=True, mono=True, size=Size.VALUE)
-            canvas.label(left - 12, y + 46, percent, "end", size=Size.LABEL)
+            canvas.label(1, y + 14, name, bold=True, mono=True)
+            canvas.label(1, y + 46, percent, size=Size.LABEL, quiet=True)
         taken = slots * slot + H200.reserved_per_block
         for line, (unit, total) in enumerate(((threads // 32, H200.warps), (taken, H200.shared_bytes))):
             top = y + line * (high + 6)

@@ -66,7 +66,7 @@ def draw_padding(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for number, (heading, row_words) in enumerate(tables):
         x0 = number * (width + 40) if across else 0
         y0 = 0 if across else number * (one_high + 10)
-        canvas.label(x0 + 4, y0 + 14, heading, bold=True, size=Size.VALUE)
+        canvas.label(x0 + 1, y0 + 14, heading, bold=True, size=Size.VALUE)
         columns: tuple[int | None, ...] = (*range(shown), None, _BANKS - 1)
         columns += (_BANKS,) if row_words > _BANKS else ()
         for place, column in enumerate(columns):
@@ -97,7 +97,7 @@ def draw_padding(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             if row is None:
                 canvas.label(x0 + left + cell / 2, y, "⋮", "middle", quiet=True)
             else:
-                canvas.label(x0 + left - 8, y, Text("row {row}").of(row=row), "end", size=Size.LABEL)
+                canvas.label(x0 + 1, y, Text("row {row}").of(row=row), size=Size.LABEL)
     return canvas
 
 
@@ -107,7 +107,7 @@ FIGURES = (
         Text(
             "The stores of the first warp in the unsolved kernel, in the banks that serve them. A row "
             "is one pass; a number is a thread. Each store takes two passes, although half of the "
-            "banks are idle. A red row is a pass that a bank conflict adds."
+            "banks are idle. A bank conflict adds each pass with a red label."
         ),
         Text(
             "Two maps with a column for each of the 32 banks. In the upper one, threads 0 to 15 have "
@@ -123,8 +123,8 @@ FIGURES = (
         Text(
             "Three loads of a warp. If all threads want the same word, one pass serves them together. "
             "With an odd distance between the words every thread has a bank of its own; with a "
-            "distance of 4, four threads share each bank that is used, and bank conflicts add the red "
-            "passes."
+            "distance of 4, four threads share each bank that is used, and bank conflicts add the "
+            "passes with red labels."
         ),
         Text(
             "Three maps with a column for each of the 32 banks. Word 0 for all threads: one pass, "

@@ -142,7 +142,7 @@ FIGURES = (
         Text(
             "The banks that serve a warp when each lane loads its first element of `a`. Above, as in "
             "the solution: eight passes over four banks. Below, with four spare words in each row: "
-            "one pass over all banks. A red row is a pass that bank conflicts add."
+            "one pass over all banks. Bank conflicts add the passes with red labels."
         ),
         Text(
             "Two maps with a column for each of the 32 banks. In the upper one only banks 0 to 3 are "

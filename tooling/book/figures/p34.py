@@ -208,7 +208,7 @@ def draw_levels(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for store, barrier, storing in zip(stores, barriers, trace.storing(0), strict=True)
         for label, active in ((store, storing), (barrier, range(threads)))
     ]
-    return draw_steps(sheet, steps, threads=threads, right=108, narrow=narrow)
+    return draw_steps(sheet, steps, threads=threads, narrow=narrow)
 
 
 FIGURES = (

@@ -128,7 +128,7 @@ FIGURES = (
     Figure(
         "p35",
         Text(
-            "The first load of the first warp in each kernel. Each line is 128 bytes, cut into "
+            "The first load of the first warp in each kernel. Each offset labels 128 bytes, four "
             "sectors of 32 bytes; a number is the thread that reads there. The aligned kernel gets "
             "all of its numbers with one instruction."
         ),

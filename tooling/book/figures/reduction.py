@@ -10,6 +10,7 @@ from tooling.text import Text
 CELL = 44
 NARROW_CELL = 36
 ROW = 88
+_AFTER = Text("after stride {move}")
 
 
 def draw_reduction(
@@ -41,11 +42,11 @@ def draw_reduction(
     side = NARROW_CELL if narrow else CELL
     for index, move in enumerate(moves):
         top = y + index * ROW
-        label = Text("after stride {move}").of(move=stride(move)) if index else first
+        label = _AFTER.of(move=stride(move)) if index else first
         if narrow:
             canvas.label(x + len(move.cells) * side, top - 11, label, "end", size=Size.LABEL, quiet=True)
         else:
-            canvas.label(x - 16, top + side / 2, label, "end", quiet=True)
+            canvas.name(top + side / 2, label)
         for cell, value in enumerate(move.cells):
             if index == 0:
                 ink = Ink.LIVE if cell in loaded else Ink.SPARE
@@ -62,6 +63,11 @@ def draw_reduction(
                     start, top - ROW + side + 2, to + (0.28 * side if cell != thread else 0), top - 3
                 )
     return y + len(moves) * ROW
+
+
+def beside_reduction(canvas: Canvas, first: Text) -> int:
+    """Where the cells begin beside the labels of `draw_reduction`."""
+    return canvas.beside([first, _AFTER.of(move=1)])
 
 
 def stride(move: Move) -> int:

@@ -5,6 +5,7 @@ The profile gives every lane a colour; here the colours have the same meaning as
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -46,8 +47,8 @@ _STYLE = """
 .moved {{ fill: {paper}; stroke: {live[1]}; stroke-opacity: .5; }}
 .unused {{ fill: url(#hatched); }}
 .still {{ fill: none; stroke: {plain[1]}; stroke-opacity: .6; }}
-.first {{ fill: {spare[0]}; stroke: {spare[1]}; }}
-.again {{ fill: {wrong[0]}; stroke: {wrong[1]}; stroke-opacity: .5; }}
+.first, .again {{ fill: {spare[0]}; stroke: {spare[1]}; }}
+.map .added {{ fill: {wrong[2]}; font-weight: 600; }}
 """
 _HATCHING = (
     '<defs><pattern id="hatched" width="4" height="4" patternUnits="userSpaceOnUse" '
@@ -131,7 +132,7 @@ def _set_style(canvas: Canvas, pictures: Sequence[Picture], *, narrow: bool) -> 
         spare=marks[Ink.SPARE],
         wrong=marks[Ink.WRONG],
     )
-    canvas.embed(f"<style>{style}</style>")
+    canvas.define(f"<style>{style}</style>")
     if _of_memory(pictures):
         define_hatching(canvas)
 
@@ -139,7 +140,7 @@ def _set_style(canvas: Canvas, pictures: Sequence[Picture], *, narrow: bool) -> 
 def define_hatching(canvas: Canvas) -> None:
     """Defines the looks of words that are moved and not used, as `url(#hatched)`."""
     line = canvas.shade.marks[Ink.LIVE][1]
-    canvas.embed(_HATCHING.format(paper=canvas.shade.paper, line=line), (1, 1, 1))
+    canvas.define(_HATCHING.format(paper=canvas.shade.paper, line=line))
 
 
 def _of_memory(pictures: Sequence[Picture]) -> bool:
@@ -153,7 +154,8 @@ def _draw_map(canvas: Canvas, picture: Picture, words: Form, banks: Form) -> Map
         drawn, kind = bank_map(picture, canvas.language, banks), "map"
     else:
         drawn, kind = memory_map(picture, canvas.language, words), "map words"
-    canvas.embed(f'<g class="{kind}" transform="translate(0 {canvas.height})">{drawn.contents}</g>')
+    whole = 0, canvas.height, math.inf, math.inf
+    canvas.embed(f'<g class="{kind}" transform="translate(0 {canvas.height})">{drawn.contents}</g>', whole)
     canvas.width = max(canvas.width, drawn.width)
     canvas.height += drawn.height
     return drawn
@@ -170,7 +172,10 @@ def draw_states(canvas: Canvas, *, all_moved: bool) -> None:
     x, y = 1.5, canvas.height + _TELEPHONE_GAP
     for name, look in states[: 2 if all_moved else 3]:
         beside = x + _SWATCH + 6
-        canvas.embed(f'<rect x="{x:g}" y="{y - 8:g}" width="{_SWATCH}" height="{_SWATCH}" rx="3" {look}/>')
+        box = x, y - 8, x + _SWATCH, y - 8 + _SWATCH
+        canvas.embed(
+            f'<rect x="{x:g}" y="{y - 8:g}" width="{_SWATCH}" height="{_SWATCH}" rx="3" {look}/>', box
+        )
         canvas.label(beside, y, name, size=Size.LABEL)
         x = beside + measured(canvas.say(name), Size.LABEL) + 16
     canvas.width = max(canvas.width, round(x))

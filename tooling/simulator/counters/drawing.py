@@ -23,6 +23,7 @@ _ROW_WORDS = ROW // WORD
 _HIGH = 20  # height of a line, in pixels
 _GAP = 8  # between sectors
 _ADVANCE = 7  # of a digit
+_BELOW = 14  # from a row to what is below a label there
 _EDGE = 1  # where labels at the left begin, if they all begin there
 _MOST_WAVEFRONTS = 32
 
@@ -183,9 +184,9 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
             top += 5 if opens_pass and number > 1 else 0
             if form.numbered or opens_pass:
                 label = say("pass", language, n=row if form.numbered else number)
-                parts.append(_beside(top + 14, label, form))
+                parts.append(_beside(top + 14, label, form, added=depth > 0))
             parts.append(_wavefront(front, banks, top, form, conflict=depth > 0))
-            top += _HIGH + 2
+            top += _HIGH + 2 + (_BELOW if _has_label_below(front, banks, form) else 0)
         top += 5
     if rest > 0:
         parts.append(_label(form.left, top + 8, f"⋮ {say('rest', language, n=rest)}"))
@@ -276,6 +277,13 @@ def _memory_row(cells: list[Cell], top: int, form: Form) -> str:
     return "".join(parts)
 
 
+def _has_label_below(front: dict[int, tuple[int, ...]], banks: range, form: Form) -> bool:
+    """Whether a word of many lanes, in a map without the colours of lanes, has their numbers below it."""
+    return not form.by_lane and any(
+        len(f"×{len(front[bank])}") * _ADVANCE > form.cell for bank in banks if bank in front
+    )
+
+
 def _wavefront(
     front: dict[int, tuple[int, ...]], banks: range, top: int, form: Form, *, conflict: bool
 ) -> str:
@@ -300,7 +308,7 @@ def _wavefront(
 def _cell(
     left: int, top: int, width: int, lanes: tuple[int, ...], form: Form, *, beside: bool = False
 ) -> str:
-    """A word with its lane, or with the number of its lanes: `beside` it, if it is too narrow."""
+    """A word with its lane, or with the number of its lanes: `beside` or below it, if it is too narrow."""
     text = str(lanes[0])
     if len(lanes) > 1:
         text = f"×{len(lanes)}"
@@ -308,7 +316,10 @@ def _cell(
     line = top + form.high // 2 + 4
     label = f'<text class="lane" x="{left + width / 2:g}" y="{line}">{text}</text>'
     if beside and len(text) * _ADVANCE > width:
-        label = _label(left + width + 3, line, text)
+        successive = lanes[-1] - lanes[0] == len(lanes) - 1
+        numbers = f"{lanes[0]}–{lanes[-1]}" if successive else text
+        below = _label(left, top + _HIGH + _BELOW - 2, numbers)
+        label = _label(left + width + 3, line, text) if form.by_lane else below
     box = _box(left, top, width, form, fill=_colour(lanes[0]) if form.by_lane else "")
     return f"<g><title>lane {names}</title>{box}{label}</g>"
 
@@ -328,10 +339,10 @@ def _colour(lane: int) -> str:
     return f"hsl({(212 + lane * 176 / (LANES - 1)) % 360:.0f} 58% {46 - 4 * (lane % 2)}%)"
 
 
-def _beside(y: float, text: str, form: Form, kind: str = "note") -> str:
-    """A label at the left of the map."""
+def _beside(y: float, text: str, form: Form, kind: str = "note", *, added: bool = False) -> str:
+    """A label at the left of the map; `added` if it is that of a pass which a bank conflict adds."""
     if form.flush:
-        return _label(_EDGE, y, text, "note")
+        return _label(_EDGE, y, text, "note added" if added else "note")
     return _label(form.left - 6, y, text, f"{kind} end")
 
 
