@@ -18,7 +18,7 @@
     if (["hidden", "clip"].includes(getComputedStyle(element).overflowX) && element.clientWidth > 2) found.push(`cut off: ${name(element)}`);
     if (!scrolls(element)) continue;
     if (!element.matches("pre > code, .table-wrapper")) found.push(`scrolls: ${name(element)}`);
-    else if (wide > 4 && getComputedStyle(element).maskImage === "none") found.push(`scrolls without a hint: ${name(element)}`);
+    else if (wide > 4 && getComputedStyle(element).maskImage === "none" && getComputedStyle(element.parentElement, "::after").content === "none") found.push(`scrolls without a hint: ${name(element)}`);
   }
   for (const drawing of document.querySelectorAll("figure svg")) {
     const box = drawing.getBoundingClientRect();

@@ -31,6 +31,7 @@ long number."""
 _PRINTED = {"'": "\N{RIGHT SINGLE QUOTATION MARK}", "...": "\N{HORIZONTAL ELLIPSIS}"}
 _BEGINNING = re.compile(r"[a-z]+[ ,:]")  # a word that is no name in the code
 _PLACE = re.compile(r"[\w.]+\.(?:mojo|py):\d")
+_LINE_OF_CODE = re.compile(r"([\w.]+\.(?:mojo|py):\d+(?::\d+)?): (`.+`)")  # a place, and what is there
 _ASIDE = re.compile(r" (\([^()]*\))$")  # such as the data that a cause was found with
 _UNDERSCORE = re.compile(r"_(?=\w{16})")  # in a long name, which may go on in the next line
 _MARGIN = 2  # columns by which what belongs to a line is indented further
@@ -174,6 +175,8 @@ def _facts(lines: Iterable[Line]) -> str:
 
 def _one_or_more(texts: Sequence[str]) -> str:
     """A text, or several below one another, such as the places of a race."""
+    if found := _LINE_OF_CODE.fullmatch(texts[0]):
+        return f'{_words(found[1])}<span class="place">{_words(found[2])}</span>'
     if len(texts) == 1 and not _PLACE.match(texts[0]):
         return _words(_capital(texts[0]))
     return "".join(f'<span class="place">{_words(text)}</span>' for text in texts)

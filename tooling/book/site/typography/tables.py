@@ -1,6 +1,6 @@
 """Marks the cells of a page's tables: numbers, which are aligned to the right, and those of wide tables.
 
-A wide table is set row by row on a narrow screen, where each value needs the head of its column.
+A wide table of texts is set row by row on a narrow screen, where each value needs the head of its column.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _CELL = re.compile(r"<(?P<name>t[dh])>(?P<content>.*?)</t[dh]>", re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
 _UNIT = r"[%×]|[kmµn]?s|[kMGT]?i?B(?:/s)?|[GT]FLOP/s|bytes|바이트"
 _NUMBER = re.compile(rf"[−-]?\d[\d.,]*\s?(?:{_UNIT})?|nan|[–—-]?")
-_WIDE = 4  # columns from which on a table is wide, unless their heads are numbers
+_WIDE, _TEXTS = 4, 3  # columns from which on a table is wide, and how many of them must have texts
 
 
 def mark_cells(article: str) -> str:
-    """The article with class `number` at columns of numbers, and class `stacked` at wide tables."""
+    """The article with class `number` at columns of numbers, and class `stacked` at wide tables of texts."""
     return _TABLE.sub(lambda table: _mark(table[0]), article)
 
 
@@ -32,7 +32,7 @@ def _mark(table: str) -> str:
         for number, cells in enumerate(columns)
         if number and any(map(_text, cells)) and all(map(_is_number, cells))
     }
-    stacked = len(columns) >= _WIDE and not all(map(_is_number, heads[1:]))
+    stacked = len(columns) >= _WIDE and len(columns) - len(numbers) >= _TEXTS
     if stacked:
         table = table.replace("<table>", '<table class="stacked">', 1)
     labels = [_text(head) for head in heads] if stacked else []
