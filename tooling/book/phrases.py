@@ -60,6 +60,7 @@ PHRASES = {
     "stub-given": Text("This code is complete. Run it, and compare it with the others."),
     "stub-outputs": Text("Result:"),
     "lines": Text("lines {first}–{last}"),
+    "named-lines": Text("named below"),
     "full-file": Text("View full file"),
     "manifest": Text("Description of this puzzle"),
     "solved": Text("solved"),

@@ -101,7 +101,7 @@ def _excerpts(lines: Sequence[Line], named: Collection[int]) -> Iterator[tuple[i
         if line.kind != "same":
             shown.update(_with_context(lines, place))
         elif line.number in named:
-            shown.add(place)
+            shown.update(range(_beginning(lines, place), place + 1))
     first = last = min(shown)
     for place in sorted(shown):
         if place - last > _GAP:
@@ -109,6 +109,20 @@ def _excerpts(lines: Sequence[Line], named: Collection[int]) -> Iterator[tuple[i
             first = place
         last = place
     yield first, last + 1
+
+
+def _beginning(lines: Sequence[Line], place: int) -> int:
+    """Where the statement begins that a line continues with a closing bracket."""
+    while place and lines[place].text.lstrip()[:1] in tuple(")]}"):
+        indent = _indent(lines[place])
+        place -= 1
+        while place and _indent(lines[place]) > indent:
+            place -= 1
+    return place
+
+
+def _indent(line: Line) -> int:
+    return len(line.text) - len(line.text.lstrip())
 
 
 def _with_context(lines: Sequence[Line], place: int) -> range:
@@ -150,6 +164,5 @@ def _marked_run(kind: str, lines: Sequence[Line], named: Collection[int]) -> str
     if kind == "removed":
         return "".join(f"{line.text}{REMOVED}\n" for line in lines)
     code = "".join(f"{line.text}{NAMED if line.number in named else ''}\n" for line in lines)
-    first = lines[0].text
-    indent = first[: len(first) - len(first.lstrip())]
+    indent = " " * _indent(lines[0])
     return f"{indent}{OPENING}\n{code}{indent}{CLOSING}\n" if kind == "wrong" else code

@@ -23,7 +23,7 @@ _REST = re.compile(r"\.\.\. .+")  # the last row, such as `... and 11 more`
 _COLUMN = re.compile(r"\s{2,}")
 _CODE = re.compile(
     r"`([^`]+)`|(?<![\w/.])([\w.]+\.(?:mojo|py):\d+(?::\d+)?|\[[^\]]*[\d…]\](?=$)"
-    r"|[A-Za-z]\w*_\w+|[a-z]{4,}\d+\b|0x[\da-f]+)|('|\.\.\.)|(?<![\w.,:#])(\d{5,})(?![\d.])",
+    r"|[A-Za-z]\w*_\w+|[a-z]{4,}\d+\b|0x[\da-f]+)|('|\.\.\.)|(?<![\w.,:#])(\d{4,})(?!\d|\.\d)",
     re.ASCII,
 )
 """Code, a place in a file, values of an array, a name with an underscore, a hexadecimal number, a sign, or a
@@ -38,6 +38,7 @@ _MARGIN = 2  # columns by which what belongs to a line is indented further
 
 
 _FINDING = '<div class="finding'
+_UNCOUNTED = '"judged-detail">…'  # how many more the judge has left out
 _MANY, _SHOWN = 3, 2  # findings from which on they are folded, and those that are shown then
 
 
@@ -92,6 +93,9 @@ def _folded(sections: Sequence[str], language: str) -> list[str]:
         return list(sections)
     hidden = findings[_SHOWN:]
     summary = escape(say("more-findings", language, count=len(hidden)))
+    after = hidden[-1] + 1
+    if after < len(sections) and _UNCOUNTED in sections[after]:
+        hidden.append(after)
     fold = "\n".join((f"<summary>{summary}</summary>", *(sections[place] for place in hidden)))
     rest = [section for place, section in enumerate(sections) if place > hidden[0] and place not in hidden]
     return [*sections[: hidden[0]], f"<details>\n{fold}\n</details>", *rest]

@@ -74,8 +74,10 @@ _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
 _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
 _EMPTY = re.compile(r"<span[^>]*>\n</span>")
-_BREAK = re.compile(r"(?<=[(\[])(?=\w|<span)|(?<=[\w>])(?=\.[A-Za-z])")
-"""Where a long line may go on below itself, besides at spaces: within brackets and before an attribute."""
+_BREAK = re.compile(r"(?<=[(\[])(?=\w|<span)|(?<=[\w>])(?=\.[A-Z]{3})")
+"""Where a long line may go on below itself, besides at spaces: in brackets and before a constant of a type."""
+_GAP = '<span class="gap"></span>'
+"""Between lines whose numbers do not follow each other, because marks between them are not shown."""
 
 
 @lru_cache(maxsize=4096)  # both editions show the same code
@@ -138,7 +140,8 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
     kind, name = "code", f'<a class="filename" href="{address}#L{first}-L{last}">{file["file"]}</a>'
     if _CHANGED in classes:  # in no file of the repository
         kind, name = "code changed", f'<span class="filename">{file["file"]}</span>'
-    caption = f"<figcaption>{name} <span>{escape(lines_shown)}</span></figcaption>"
+    key = f'<span class="key">{escape(say("named-lines", edition))}</span>' if NAMED in block[0] else ""
+    caption = f"<figcaption>{name} <span>{escape(lines_shown)}</span>{key}</figcaption>"
     return f'<figure class="{kind}">{caption}{shown}</figure>{after}'
 
 
@@ -176,22 +179,18 @@ def _lines(code: Iterable[str], numbers: Iterable[int]) -> str:
             shown.append(_line("", "⋮"))
             gap = True
         elif line or not gap:
-            skips = not gap and None not in (before, number) and number != before + 1  # type: ignore[operator]
-            shown.append(_line(line, number, skips=skips))
+            if not gap and None not in (before, number) and number != before + 1:  # type: ignore[operator]
+                shown.append(_GAP)
+            shown.append(_line(line, number))
             before, gap = number, False
     return "".join(shown)
 
 
-def _line(line: str, number: int | str | None, *, skips: bool = False) -> str:
-    """A highlighted line as an element.
-
-    Args:
-        number: what is beside it.
-        skips: the lines between it and the one before are marks, which no page shows.
-    """
+def _line(line: str, number: int | str | None) -> str:
+    """A highlighted line as an element, with what is beside it."""
     code = line.lstrip(" ")
     space = line[: len(line) - len(code)]
-    kind = "line" + " removed" * (REMOVED in code) + " named" * (NAMED in code) + " skips" * skips
+    kind = "line" + " removed" * (REMOVED in code) + " named" * (NAMED in code)
     beside = "" if number is None else f' data-line="{number}"'
     if space:
         beside += f' style="--indent:{len(space)}"'
