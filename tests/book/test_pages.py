@@ -101,6 +101,15 @@ def test_a_table_of_no_benchmark_is_refused(real: Project) -> None:
     assert problem.what == "this is not a table of a benchmark"
 
 
+def test_times_may_be_compared_with_those_of_a_copy(real: Project) -> None:
+    at_work = renderer(real)
+    table = at_work.render(PAGE, "{{#times p30-benchmark copy}}")
+    assert '<th scope="col">of a copy</th></tr>' in table
+    assert "<td>2,668.1</td><td>0.684</td></tr>" in table
+    at_work.render(PAGE, "{{#times p30-benchmark slowest}}")
+    assert [each.what for each in at_work.problems] == ["`slowest` is not an option of a table of times"]
+
+
 def test_the_card_of_a_later_page_names_the_puzzle_and_what_the_page_runs(real: Project) -> None:
     text = "{{#puzzle p16}}\n\n{{#run p16 --tiled solution}}\n{{#run p16_tile_tensor --tiled}}\n"
     card, _, _ = renderer(real).render("puzzle_16/tiled.md", text).partition("</section>")

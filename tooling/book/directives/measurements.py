@@ -31,7 +31,7 @@ def times(page: PageContext, words: Words) -> str:
     """
     name, *options = words
     if options not in ([], [_WITH_COPY]):
-        raise BookError(f"`{' '.join(options)}` is no option of a table of times", hint="`copy`, or none")
+        raise BookError(f"`{' '.join(options)}` is not an option of a table of times", hint="`copy`, or none")
     path = page.puzzle_index.project.recordings / "h200" / "shown" / f"{name}.txt"
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
