@@ -75,7 +75,7 @@ _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
 _EMPTY = re.compile(r"<span[^>]*>\n</span>")
 _BREAK = re.compile(r"(?<=[(\[])(?=\w|<span)|(?<=[\w>])(?=\.[A-Z]{3})")
-"""Where a long line may go on below itself, besides at spaces: in brackets and before a constant of a type."""
+"""Where a long line may go on below itself, besides at spaces: in brackets and before a constant."""
 _GAP = '<span class="gap"></span>'
 """Between lines whose numbers do not follow each other, because marks between them are not shown."""
 
