@@ -181,7 +181,7 @@ def _one_or_more(texts: Sequence[str]) -> str:
     """A text, or several below one another, such as the places of a race."""
     if found := _LINE_OF_CODE.fullmatch(texts[0]):
         return f'{_words(found[1])}<span class="place">{_words(found[2])}</span>'
-    if len(texts) == 1 and not _PLACE.match(texts[0]):
+    if len(texts) == 1 and (texts[0].endswith(".") or not _PLACE.match(texts[0])):
         return _words(_capital(texts[0]))
     return "".join(f'<span class="place">{_words(text)}</span>' for text in texts)
 
