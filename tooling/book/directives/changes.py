@@ -49,7 +49,8 @@ def changed_code(
     name = next(file for file, text in wrong.items() if text != solution[file])
     about = _numbers(wrong[name], selection.mode.anchors.get(selection.program.name, ()))
     every = [line for line in _compared(solution[name], wrong[name]) if not is_mark(f"{line.text}\n")]
-    lines = [line for line in every if line.number in about] or every
+    inside = [line for line in every if line.number in about]
+    lines = inside if any(line.kind != "same" for line in inside) else every
     named = {int(number) for number in re.findall(rf"{re.escape(PurePath(name).name)}:(\d+)", verdict)}
     shown = [lines[start:stop] for start, stop in _excerpts(lines, named)]
     numbers = [[line.number for line in part if line.kind != "removed"] for part in shown]
