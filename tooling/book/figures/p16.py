@@ -203,7 +203,9 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     widths = (steps * small, steps * small, tile * cell, tile * cell, tile * wide)
     for x, heading, across in zip(columns, headings, widths, strict=True):
         if heading != "total" or not narrow:
-            canvas.label(x + across / 2, 44, heading, "middle", mono=True, bold=True)
+            # On a narrow screen below the title of the first step, each directly above its cells.
+            y = top - 13 + ((tile * high - steps * small) / 2 if len(heading) == 1 else 0) if narrow else 44
+            canvas.label(x + across / 2, y, heading, "middle", mono=True, bold=True)
     name = f"({_BLOCK % grid}, {_BLOCK // grid})"
     canvas.label(1, 14, Text("block {name}").of(name=name), size=Size.VALUE, bold=True)
     totals = [0.0] * cells
@@ -248,7 +250,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         if narrow:
             thread = Text("total of thread (0, 0)")
             line = f"tile = {step}: {canvas.say(thread)} = {number(totals[0])}"
-            canvas.label(1, y - 12, line, size=Size.LABEL)
+            canvas.label(1, y - (12 if step else 36), line, size=Size.LABEL)
     written = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, _BLOCK)}
     if [written[thread] for thread in range(cells)] != totals:
         raise ValueError("the kernel wrote other totals than the tiles give")
