@@ -362,8 +362,7 @@ class Canvas(Struct):
             )
         width = 1.8 if marked else 1 if faint else 1.2
         end = f' marker-end="url(#{"marked" if marked else "head"})"' if head else ""
-        look = ' stroke-opacity="0.7"' if faint else ""
-        look += f' stroke-dasharray="{dash:g} {dash:g}"' if dash else ""
+        look = f' stroke-dasharray="{dash:g} {dash:g}"' if dash else ""
         self._parts.append(
             f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{width}"{end}{look}/>'
         )
