@@ -189,7 +189,7 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
     """`a` above, both blocks with their own elements and their halo side by side, the output below."""
     blocks = blocks_of(facts)
     a = facts.inputs("block-boundary")["a"].tolist()
-    side, gap = 26, 24
+    side, gap = 25, 24
     top, shared, output = 26, 116, 244
     canvas = sheet(0, output + side + 22)
     memory, own = Text("global memory"), Text("one per block")
