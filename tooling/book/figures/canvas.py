@@ -300,6 +300,13 @@ class Canvas(Struct):
             f"M{x1:g} {y1:g}L{x2:g} {y2:g}", head=head, marked=marked, dash=round(dash, 3) if dashed else 0
         )
 
+    def rule(self, x1: float, x2: float, y: float, *, dotted: bool = False) -> None:
+        """A level line that threads wait at; `dotted` if it stops nobody."""
+        self._edges += [x1, x2]
+        self._levels += [y, y]
+        look = 'stroke-width="1.5" stroke-dasharray="1.5 3.5"' if dotted else 'stroke-width="2"'
+        self._parts.append(f'<path d="M{x1:g} {y:g}H{x2:g}" fill="none" stroke="{self.shade.quiet}" {look}/>')
+
     def curve(
         self,
         x1: float,
@@ -355,8 +362,7 @@ class Canvas(Struct):
             )
         width = 1.8 if marked else 1 if faint else 1.2
         end = f' marker-end="url(#{"marked" if marked else "head"})"' if head else ""
-        look = ' stroke-opacity="0.7"' if faint else ""
-        look += f' stroke-dasharray="{dash:g} {dash:g}"' if dash else ""
+        look = f' stroke-dasharray="{dash:g} {dash:g}"' if dash else ""
         self._parts.append(
             f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{width}"{end}{look}/>'
         )

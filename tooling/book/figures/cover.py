@@ -15,7 +15,6 @@ from tooling.text import Text
 
 _MISTAKE = "read_backwards"
 _RUN = "p24_tile_tensor --traditional"
-_BESIDE = 8  # from the first idle cell to the number of threads, clear of the curves
 
 
 class _Step(Struct, frozen=True):
@@ -37,8 +36,9 @@ class _Rows(Struct, frozen=True):
 
     def cells(self, top: int, cells: Iterable[int], ink: Ink) -> None:
         """Cells of one ink as a single path: a rectangle each would make the picture ten times as large."""
-        fill = self.canvas.shade.marks[ink][0]
-        line = self.canvas.shade.marks[Ink.RESULT if ink is Ink.LIVE else ink][1]
+        fill, line, _ = self.canvas.shade.marks[ink]
+        if ink is Ink.LIVE:
+            line = self.canvas.shade.marks[Ink.RESULT][1]
         side = self.side
         path = "".join(f"M{1 + cell * self.pitch} {top}h{side}v{side}h-{side}z" for cell in sorted(cells))
         self.canvas.embed(f'<path d="{path}" fill="{fill}" stroke="{line}"/>')
@@ -48,10 +48,10 @@ class _Rows(Struct, frozen=True):
         self.canvas.label(self.canvas.width - 1, top, _threads(threads), "end", size=letters, quiet=True)
 
     def rest(self, top: int, lanes: int, threads: int, letters: Size) -> None:
-        """The cells of the other threads, and above them the number of those at work."""
-        left = 1 + threads * self.pitch + _BESIDE
-        self.canvas.label(left, top - 0.8 * letters, _threads(threads), size=letters, quiet=True)
+        """The cells of the idle threads, and above the first of them how many are at work."""
         self.cells(top, range(threads, lanes), Ink.SPARE)
+        left = 1 + threads * self.pitch
+        self.canvas.label(left, top - 0.7 * letters, _threads(threads), size=letters, quiet=True)
 
     def curves(self, top: int, height: int, step: _Step) -> None:
         """The ways of the addends to the threads that add them, and of each thread's own value."""
@@ -72,7 +72,7 @@ def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace = facts.trace(_RUN)
     first, *rest = _steps(trace)
     lanes = trace.block[0]
-    side, pitch, scale = (9, 11, 1.5) if narrow else (17, 20, 2.3)
+    side, pitch, scale = (9, 11, 1.8) if narrow else (17, 20, 2.3)
     # The further the addends, the higher the curves.
     gaps = [round(scale * (17 + 2.6 * step.distance())) for step in rest]
     height, width = (22, 54) if narrow else (34, 77)
@@ -155,9 +155,10 @@ FIGURES = (
             "one holds the sum."
         ),
         Text(
-            "Six rows of 32 cells, one for each thread of a warp. In the first all threads are at "
-            "work, in the next rows the first 16, 8, 4, 2 and 1. Curves lead from the right half of the "
-            "cells at work to the threads that add them. An arrow leads from the last one to the sum, 10416."
+            "Six rows of 32 cells, one for each thread of a warp. In the first all threads are at work, in "
+            "the next rows the first 16, 8, 4, 2 and 1; the others are idle. Curves lead from the right half "
+            "of the cells at work to the threads that add them. An arrow leads from the last one to the sum, "
+            "10416."
         ),
         draw_sum,
         traces=(_RUN,),

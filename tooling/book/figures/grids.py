@@ -12,6 +12,8 @@ from tooling.text import Sentence
 _SMALL = Size.LABEL  # the size of labels
 _LINE = 16  # from a line of labels to the next
 _APART = 3  # from the labels to the cells below them
+_BRACKET = 22  # the height of a bracket with its name
+_TICK = 6  # the height of its ends
 
 
 class Square(Struct, frozen=True):
@@ -20,12 +22,14 @@ class Square(Struct, frozen=True):
     Attributes:
         text: in the cell.
         above, below: small labels, such as threads and the offset.
+        outside: the place belongs to no array; it is a dashed outline.
     """
 
     text: str = ""
     ink: Ink = Ink.PLAIN
     above: tuple[str, ...] = ()
     below: str = ""
+    outside: bool = False
 
 
 class Grid(Struct, frozen=True):
@@ -35,12 +39,14 @@ class Grid(Struct, frozen=True):
         title: code as a plain string, or a description.
         rows: the cells.
         columns, names: the headings of columns and rows; may be empty.
+        bracket: a name over the first columns, and how many these are.
     """
 
     title: Sentence | str
     rows: Sequence[Sequence[Square]]
     columns: Sequence[Sentence | str] = ()
     names: Sequence[Sentence | str] = ()
+    bracket: tuple[Sentence, int] | None = None
 
 
 def numbered(count: int) -> tuple[str, ...]:
@@ -94,6 +100,10 @@ def _draw_grid(  # noqa: PLR0917 - its parts
     for column, heading in enumerate(grid.columns):
         canvas.label(x + (column + 0.5) * side, y + 8, heading, "middle", size=_SMALL, quiet=True)
     y += 20 if grid.columns else 0
+    if grid.bracket:
+        name, across = grid.bracket
+        _draw_bracket(canvas, (x + 1, x + across * side - 1), y + 9, name)
+        y += _BRACKET
     for number, row in enumerate(grid.rows):
         lines = max(len(square.above) for square in row)
         y += _LINE * lines + (_APART if lines else 0)
@@ -103,8 +113,20 @@ def _draw_grid(  # noqa: PLR0917 - its parts
             middle = x + (column + 0.5) * side
             for line, text in enumerate(reversed(square.above)):
                 canvas.label(middle, y - 9 - _APART - line * _LINE, text, "middle", size=_SMALL, mono=True)
-            canvas.cell(x + column * side + 1, y, side - 2, high, square.text, ink=square.ink)
+            if square.outside:
+                canvas.frame(x + column * side + 1.5, y + 0.5, side - 3, high - 1, dashed=True, corner=4)
+            else:
+                canvas.cell(x + column * side + 1, y, side - 2, high, square.text, ink=square.ink)
             if square.below:
                 canvas.label(middle, y + high + 10, square.below, "middle", size=_SMALL, quiet=True)
         y += high + (22 if any(square.below for square in row) else 3)
     return y
+
+
+def _draw_bracket(canvas: Canvas, ends: tuple[float, float], y: float, name: Sentence) -> None:
+    """Draws a line with its name in the middle and ends that point at the cells below it."""
+    left, right = round(ends[0]) + 0.5, round(ends[1]) - 0.5
+    for end in (left, right):
+        canvas.arrow(end, y + _TICK, end, y, head=False)
+    canvas.arrow(left, y, right, y, head=False)
+    canvas.plate((left + right) / 2, y, canvas.length(name, _SMALL) + 10, name)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import GAP, Canvas, Ink, Sheet, Size, measured
+from tooling.book.figures.canvas import GAP, Canvas, Ink, Sheet, Size, fitting, measured
 from tooling.text import Text
 
 Cells = Mapping[int, tuple[str, Ink]]
@@ -20,6 +20,7 @@ _BELOW_CALL = 56  # where a function stands between the rows
 _PAGE = 704  # pixels of a line of text
 _PHONE = 356  # pixels of a drawing on a narrow screen
 _MOST_BESIDE = 88  # of a label beside its row there
+_BARRIER = 30  # the height of a barrier with the space around it
 _BELOW = 9  # where the values stay
 _HEADS_APART = 8  # where several arrows lead to one thread
 
@@ -37,6 +38,7 @@ class Row(Struct, frozen=True):
         apart: each column has a call of its own.
         short: the label on narrow screens, where a long one would be above the row.
         step: on narrow screens, what stands beside the arrows instead of a label beside the row.
+        barrier: the threads wait at one between the row above and the arrows to this one.
     """
 
     label: Text | str
@@ -48,6 +50,7 @@ class Row(Struct, frozen=True):
     apart: bool = False
     short: Text | str = ""
     step: str = ""
+    barrier: bool = False
 
 
 class Step(Struct, frozen=True):
@@ -206,6 +209,13 @@ def _draw_ways(canvas: Canvas, places: _Places, row: Row, top: int) -> None:
     """The arrows that lead to a row, or the function that makes it."""
     below = top - places.above - 4
     above = top - _gap(row, places) - places.above + 3
+    if row.barrier:
+        line = above + _BARRIER / 2 - 2.5
+        canvas.arrow(places.left, line, places.right, line, head=False, dashed=True)
+        call = "barrier()"
+        width = canvas.length(call, Size.LABEL, mono=True) + 12
+        canvas.plate((places.left + places.right) / 2, line, width, call)
+        above += _BARRIER
     shown = _shown(row, places)
     for source, target in sorted(shown, key=row.marked.__contains__):
         start, end = places.middle(source), places.middle(target)
@@ -224,7 +234,10 @@ def _draw_ways(canvas: Canvas, places: _Places, row: Row, top: int) -> None:
         order = list(places.at)
         for first, last in zip(order, order, strict=True) if row.apart else ((order[0], order[-1]),):
             left, wide = places.across(first, last)
-            canvas.cell(left, box, wide, 22, row.call, ink=Ink.PLAIN, size=Size.LABEL)
+            # An operation is a pill without a fill; cells are data.
+            canvas.frame(left, box, wide, 22, dashed=True, corner=11)
+            letters = fitting(len(row.call), wide, Size.LABEL)
+            canvas.label(left + wide / 2, box + 11, row.call, "middle", size=letters, mono=True)
         for thread in places.at:
             middle = places.middle(thread)
             canvas.arrow(middle, above - 1, middle, box - 1, head=False)
@@ -248,7 +261,7 @@ def _aside(source: int, target: int, arrows: Sequence[tuple[int, int]]) -> float
     sources = sorted(one for one, to in arrows if to == target)
     if len(sources) < 3:
         return 0
-    middle = sources.index(target) if target in sources else (len(sources) - 1) / 2
+    middle = (len(sources) - 1) / 2
     return (sources.index(source) - middle) * _HEADS_APART
 
 
@@ -258,9 +271,10 @@ def _gap(row: Row, places: _Places) -> int:
         return _BELOW_CALL
     order = list(places.at)
     far = max((abs(order.index(one) - order.index(other)) for one, other in _shown(row, places)), default=0)
+    barrier = _BARRIER if row.barrier else 0
     if far:
-        return min(_BELOW_CURVES + far * _BY_DISTANCE, _MOST_BELOW)
-    return _BELOW_ARROWS if row.arrows else _BELOW
+        return min(_BELOW_CURVES + far * _BY_DISTANCE, _MOST_BELOW) + barrier
+    return (_BELOW_ARROWS if row.arrows else _BELOW) + barrier
 
 
 def draw_steps(
@@ -282,7 +296,7 @@ def draw_steps(
     """
     each = threads // WARP
     side, high, pitch = (11, 14, 36) if narrow else (14, 20, 26)
-    top = 42 if narrow else 28
+    top = 57 if narrow else 28
     canvas = sheet(0, top + len(steps) * pitch - pitch + high + 2)
     widest = max(canvas.length(step.label, Size.VALUE, mono=isinstance(step.label, str)) for step in steps)
     left = 1 if narrow else math.ceil(1 + widest + 14)
@@ -290,12 +304,13 @@ def draw_steps(
     side = min(side, int((_PAGE - left - remarks) / WARP)) if not narrow else side
     end = left + WARP * side
     canvas.width = math.ceil(end + remarks)
-    title = canvas.say(Text("lane") if each == 1 else Text("thread"))
-    canvas.label(1, 11, f"{title} 0" if narrow else title, size=Size.LABEL, quiet=True)
-    for lane in (8, 16, 24) if narrow else (0, 8, 16, 24):
+    title = Text("lane") if each == 1 else Text("thread")
+    canvas.label(1, 11, title, size=Size.LABEL, quiet=True)
+    numbers = 27 if narrow else 11
+    for lane in (0, 8, 16, 24):
         middle = left + (lane + 0.5) * side
-        canvas.label(middle, 11, str(lane * each), "middle", size=Size.LABEL, quiet=True)
-    canvas.label(end, 11, str(threads - 1), "end", size=Size.LABEL, quiet=True)
+        canvas.label(middle, numbers, str(lane * each), "middle", size=Size.LABEL, quiet=True)
+    canvas.label(end, numbers, str(threads - 1), "end", size=Size.LABEL, quiet=True)
     remark_x, anchor = _remarks(canvas, steps, end + 10)
     if head:
         place = (

@@ -26,12 +26,13 @@ def draw_addresses(facts: Facts, sheet: Sheet) -> Canvas:
     for shift, title in enumerate(("output[unsafe_offset=i]", "output[unsafe_offset=i + 1]")):
         squares = []
         for element in range(len(stores) + 1):
-            store = stores.get(element - shift)
-            ink = Ink.SPARE if store is None else Ink.WRONG if element not in stores else Ink.RESULT
+            store, inside = stores.get(element - shift), element in stores
+            ink = Ink.PLAIN if store is None else Ink.RESULT if inside else Ink.WRONG
             text = "" if store is None else number(store.value)
             above = () if store is None else (f"i = {store.thread}",)
-            squares.append(Square(text, ink, above, f"+{element * trace.element_bytes}"))
-        grids.append(Grid(title, [squares]))
+            below = f"+{element * trace.element_bytes}"
+            squares.append(Square(text, ink, above, below, outside=store is None and not inside))
+        grids.append(Grid(title, [squares], bracket=(Text("buffer"), len(stores))))
     return draw_grids(sheet, grids)
 
 
@@ -74,14 +75,14 @@ FIGURES = (
         "p01-addresses",
         Text(
             "The elements of `output`, in bytes after the first one, and the thread that writes each. The "
-            "memory after the last element does not belong to the buffer; with `i + 1`, thread 3 writes to "
-            "it (red)."
+            "memory after the last element (dashed) does not belong to the buffer; with `i + 1`, thread 3 "
+            "writes to it (red), and nothing writes the first element (empty)."
         ),
         Text(
-            "Two rows of five places at the addresses +0, +4, +8, +12 and +16. Above, with the offset i, the "
-            "threads 0 to 3 write 10, 11, 12 and 13 to the first four; the fifth is pale. Below, with the "
-            "offset i + 1, they write to the last four: the first place stays unwritten, and thread 3 writes "
-            "to +16, which is red."
+            "Two rows of five places at the addresses +0, +4, +8, +12 and +16. A bracket over the first four "
+            "says that they are the buffer. Above, with the offset i, the threads 0 to 3 write 10, 11, 12 "
+            "and 13 to the first four; the fifth is a dashed outline. Below, with the offset i + 1, they "
+            "write to the last four: the first place stays empty, and thread 3 writes to +16, which is red."
         ),
         draw_addresses,
         traces=("p01",),

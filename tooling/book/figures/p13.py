@@ -204,7 +204,7 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
     canvas.name(output + side / 2, "output", memory)
     for index, value in enumerate(a):
         canvas.label(start + (index + 0.5) * side, 12, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(start + index * side, top, side, side, number(value), size=Size.VALUE)
+        canvas.cell(start + index * side, top, side, side, number(value), size=Size.LABEL)
     for block in blocks:
         x = left + block.index * (wide + gap)
         for cell in block.cells:
@@ -231,7 +231,7 @@ def draw_halo_narrow(facts: Facts, sheet: Sheet) -> Canvas:
             if cell.source is not None:
                 middle = left + (cell.index + 0.5) * side
                 canvas.label(middle, y + 29, str(cell.source), "middle", size=Size.LABEL, quiet=True)
-                canvas.cell(middle - side / 2, y + 38, side, side, number(cell.value), size=Size.VALUE)
+                canvas.cell(middle - side / 2, y + 38, side, side, number(cell.value), size=Size.LABEL)
                 canvas.curve(middle, y + 41 + side, middle, shared - 3, marked=cell.index >= block.threads)
         _draw_block(canvas, block, left, shared, side)
         _draw_outputs(canvas, block, left, output, side)
@@ -246,7 +246,7 @@ def _draw_block(canvas: Canvas, block: Block, x: float, y: float, side: float) -
     for cell in block.cells:
         ink = Ink.LIVE if cell.source is not None else Ink.SPARE
         middle = x + (cell.index + 0.5) * side
-        canvas.cell(middle - side / 2, y, side, side, number(cell.value), ink=ink, size=Size.VALUE)
+        canvas.cell(middle - side / 2, y, side, side, number(cell.value), ink=ink, size=Size.LABEL)
         canvas.label(middle, y + side + 11, str(cell.index), "middle", size=Size.LABEL, quiet=True)
         if cell.index >= block.threads:
             halo.append(cell.index)
@@ -263,7 +263,7 @@ def _draw_outputs(canvas: Canvas, block: Block, x: float, y: float, side: float)
     """The elements that a block stores, and the window of the last of them."""
     for store in block.stores:
         at = x + store.thread * side
-        canvas.cell(at, y, side, side, number(store.value), ink=Ink.RESULT, size=Size.VALUE)
+        canvas.cell(at, y, side, side, number(store.value), ink=Ink.RESULT, size=Size.LABEL)
         canvas.label(at + side / 2, y + side + 11, str(store.element), "middle", size=Size.LABEL, quiet=True)
     last = block.stores[-1]
     window = _window(block.trace, last, block.cells)

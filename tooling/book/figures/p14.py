@@ -158,7 +158,7 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
         canvas.name(row + side / 2, "output", kernel)
     for element, value in enumerate(a):
         canvas.label(at(element) + side / 2, 13, str(element), "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(at(element), rows[0], side, side, number(value))
+        canvas.cell(at(element), rows[0], side, side, number(value), size=Size.LABEL)
     canvas.label(slots - 4, rows[1] - 16, Text("block sums"), size=Size.LABEL, quiet=True)
     for block in range(blocks):
         first, last = block * threads, min((block + 1) * threads, size)
@@ -170,7 +170,7 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
         canvas.label(middle, rows[1] - 17, name, "middle", size=Size.LABEL, bold=True)
         for store in (each for each in stores if each.block == block):
             canvas.cell(
-                at(store.element), rows[1], side, side, number(store.value), ink=Ink.RESULT, size=Size.VALUE
+                at(store.element), rows[1], side, side, number(store.value), ink=Ink.RESULT, size=Size.LABEL
             )
         added = sum(store.value for store in stores if store.element >= size and store.block < block)
         canvas.arrow(middle, rows[1] + side + 10, middle, rows[2] - 6)
@@ -179,7 +179,7 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
         for before in range(block):
             canvas.bend(at(size + before) + side / 2, rows[1] + side + 4, middle + 30, plate)
     for element, value in enumerate(result):
-        canvas.cell(at(element), rows[2], side, side, number(value), ink=Ink.RESULT, size=Size.VALUE)
+        canvas.cell(at(element), rows[2], side, side, number(value), ink=Ink.RESULT, size=Size.LABEL)
         canvas.label(
             at(element) + side / 2, rows[2] + side + 13, str(element), "middle", size=Size.LABEL, quiet=True
         )
@@ -219,7 +219,7 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
                 value = a[element] if held is None else held[element]
                 ink = Ink.PLAIN if held is None else Ink.RESULT
                 canvas.cell(
-                    left + (element - first) * side, top, side, side, number(value), ink=ink, size=Size.VALUE
+                    left + (element - first) * side, top, side, side, number(value), ink=ink, size=Size.LABEL
                 )
             top += side + (4 if stage else 3)
         if stage == 1 and held is not None:
@@ -227,7 +227,7 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
             for block in range(blocks):
                 value = held[size + block]
                 canvas.cell(
-                    left + block * side, top + 24, side, side, number(value), ink=Ink.RESULT, size=Size.VALUE
+                    left + block * side, top + 24, side, side, number(value), ink=Ink.RESULT, size=Size.LABEL
                 )
         y += high[stage] + 16
     return canvas

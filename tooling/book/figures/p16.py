@@ -189,12 +189,12 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     stores = list(trace.accesses("store", SHARED, _BLOCK))
     small = 12 if narrow else 26  # a tile of a or b
     cell, high = (43, 32) if narrow else (38, 38)  # an element of a tile
-    wide = cell if narrow else 54  # a total
+    wide = 48 if narrow else 54  # a total
     columns = _columns(narrow, steps * small, tile * cell)
     pitch = tile * high + (42 if narrow else 30)  # a narrow one has a line of text above each step
     top = 80 if narrow else 64
     bottom = top + steps * pitch - (18 if narrow else 0)
-    right = columns[3 if narrow else 4] + tile * wide
+    right = columns[3] + tile * cell if narrow else columns[4] + tile * wide
     canvas = sheet(right + (4 if narrow else 10), bottom + (24 + tile * high if narrow else 20))
     copied = Text("copied tile, shared memory") if narrow else Text("copied tile, shared memory, register")
     entries = ((Ink.SPARE, Text("tile")), (Ink.LIVE, copied), _RESULT)
@@ -203,7 +203,9 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     widths = (steps * small, steps * small, tile * cell, tile * cell, tile * wide)
     for x, heading, across in zip(columns, headings, widths, strict=True):
         if heading != "total" or not narrow:
-            canvas.label(x + across / 2, 44, heading, "middle", mono=True, bold=True)
+            # On a narrow screen below the title of the first step, each directly above its cells.
+            y = top - 13 + ((tile * high - steps * small) / 2 if len(heading) == 1 else 0) if narrow else 44
+            canvas.label(x + across / 2, y, heading, "middle", mono=True, bold=True)
     name = f"({_BLOCK % grid}, {_BLOCK // grid})"
     canvas.label(1, 14, Text("block {name}").of(name=name), size=Size.VALUE, bold=True)
     totals = [0.0] * cells
@@ -248,12 +250,12 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         if narrow:
             thread = Text("total of thread (0, 0)")
             line = f"tile = {step}: {canvas.say(thread)} = {number(totals[0])}"
-            canvas.label(1, y - 12, line, size=Size.LABEL)
+            canvas.label(1, y - (12 if step else 36), line, size=Size.LABEL)
     written = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, _BLOCK)}
     if [written[thread] for thread in range(cells)] != totals:
         raise ValueError("the kernel wrote other totals than the tiles give")
     if narrow:
-        x = columns[3]
+        x = right - tile * wide
         canvas.label(x + tile * wide / 2, bottom + 6, "output", "middle", mono=True, bold=True)
         for index, total in enumerate(totals):
             place = (x + index % tile * wide, bottom + 22 + index // tile * high)

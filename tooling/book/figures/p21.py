@@ -176,7 +176,7 @@ def _word(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], la
     """A word that is moved, and the lane that reads it."""
     (x, y), (width, height) = at, size
     fill, line, colour = canvas.shade.marks[Ink.LIVE]
-    look = f'fill="{fill}" stroke="{line}"' if lane is not None else 'fill="url(#hatched)"'
+    look = f'fill="{fill}" stroke="{line}"' if lane is not None else f'fill="url(#hatched)" stroke="{line}"'
     canvas.embed(
         f'<rect x="{x + 1:g}" y="{y:g}" width="{width - 2:g}" height="{height:g}" rx="3" {look}/>',
         (x, y, x + width, y + height),

@@ -63,6 +63,7 @@ def draw_block_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             cells({0: f"{total:.0f}"}, Ink.RESULT),
             tuple((warp, 0) for warp in warps),
             short=Text("total"),
+            barrier=True,
         ),
     )
     return draw_rows(sheet, rows, tuple(warps), Text("warp"), side=124, narrow=narrow)

@@ -61,7 +61,7 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     _draw_name(canvas, (left, below - 14), "a", (rows, depth))
     _draw_name(canvas, (right, top - 14), "b", (depth, cols))
     canvas.label(
-        right, below - 14, Text("sums: {rows} × {cols}").of(rows=rows, cols=cols), bold=True, size=Size.VALUE
+        right, below - 14, Text("sums {rows} × {cols}").of(rows=rows, cols=cols), bold=True, size=Size.VALUE
     )
     grid(left, below, a_elements)
     grid(right, top, b_elements)

@@ -58,12 +58,12 @@ def draw_cluster(facts: Facts, sheet: Sheet) -> Canvas:
         canvas.label(middle, cluster + 36, Text("block {block}").of(block=block), "middle", bold=True)
         cell = x + inset, inner - 2 * inset
         canvas.cell(cell[0], scale, cell[1], 34, f"× {block + 1}", ink=Ink.LIVE)
-        canvas.arrow(x + 1, block_barrier, x + inner - 1, block_barrier, head=False, dashed=True)
+        _draw_barrier(canvas, x + 1, x + inner - 1, block_barrier)
         canvas.cell(cell[0], total, cell[1], 34, Text("sum"), ink=Ink.LIVE)
         canvas.arrow(middle, cluster + 232, middle, output - 4)
         canvas.cell(cell[0], output, cell[1], 34, column.total, ink=Ink.RESULT)
-    for y in (arrive, wait):
-        canvas.arrow(left - 7, y, right + 7, y, head=False, dashed=True)
+    canvas.rule(left - 7, right + 7, arrive, dotted=True)
+    canvas.rule(left - 7, right + 7, wait)
     names: tuple[tuple[float, Text | str], ...] = (
         (given + 17, "input"),
         (scale + 17, Text("multiply")),
@@ -96,8 +96,8 @@ def draw_cluster_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     given, cluster = 42, 104
     before, after = cluster + 30, cluster + 176  # the barrier of the cluster
     output = cluster + 306
-    canvas = sheet(right + 10, output + high + 2)
-    for y, array in ((10, "input"), (output - 17, "output")):
+    canvas = sheet(right + 10, output + high + 22)
+    for y, array in ((10, "input"), (output + high + 12, "output")):
         canvas.label(1, y, array, size=Size.LABEL, mono=True)
     canvas.frame(left - 8, cluster, len(columns) * width + 16, 264)
     canvas.label(left + 3, cluster + 15, Text("cluster"), size=Size.LABEL)
@@ -111,23 +111,32 @@ def draw_cluster_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         name = Text("block {block}").of(block=block)
         canvas.label(middle, before + 18, name, "middle", bold=True, size=Size.LABEL)
         canvas.cell(cell, before + 34, side, high, f"× {block + 1}", ink=Ink.LIVE, size=Size.LABEL)
-        _draw_rule(canvas, (x + 1, x + inner - 1), before + 86, "barrier()", Size.SMALL)
+        inside = x + 1, x + inner - 1
+        for end, begin in _around(canvas, inside, before + 86, "barrier()", Size.SMALL):
+            _draw_barrier(canvas, end, begin, before + 86)
         canvas.frame(x, after, inner, high + 16)
         canvas.cell(cell, after + 8, side, high, Text("sum"), ink=Ink.LIVE, size=Size.LABEL)
         canvas.arrow(middle, cluster + 266, middle, output - 4)
         canvas.cell(cell, output, side, high, column.total, ink=Ink.RESULT, size=Size.LABEL)
     for y, call in ((before + 126, "cluster_arrive()"), (after + high + 36, "cluster_wait()")):
-        _draw_rule(canvas, (left - 7, right + 7), y, call, Size.LABEL)
+        for end, begin in _around(canvas, (left - 7, right + 7), y, call, Size.LABEL):
+            canvas.rule(end, begin, y, dotted=call == "cluster_arrive()")
     return canvas
 
 
-def _draw_rule(canvas: Canvas, ends: tuple[float, float], y: float, call: str, size: Size) -> None:
-    """A dashed line with the name of a barrier in its middle."""
+def _draw_barrier(canvas: Canvas, end: float, begin: float, y: float) -> None:
+    """The barrier of a block, on whole pixels, so that its line is not blurred."""
+    canvas.arrow(end, y + 0.5, begin, y + 0.5, head=False, dashed=True)
+
+
+def _around(
+    canvas: Canvas, ends: tuple[float, float], y: float, call: str, size: Size
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The two parts of a line that has the name of a barrier in its middle, which is drawn."""
     left, right = ends
     middle, half = (left + right) / 2, canvas.length(call, size, mono=True) / 2 + 5
-    canvas.arrow(left, y, middle - half, y, head=False, dashed=True)
-    canvas.arrow(right, y, middle + half, y, head=False, dashed=True)
     canvas.label(middle, y, call, "middle", size=size, mono=True)
+    return (left, middle - half), (right, middle + half)
 
 
 def draw_scopes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -230,8 +239,8 @@ FIGURES = (
         "p34",
         Text(
             "Element `i` in the range of a block is `i / 256`, so each range adds up to 127.5. Each block "
-            "multiplies and adds its own range. It arrives at the barrier of the cluster before the sum and "
-            "waits there after it."
+            "multiplies and adds its own range. It arrives at the barrier of the cluster before the sum, "
+            "which stops nobody (dotted), and waits there after it (solid line)."
         ),
         Text(
             "Four blocks in one cluster. The 256 elements of each block are 0/256, 1/256 and so on to "

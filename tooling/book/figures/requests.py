@@ -26,26 +26,26 @@ _GAP, _TELEPHONE_GAP = 22, 14
 _BELOW_MAP = 7  # pixels of a map below what it shows
 _SWATCH = 15  # the side of a box in a legend
 _PAGE = 704  # pixels of a line of text
-_BOOK = Form(cell=20, left=50, line=32, most_rows=6, inset=1, flush=True, numbered=True, by_lane=False)
-"""What all forms have in common; where the numbers of lanes need the room, the inset is smaller."""
-_PAGE_WORDS = replace(_BOOK, cell=19, rim=2, inset=0.5, unused=True)
+_BOOK = Form(cell=20, left=50, line=32, most_rows=6, inset=0.5, flush=True, numbered=True, by_lane=False)
+"""What all forms have in common; the numbers of lanes need the room, so the inset is small."""
+_PAGE_WORDS = replace(_BOOK, cell=19, rim=2, unused=True)
 _PAGE_ABOVE = replace(
-    _PAGE_WORDS, cell=20, left=1, above=True, inset=1, room=Room(before_note=9, after_note=10, after_row=14)
+    _PAGE_WORDS, cell=20, left=1, above=True, room=Room(before_note=9, after_note=10, after_row=14)
 )
 _PAGE_BANKS = replace(_BOOK, every=4)
 _TELEPHONE_WORDS = replace(_PAGE_ABOVE, cell=21, line=16, room=Room(before_note=9, after_note=5, after_row=8))
 _TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=44, line=16, inset_down=0.5)
 _FOLD_WORDS = replace(_PAGE_WORDS, left=40)
-_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, inset=0.5)
-_TELEPHONE_FOLD_BANKS = replace(_TELEPHONE_BANKS, cell=16, inset=0.5)
+_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17)
+_TELEPHONE_FOLD_BANKS = replace(_TELEPHONE_BANKS, cell=16)
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
 .map .address {{ fill: {text}; }}
-.map .lane {{ font-size: {size}px; fill: {live[2]}; text-anchor: middle; }}
+.map .lane {{ font-size: {lane}px; fill: {live[2]}; text-anchor: middle; }}
 .map g rect {{ fill: {live[0]}; stroke: {live[1]}; }}
 .moved {{ fill: {paper}; stroke: {live[1]}; stroke-opacity: .5; }}
-.unused {{ fill: url(#hatched); }}
+.unused {{ fill: url(#hatched); stroke: {live[1]}; }}
 .still {{ fill: none; stroke: {plain[1]}; stroke-opacity: .6; }}
 .first, .again {{ fill: {spare[0]}; stroke: {spare[1]}; }}
 .map .added {{ fill: {wrong[2]}; font-weight: 600; }}
@@ -53,7 +53,7 @@ _STYLE = """
 _HATCHING = (
     '<defs><pattern id="hatched" width="4" height="4" patternUnits="userSpaceOnUse" '
     'patternTransform="rotate(45)"><rect width="4" height="4" fill="{paper}"/>'
-    '<path d="M1 0v4" stroke="{line}" stroke-opacity=".75"/></pattern></defs>'
+    '<path d="M1 0v4" stroke="{line}" stroke-width="1.25"/></pattern></defs>'
 )
 
 
@@ -124,6 +124,7 @@ def _set_style(canvas: Canvas, pictures: Sequence[Picture], *, narrow: bool) -> 
     marks = canvas.shade.marks
     style = _STYLE.format(
         size=Size.SMALL if narrow else Size.LABEL,
+        lane=Size.SMALL,  # a number of two digits has space around it
         soft=canvas.shade.quiet,
         text=canvas.shade.text,
         paper=canvas.shade.paper,
@@ -166,7 +167,7 @@ def draw_states(canvas: Canvas, *, all_moved: bool) -> None:
     fill, line, _ = canvas.shade.marks[Ink.LIVE]
     states = (
         (Text("moved and used"), f'fill="{fill}" stroke="{line}"'),
-        (Text("moved, not used"), f'fill="url(#hatched)" stroke="{line}" stroke-opacity=".5"'),
+        (Text("moved, not used"), f'fill="url(#hatched)" stroke="{line}"'),
         (Text("not moved"), f'fill="none" stroke="{canvas.shade.marks[Ink.PLAIN][1]}"'),
     )
     x, y = 1.5, canvas.height + _TELEPHONE_GAP
