@@ -292,7 +292,7 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
             canvas.label(left - 6, y, text, "end", size=small, quiet=True)
     canvas.label(1, 12, "TFLOP/s", size=Size.LABEL, quiet=True)
     axis = Text("arithmetic intensity, FLOP per byte")
-    canvas.label(left + wide / 2, top + high + 36, axis, "middle", size=Size.LABEL, quiet=True)
+    canvas.label(left + wide / 2, top + high + 33, axis, "middle", size=Size.LABEL, quiet=True)
     _, _, ink = canvas.shade.marks[Ink.PLAIN]
     ridge = roof.peak / roof.bandwidth
     start = max(low_x, low_y / roof.bandwidth)
