@@ -44,7 +44,7 @@ class Problem(Struct, frozen=True):
     """One thing that is wrong.
 
     Attributes:
-        place: the line that it is about, with its text; None if there is no such line.
+        place: the source line concerned, with its text; None if it is not known.
     """
 
     name: str  # a diagnosis, `mismatch`, `counters`, `crash`, `time-limit` or `program-error`

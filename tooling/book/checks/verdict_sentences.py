@@ -15,13 +15,14 @@ from typing import Any
 
 import yaml
 
+from tooling.book.directives.verdict_layout import PLACE
 from tooling.text.catalogues import every_sentence
 from tooling.text.sentences import COUNT, as_sentence
 
 _FIELD = re.compile(r"(\{\w+\})")
 _LABELS = r"\s*(?:[❌✅] )?(?:[^:`]{1,12}: )*(?:\[\w+\] )?"  # such as `error: [races]`
 _VALUES = re.compile(r"\s+(?:\[|\w+: \[)")  # a row of the table of values, or the values of an input
-_PLACE = re.compile(r"\s+[^:]+: [\w.]+\.(?:mojo|py):\d+(?::\d+)?(?:: `.+`)?")  # and the line of code there
+_PLACE = re.compile(rf"\s+[^:]+: {PLACE}(?:: `.+`)?")  # with or without the line of code there
 _SHORTEST = 3  # characters of a sentence beside its fields
 
 

@@ -21,17 +21,19 @@ _KIND = re.compile(r"\[(\w+)\] ")  # of a finding, such as `[races]`
 _ROW = re.compile(r"(\[[\d, ]+\])\s+(\S+)\s+(\S+)")  # an index, and two values
 _REST = re.compile(r"\.\.\. .+")  # the last row, such as `... and 11 more`
 _COLUMN = re.compile(r"\s{2,}")
+PLACE = r"[\w.]+\.(?:mojo|py):\d+(?::\d+)?"
+"""A pattern for a line of a file, with or without a column."""
 _CODE = re.compile(
-    r"`([^`]+)`|(?<![\w/.])([\w.]+\.(?:mojo|py):\d+(?::\d+)?|\[[^\]]*[\d…]\](?=$)"
+    rf"`([^`]+)`|(?<![\w/.])({PLACE}|\[[^\]]*[\d…]\](?=$)"
     r"|[A-Za-z]\w*_\w+|[a-z]{4,}\d+\b|0x[\da-f]+)|('|\.\.\.)|(?<![\w.,:#])(\d{4,})(?!\d|\.\d)",
     re.ASCII,
 )
 """Code, a place in a file, values of an array, a name with an underscore, a hexadecimal number, a sign, or a
 long number."""
 _PRINTED = {"'": "\N{RIGHT SINGLE QUOTATION MARK}", "...": "\N{HORIZONTAL ELLIPSIS}"}
-_BEGINNING = re.compile(r"[a-z]+[ ,:]")  # a word that is no name in the code
-_PLACE = re.compile(r"[\w.]+\.(?:mojo|py):\d")
-_LINE_OF_CODE = re.compile(r"([\w.]+\.(?:mojo|py):\d+(?::\d+)?): (`.+`)")  # a place, and what is there
+_BEGINNING = re.compile(r"[a-z]+[ ,:]")  # a lower-case word that is not an identifier
+_PLACE = re.compile(PLACE)
+_LINE_OF_CODE = re.compile(rf"({PLACE}): (`.+`)")  # a place, and what is there
 _ASIDE = re.compile(r" (\([^()]*\))$")  # such as the data that a cause was found with
 _UNDERSCORE = re.compile(r"_(?=\w{16})")  # in a long name, which may go on in the next line
 _MARGIN = 2  # columns by which what belongs to a line is indented further

@@ -45,13 +45,15 @@ def verdict(page: PageContext, words: Words) -> str:
 
     What the wrong answer changes is above it, unless the page shows its code by `{{#wrong}}`.
     """
-    selection, name = parse_words(page, words)
-    recording = recordings.load(verdict_path(page.puzzle_index.project, selection, name, page.language))
+    project = page.puzzle_index.project
+    selection, name = _split_words(page, words)
+    mutant = find_mutant(project, selection, name) if name != _UNSOLVED else None
+    recording = recordings.load(verdict_path(project, selection, name, page.language))
     judged = verdict_layout.layout(recording.lines, recording.command, page.language)
-    if name == _UNSOLVED or f"{{{{#wrong {' '.join(words)} " in page.text:
+    if mutant is None or f"{{{{#wrong {' '.join(words)} " in page.text:
         return judged
     right = {file.name: file.solution.read_text("utf-8") for file in selection.program.sources}
-    wrong = answer(page.puzzle_index.project, selection, name)
+    wrong = mutant.sources(selection.program)
     return changed_code(selection, right, wrong, "\n".join(recording.lines)) + judged
 
 

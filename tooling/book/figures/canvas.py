@@ -301,7 +301,7 @@ class Canvas(Struct):
         )
 
     def rule(self, x1: float, x2: float, y: float, *, dotted: bool = False) -> None:
-        """A level line that threads wait at; `dotted` if it stops nobody."""
+        """A horizontal line for a synchronisation point; `dotted` if no thread waits there."""
         self._edges += [x1, x2]
         self._levels += [y, y]
         look = 'stroke-width="1.5" stroke-dasharray="1.5 3.5"' if dotted else 'stroke-width="2"'
