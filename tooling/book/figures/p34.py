@@ -239,8 +239,8 @@ FIGURES = (
         "p34",
         Text(
             "Element `i` in the range of a block is `i / 256`, so each range adds up to 127.5. Each block "
-            "multiplies and adds its own range. It arrives at the barrier of the cluster before the sum, "
-            "which stops nobody (dotted), and waits there after it (solid line)."
+            "multiplies and adds its own range. It arrives at the barrier of the cluster before the sum "
+            "without waiting (dotted), and waits there after it (solid line)."
         ),
         Text(
             "Four blocks in one cluster. The 256 elements of each block are 0/256, 1/256 and so on to "
