@@ -116,7 +116,22 @@ def test_a_cause_that_findings_share_is_said_once() -> None:
     assert first.count('<div class="finding joined">') == 1
     assert (first.count("<dt>where:</dt>"), last.count("<dt>where:</dt>")) == (1, 1)
     assert (first.count("<dt>try:</dt>"), last.count("<dt>try:</dt>")) == (0, 1)
+    assert last.partition('<p class="judged-shared">For both:</p>')[2].count("<dt>") == 1
     assert "joined" not in layout([*both[:-1], "      try: something else"], "p12", "en")
+
+
+def test_advice_that_findings_share_is_said_once_although_their_causes_differ() -> None:
+    lines = ["title"]
+    for number in (1, 2, 3):
+        lines += [
+            f"  error: [races] race {number}",
+            f"    where: p12.mojo:{number}",
+            f"    why: cause {number}",
+        ]
+        lines += ["    try: a barrier"]
+    shown = layout(lines, "p12", "en")
+    assert (shown.count("<dt>why:</dt>"), shown.count("<dt>try:</dt>")) == (3, 1)
+    assert shown.index("Cause 3") < shown.index("For all 3:") < shown.index("A barrier")
 
 
 def _letters(text: str) -> str:

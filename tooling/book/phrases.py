@@ -65,6 +65,8 @@ PHRASES = {
     "manifest": Text("Description of this puzzle"),
     "solved": Text("solved"),
     "more-findings": Text("{count} more findings"),
+    "for-both": Text("For both:"),
+    "for-all": Text("For all {count}:"),
     "replay-solution": Text("Step through the solution"),
     "replay-run": Text("Step through this run"),
     "replay-wrong": Text("Step through a wrong answer"),

@@ -156,7 +156,8 @@ def puzzle_map(page: PageContext, words: Words) -> str:
         style, mark = (f" {part_style(number)}", glyph(number)) if number else ("", "")
         items = "".join(_station(each, page, each in unwritten) for each in members)
         blocks.append(
-            f'<section class="map-part"{style}>\n<h3>{mark}<span>{escape(title)}</span> {escape(name)}</h3>\n'
+            f'<section class="map-part"{style}>\n'
+            f"<h3>{mark}<span>{escape(title)}</span> <b>{escape(name)}</b></h3>\n"
             f"<ol>\n{items}</ol>\n</section>\n"
         )
     return f'<div class="map">\n{"".join(blocks)}</div>\n'

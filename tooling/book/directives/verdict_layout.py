@@ -61,7 +61,8 @@ class Line(Struct, frozen=True):
 def layout(lines: Sequence[str], command: str, language: str) -> str:
     """The verdict on a command as HTML without empty lines, which would end an HTML block of Markdown.
 
-    What findings in a row share, such as the cause, follows the last one. Of many, all but two are folded.
+    What findings in a row share, such as the cause, follows the last one, marked as true of all of them.
+    Of many findings, all but two are folded.
     """
     from tooling.reports.console import stderr_title  # noqa: PLC0415 - few pages show verdicts
 
@@ -69,7 +70,7 @@ def layout(lines: Sequence[str], command: str, language: str) -> str:
     title = title.replace(command, f"`{command}`", 1)
     start = next((n for n, line in enumerate(rest) if line.strip() == stderr_title(language)), len(rest))
     judged, printed = rest[:start], rest[start:]
-    body = "\n".join((*_folded(list(_sections(_parsed(judged))), language), *_stderr(printed)))
+    body = "\n".join((*_folded(list(_sections(_parsed(judged), language)), language), *_stderr(printed)))
     return (
         f'<div class="judged">\n<p class="judged-title">{_words(title)}</p>\n'
         f'<div class="judged-body">\n{body}\n</div>\n</div>\n'
@@ -119,19 +120,18 @@ def _parsed(lines: Iterable[str]) -> list[Line]:
     return found
 
 
-def _sections(lines: Sequence[Line]) -> Iterator[str]:
+def _sections(lines: Sequence[Line], language: str) -> Iterator[str]:
     """Statements, findings with their facts, and tables of values, in the order of the judge."""
-    start = number = 0
-    many = sum(map(_is_finding, lines)) > _MANY
+    start = 0
+    folds = sum(map(_is_finding, lines)) > _MANY
     while start < len(lines):
         line, following = lines[start], lines[start + 1 :]
         if _is_finding(line):
-            inside = tuple(takewhile(partial(_is_inside, line), following))
-            number += 1
-            unfolded = many and number == _SHOWN  # the next one is folded
-            yield _finding(
-                line, inside, shared=not unfolded and _shares_cause(inside, following[len(inside) :])
-            )
+            findings = list(_findings_in_a_row(lines[start:]))
+            inside = lines[start + 1 : start + sum(map(len, findings))]
+            shown = _SHOWN if folds else len(findings)
+            yield from _grouped(findings[:shown], language)
+            yield from _grouped(findings[shown:], language)
         elif line.label:
             inside = tuple(takewhile(lambda each: each.label and not _is_finding(each), following))
             yield _facts((line, *inside))
@@ -146,12 +146,40 @@ def _sections(lines: Sequence[Line]) -> Iterator[str]:
         start += 1 + len(inside)
 
 
-def _shares_cause(facts: Sequence[Line], following: Sequence[Line]) -> bool:
-    """Whether a finding follows that differs in the place alone, which is the first fact."""
-    if not following or not _is_finding(following[0]):
-        return False
-    others = tuple(takewhile(partial(_is_inside, following[0]), following[1:]))
-    return bool(facts[1:]) and facts[1:] == others[1:]
+def _findings_in_a_row(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+    """The findings at the beginning of the lines, each with its facts."""
+    while lines and _is_finding(lines[0]):
+        count = 1 + sum(1 for _ in takewhile(partial(_is_inside, lines[0]), lines[1:]))
+        yield lines[:count]
+        lines = lines[count:]
+
+
+def _grouped(findings: Sequence[Sequence[Line]], language: str) -> Iterator[str]:
+    """Findings in a row; the last facts, if several findings share them, stand once below these."""
+    while findings:
+        count, shared = 1, 0
+        while count < len(findings) and (same := _same_facts(findings[count - 1], findings[count])):
+            if shared not in (0, same):
+                break
+            count, shared = count + 1, same
+        *before, last = findings[:count]
+        for finding in before:
+            yield _finding(finding[: len(finding) - shared], joined=True)
+        below = last[len(last) - shared :]
+        yield _finding(last[: len(last) - shared], _shared(below, count, language) if below else "")
+        findings = findings[count:]
+
+
+def _same_facts(one: Sequence[Line], other: Sequence[Line]) -> int:
+    """How many facts at the end two findings share; the first fact of each is its place."""
+    facts = zip(reversed(one[2:]), reversed(other[2:]), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], facts))
+
+
+def _shared(facts: Iterable[Line], count: int, language: str) -> str:
+    """What is true of several findings."""
+    whose = say("for-both" if count == 2 else "for-all", language, count=count)
+    return f'<p class="judged-shared">{escape(whose)}</p>\n{_facts(facts)}\n'
 
 
 def _is_inside(outer: Line, line: Line) -> bool:
@@ -166,12 +194,12 @@ def _is_row(line: Line) -> bool:
     return bool(_ROW.fullmatch(line.texts[0]) or _REST.fullmatch(line.texts[0]))
 
 
-def _finding(line: Line, facts: Sequence[Line], *, shared: bool) -> str:
-    """A finding; what it shares with the next one is left to that."""
+def _finding(lines: Sequence[Line], below: str = "", *, joined: bool = False) -> str:
+    """A finding with its facts and what stands below them; `joined` to the next one if that goes on."""
+    line, *facts = lines
     kind, text = _KIND.match(line.texts[0])[1], _KIND.sub("", line.texts[0], count=1)  # type: ignore[index]
     head = f"<p><b>{escape(line.label)}: <span>[{kind}]</span></b> {_words(_capital(text))}</p>"
-    joined, own = (" joined", facts[:1]) if shared else ("", facts)
-    return f'{_FINDING}{joined}">\n{head}\n{_facts(own)}\n</div>'
+    return f'{_FINDING}{" joined" if joined else ""}">\n{head}\n{_facts(facts)}\n{below}</div>'
 
 
 def _facts(lines: Iterable[Line]) -> str:
