@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
 import pytest
 
+from tooling.book.site.typography.code_breaks import breakable
 from tooling.book.site.typography.emphasis import mark_latin
+from tooling.book.site.typography.highlight import highlight
 from tooling.book.site.typography.line_breaks import keep_together
 
 
@@ -52,3 +57,39 @@ def test_variables_are_italic_where_emphasis_is_not() -> None:
     marked = '<p><em lang="en">i</em>는 <em>열</em>이고 <em lang="en">a + b</em>는 합입니다.</p>'
     assert mark_latin(page, "ko") == marked
     assert mark_latin(page, "en") == page
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("output[i] = a[i] + 10", "output[i] = a[i] + 10"),  # has room
+        (
+            "output[unsafe_offset=i] = a[unsafe_offset=j] + b",
+            "{output[unsafe_offset=i]} = {a[unsafe_offset=j]} + b",
+        ),
+        (
+            "a: TileTensor[dtype, type_of(in_layout), ImmutAnyOrigin],",
+            "a: TileTensor[|dtype, {type_of(in_layout)}, ImmutAnyOrigin],",
+        ),
+        (
+            "row_major[BM, BK + 1]().tile[BM, BK](0, 0) + 1",
+            "{row_major[BM, BK + 1]()}|{.tile[BM, BK](0, 0)} + 1",
+        ),
+        (
+            "stack_allocation[dtype, address_space=AddressSpace.SHARED](",
+            "stack_allocation[|dtype, address_space=AddressSpace|.SHARED](",
+        ),
+        (
+            'call("an (opening bracket in a text", "and ] another") + f(x)',
+            'call(|"an (opening bracket in a text", "and ] another") + {f(x)}',
+        ),
+        (
+            "# A comment (with brackets) has no place that is marked",
+            "# A comment (with brackets) has no place that is marked",
+        ),
+    ],
+)
+def test_a_bracketed_expression_stays_in_one_line_of_a_phone_if_it_fits(line: str, shown: str) -> None:
+    html = breakable(highlight(line, "mojo"), 0)
+    marked = re.sub(r'<span class="unit">((?:<span[^>]*>[^<]*</span>|[^<])*)</span>', r"{\1}", html)
+    assert unescape(re.sub(r"<[^>]+>", "", marked.replace("<wbr>", "|"))) == shown

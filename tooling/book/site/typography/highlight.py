@@ -14,6 +14,7 @@ from textwrap import dedent
 
 from tooling.book.directives.captions import CLOSING, NAMED, OPENING, REMOVED
 from tooling.book.phrases import say
+from tooling.book.site.typography.code_breaks import breakable
 
 _MOJO_KEYWORDS = (
     "abi alias and as assert break capturing case comptime continue def deinit del elif else except "
@@ -74,8 +75,6 @@ _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
 _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
 _EMPTY = re.compile(r"<span[^>]*>\n</span>")
-_BREAK = re.compile(r"(?<=[(\[])(?=\w|<span)|(?<=[\w>])(?=\.[A-Z]{3})")
-"""Where a long line may go on below itself, besides at spaces: in brackets and before a constant."""
 _GAP = '<span class="gap"></span>'
 """Between lines whose numbers do not follow each other, because marks between them are not shown."""
 
@@ -194,9 +193,10 @@ def _line(line: str, number: int | str | None) -> str:
     beside = "" if number is None else f' data-line="{number}"'
     if space:
         beside += f' style="--indent:{len(space)}"'
-    if REMOVED in code:
-        code = f"<del>{code.replace(REMOVED, '')}</del>"
-    code = _BREAK.sub("<wbr>", code.replace(NAMED, ""))
+    removed = REMOVED in code
+    code = breakable(code.replace(NAMED, "").replace(REMOVED, ""), len(space))
+    if removed:
+        code = f"<del>{code}</del>"
     return f'<span class="{kind}"{beside}>{space}{code}\n</span>'
 
 

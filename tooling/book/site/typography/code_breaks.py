@@ -1,0 +1,104 @@
+"""Where a long line of highlighted code may go on below itself on a narrow screen.
+
+It may at spaces. A bracketed expression with its name, such as `row_major[TPB]()`, stays in one line if it
+fits there; a longer one may be broken after its opening bracket, and before a constant such as `.SHARED`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import unescape
+
+from msgspec import Struct
+
+_ROOM = 32
+"""Letters of code that a line has on a screen of 360 pixels, if it goes on below an unindented one."""
+_PIECE = re.compile(
+    r'<span class="(?:s|c|hole)">.*?</span>|(?P<tag><[^>]+>)|&\w+;|(?P<break>(?<=[\w>])(?=\.[A-Z]{3}))\.|.',
+    re.DOTALL,
+)
+_NAME = re.compile(r"[\w.]")
+_OPENING, _CLOSING = "([{", ")]}"
+_BREAK = "<wbr>"
+
+
+class _Piece(Struct, frozen=True):
+    """A token of a line.
+
+    Attributes:
+        plain: its HTML.
+        shown: the same with places to break the line.
+        width: in letters.
+        is_name: whether it is a part of what stands before a bracket.
+        is_group: whether it is an expression with brackets.
+    """
+
+    plain: str
+    shown: str
+    width: int
+    is_name: bool
+    is_group: bool = False
+
+
+def breakable(code: str, indent: int) -> str:
+    """A highlighted line without its indentation, `indent` letters, with the places where it may go on."""
+    pieces = [_piece(found) for found in _PIECE.finditer(code)]
+    if _width(pieces) <= _ROOM:
+        return code
+    room = _ROOM - indent // 2  # a narrow screen shows half of the indentation
+    done: list[_Piece] = []
+    opened: list[int] = []
+    for piece in pieces:
+        if piece.plain in _CLOSING and opened:
+            start = opened.pop()
+            done[start:] = _groups([*done[start:], piece], room)
+            continue
+        if piece.plain in _OPENING:
+            opened.append(_start_of_name(done))
+        done.append(piece)
+    return _joined(done)
+
+
+def _piece(found: re.Match[str]) -> _Piece:
+    text = found[0]
+    width = 0 if found["tag"] else len(re.sub(r"<[^>]+>", "", unescape(text)))
+    shown = _BREAK + text if found["break"] is not None else text
+    return _Piece(text, shown, width, bool(found["tag"] or _NAME.fullmatch(text)))
+
+
+def _start_of_name(pieces: Sequence[_Piece]) -> int:
+    """The place of the name before a bracket, which may be an expression with brackets itself."""
+    start = len(pieces)
+    while start and pieces[start - 1].is_name:
+        start -= 1
+    return start
+
+
+def _groups(pieces: Sequence[_Piece], room: int) -> list[_Piece]:
+    """A name and what is in the brackets after it as one piece; of a chain of calls, those that have room."""
+    opening = next(place for place, piece in enumerate(pieces) if piece.plain in _OPENING)
+    ends = (
+        end for place, piece in enumerate(pieces[:opening]) if piece.is_group for end in (place, place + 1)
+    )
+    *starts, last = 0, *ends
+    start = next((start for start in starts if _width(pieces[start:]) <= room), last)
+    before, together = pieces[:start], pieces[start:]
+    plain, width = "".join(piece.plain for piece in together), _width(together)
+    shown = f'<span class="unit">{plain}</span>' if width <= room else _joined(together)
+    if before and plain.startswith("."):
+        shown = _BREAK + shown
+    return [*before, _Piece(plain, shown, width, is_name=True, is_group=True)]
+
+
+def _joined(pieces: Sequence[_Piece]) -> str:
+    """The pieces with a place to break after a bracket that is still among them, unless nothing is in it."""
+    after = (*(piece.plain for piece in pieces[1:]), _CLOSING[0])
+    return "".join(
+        piece.shown + _BREAK * (piece.plain in _OPENING and following not in _CLOSING)
+        for piece, following in zip(pieces, after, strict=True)
+    )
+
+
+def _width(pieces: Iterable[_Piece]) -> int:
+    return sum(piece.width for piece in pieces)
