@@ -250,6 +250,18 @@ def test_included_code_has_a_caption_with_file_and_lines(checkout: Project) -> N
     assert "ANCHOR_END: axis_sum" in lines[int(found[2])]
 
 
+def test_prose_among_columns_goes_on_below_itself_and_rows_do_not() -> None:
+    row = f"name  0  {'x' * 80}"
+    prose = "A line without columns that is longer than a phone is wide"
+    shown = highlight_page(
+        f'<pre><code class="language-text">{prose}\n{row}\n{row}\n</code></pre>', "https://x", "en"
+    )
+    assert shown == (
+        '<pre><code class="language-text columns">'
+        f'<span class="wrapped">{prose}</span>\n{row}\n{row}\n</code></pre>'
+    )
+
+
 def test_columns_that_a_program_printed_are_two_spaces_apart() -> None:
     printed = "device: H200\nname          n   time\na &lt; b         8    1.5\n"
     shown = highlight_page(f'<pre><code class="language-text">{printed}</code></pre>', REPOSITORY, "en")

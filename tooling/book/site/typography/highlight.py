@@ -68,6 +68,10 @@ _FILE = re.compile(r" file:(?P<file>[^ #]+)#L(?P<first>\d+)-L(?P<last>\d+)(?:@(?
 _LONG = re.compile(r"^( *)\S.{37,}$", re.MULTILINE)
 """A line of output that may go on below itself, further in than it begins."""
 _TABLE_ROW = re.compile(r"^\S.*?\S {2,}\S.*? {2,}\S", re.MULTILINE)  # three columns
+_COLUMNS = 75
+"""Letters in the rows of a table that fit on a phone, in small letters."""
+_PROSE = re.compile(rf"^(?!{_TABLE_ROW.pattern[1:]})()\S.{{37,}}")
+"""A line of output among those of a table, which may go on below itself, too."""
 _SHELLS = ("bash", "console", "sh")
 _COMMAND = re.compile(r"^.+\n?", re.MULTILINE)
 _CHANGED = " changed"  # a class of the code of a wrong answer
@@ -125,8 +129,10 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
         code = _show_written(_lines(lines, numbers))
     elif language == "text" and len(_TABLE_ROW.findall(code)) > 1:
         code = _tighten(code)
-        width = max(map(len, unescape(code).splitlines()))
-        middle = f' columns" style="--columns:{width}{middle}'
+        width = max(len(line) for line in unescape(code).splitlines() if not _PROSE.fullmatch(line))
+        code = "\n".join(_PROSE.sub(_wrapped, line) for line in code.splitlines()) + "\n"
+        size = f'" style="--columns:{width}' if width <= _COLUMNS else ""  # a wider one is scrolled
+        middle = f" columns{size}{middle}"
     elif language == "text":
         code = _LONG.sub(_wrapped, code)
     shown = f"{opening}{_FILE.sub('', classes)}{middle}{code}{closing}"
