@@ -62,7 +62,7 @@ def breakable(code: str, indent: int) -> str:
 
 def _piece(found: re.Match[str]) -> _Piece:
     text = found[0]
-    width = 0 if found["tag"] else len(re.sub(r"<[^>]+>", "", unescape(text)))
+    width = 0 if found["tag"] else len(unescape(re.sub(r"<[^>]+>", "", text)))
     shown = _BREAK + text if found["break"] is not None else text
     return _Piece(text, shown, width, bool(found["tag"] or _NAME.fullmatch(text)))
 

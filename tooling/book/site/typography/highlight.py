@@ -71,7 +71,9 @@ _TABLE_ROW = re.compile(r"^\S.*?\S {2,}\S.*? {2,}\S", re.MULTILINE)  # three col
 _COLUMNS = 75
 """Letters in the rows of a table that fit on a phone, in small letters."""
 _PROSE = re.compile(rf"^(?!{_TABLE_ROW.pattern[1:]})()\S.{{37,}}")
-"""A line of output among those of a table, which may go on below itself, too."""
+"""A line of output among those of a table, which may go on below itself, too; it is not indented, so group 1
+is empty.
+"""
 _SHELLS = ("bash", "console", "sh")
 _COMMAND = re.compile(r"^.+\n?", re.MULTILINE)
 _CHANGED = " changed"  # a class of the code of a wrong answer
