@@ -60,6 +60,7 @@ class Ink(Enum):
 
     PLAIN = "plain"  # memory, and the input in it
     LIVE = "live"  # active threads, and what they hold or move: registers, shared memory, sectors
+    SUM = "sum"  # a sum in a register, to which its thread still adds
     RESULT = "result"  # the output
     SPARE = "spare"  # idle or not part of the example
     FRAME = "frame"  # blocks and clusters, which contain others
@@ -93,6 +94,7 @@ LIGHT = Shade(
     {
         Ink.PLAIN: ("#ffffff", "#9aa4ad", "#1c232b"),
         Ink.LIVE: ("#dcefeb", "#3f8f85", "#0b4a44"),
+        Ink.SUM: ("#a9d6ce", "#3f8f85", "#0b4a44"),
         Ink.RESULT: ("#0b6b62", "#0b6b62", "#ffffff"),
         Ink.SPARE: ("#eceeea", "#c3c9c4", "#5a646d"),
         Ink.FRAME: ("none", "#9aa4ad", "#515b66"),
@@ -110,6 +112,7 @@ DARK = Shade(
     {
         Ink.PLAIN: ("#2f3b47", "#74818e", "#dde4ea"),
         Ink.LIVE: ("#0c5952", "#4eaa9e", "#c8f0e8"),
+        Ink.SUM: ("#1b7369", "#4eaa9e", "#c8f0e8"),
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
         Ink.SPARE: ("#1b222a", "#43505d", "#93a0ad"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
@@ -194,11 +197,12 @@ class Canvas(Struct):
         """Draws an outline around elements that belong together; `corner` is its radius."""
         _, line, _ = self.shade.marks[Ink.FRAME]
         dash = ' stroke-dasharray="5 4"' if dashed else ""
-        self._edges += [x, x + width]
-        self._levels += [y, y + height]
+        left, top, right, bottom = map(_sharp, (x, y, x + width, y + height))
+        self._edges += [left, right]
+        self._levels += [top, bottom]
         self._parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{corner:g}" fill="none" '
-            f'stroke="{line}"{dash}/>'
+            f'<rect x="{left:g}" y="{top:g}" width="{right - left:g}" height="{bottom - top:g}" '
+            f'rx="{corner:g}" fill="none" stroke="{line}"{dash}/>'
         )
 
     def label(
@@ -213,8 +217,9 @@ class Canvas(Struct):
         mono: bool = False,
         quiet: bool = False,
         bold: bool = False,
+        italic: bool = False,
     ) -> None:
-        """A line of text, centred on `y`."""
+        """A line of text, centred on `y`; what is between backticks is code."""
         colour = colour or (self.shade.quiet if quiet else self.shade.text)
         said = self.say(text)
         if not said:
@@ -225,10 +230,11 @@ class Canvas(Struct):
         self._levels += [y - size / 2, y + size / 2]
         family = f' font-family="{MONO}"' if mono else ""
         weight = ' font-weight="600"' if bold else ""
+        style = ' font-style="italic"' if italic else ""
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}" '
             f'dominant-baseline="central" '
-            f'fill="{colour}"{family}{weight}>{escape(said)}</text>'
+            f'fill="{colour}"{family}{weight}{style}>{_with_code(said)}</text>'
         )
 
     def name(
@@ -248,7 +254,10 @@ class Canvas(Struct):
     def length(self, text: Sentence | str, size: Size, *, mono: bool = False) -> float:
         """How wide a label is at most, in pixels."""
         said = self.say(text)
-        return len(said) * size * _ADVANCE if mono else _SAFETY * measured(said, size)
+        if mono:
+            return len(said) * size * _ADVANCE
+        prose, code = "".join(said.split("`")[::2]), "".join(said.split("`")[1::2])
+        return len(code) * size * _ADVANCE + _SAFETY * measured(prose, size)
 
     def plate(self, x: float, y: float, width: float, text: Sentence | str) -> None:
         """Draws a name on a background that covers lines below it; centred on (x, y)."""
@@ -289,6 +298,8 @@ class Canvas(Struct):
         dashed: bool = False,
     ) -> None:
         """A straight arrow; `marked` if it is what the text points out."""
+        x1, x2 = _straight(x1, x2)
+        y1, y2 = _straight(y1, y2)
         self._edges += [x1, x2]
         self._levels += [y1, y2]
         length = math.hypot(x2 - x1, y2 - y1)
@@ -327,6 +338,7 @@ class Canvas(Struct):
             faint: it is one of many behind a marked one.
             dashed: as of other arrows.
         """
+        x1, x2 = _sharp(x1), _sharp(x2)
         self._edges += [x1 - _HEAD / 2, x2 - _HEAD / 2, x1 + _HEAD / 2, x2 + _HEAD / 2]
         self._levels += [y1, y2]
         y2 -= math.copysign(_HEAD, y2 - y1)
@@ -336,6 +348,7 @@ class Canvas(Struct):
 
     def side_curve(self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False) -> None:
         """An arrow that begins and ends horizontally; otherwise as `curve`."""
+        y1, y2 = _sharp(y1), _sharp(y2)
         self._edges += [x1, x2]
         self._levels += [y1, y2]
         x2 -= math.copysign(_HEAD, x2 - x1)
@@ -345,6 +358,7 @@ class Canvas(Struct):
 
     def bend(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """An arrow that begins vertically and ends horizontally."""
+        x1, y2 = _sharp(x1), _sharp(y2)
         self._edges += [x1, x2]
         self._levels += [y1, y2]
         round_y, round_x = math.copysign(_BEND, y2 - y1), math.copysign(_BEND, x2 - x1)
@@ -431,6 +445,13 @@ Sheet = Callable[[int, int], Canvas]
 """Creates the canvas of a width and height."""
 
 
+def _with_code(text: str) -> str:
+    """A line of text as SVG, with code in its own font where backticks enclose it."""
+    parts = [escape(part) for part in text.split("`")]
+    parts[1::2] = [f'<tspan font-family="{MONO}">{code}</tspan>' for code in parts[1::2]]
+    return "".join(parts)
+
+
 def fitting(letters: int, width: float, size: Size = Size.VALUE) -> Size:
     """The largest size up to `size` with which a line of code fits a box; the smallest if none does."""
     fits = (each for each in Size if each <= size and letters * each * _ADVANCE <= width - GAP - 2)
@@ -459,6 +480,11 @@ def _cropped(ends: Sequence[float], whole: int) -> tuple[int, int]:
 def _sharp(edge: float) -> float:
     """The position next to an edge where a thin line covers one row of pixels."""
     return math.floor(edge) + _HALF
+
+
+def _straight(start: float, end: float) -> tuple[float, float]:
+    """Both ends of a line in one dimension: if they are the same, where the line covers whole pixels."""
+    return (_sharp(start), _sharp(end)) if start == end else (start, end)
 
 
 def insets(boxes: Sequence[Box]) -> list[tuple[float, float]]:
