@@ -13,6 +13,7 @@ from tooling.text import Text
 Place = tuple[int, int]
 
 _LANES = 32
+_A, _B, _SUMS = "A", "B", "C, D"  # as the text of the page writes them
 _SHAPE = (16, 8, 8)  # M, K and N of the instruction on NVIDIA GPUs
 _SHOWN = 5  # the lane whose elements are marked
 _GROUP = range(_SHOWN // 4 * 4, _SHOWN // 4 * 4 + 4)  # the lanes that share its rows of a and of the sums
@@ -38,60 +39,65 @@ def sum_elements(lane: int) -> tuple[Place, ...]:
 
 
 def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """`b` above, `a` on the left, the sums between them: each element with the lane that holds it."""
+    """*A*, *B*, and *C* and *D* side by side, or *B* above: each element with the lane that holds it."""
     rows, depth, cols = _SHAPE
-    cell, gap, left = (21, 10, 1) if narrow else (27, 30, 1)
-    top = 30
-    right, below = left + depth * cell + gap, top + depth * cell + gap + 18
-    canvas = sheet(right + cols * cell + left, below + rows * cell + 8)
+    cell, high, gap, title = (21, 21, 10, 30) if narrow else (27, 24, 27, 28)
+    left = 1
+    b_left = left + depth * cell + gap
+    below = title + depth * high + 30 if narrow else title  # of A, and of C and D
+    sums = b_left if narrow else b_left + cols * cell + gap
+    canvas = sheet(sums + cols * cell + 1, below + rows * high + 2)
 
     def grid(x: float, y: float, elements: Callable[[int], tuple[Place, ...]]) -> None:
         for lane in range(_LANES):
             for row, col in elements(lane):
                 ink = Ink.MARK if lane == _SHOWN else Ink.LIVE if lane in _GROUP else Ink.SPARE
                 size = Size.SMALL if narrow else Size.LABEL
-                corner = x + col * cell, y + row * cell
+                corner = x + col * cell, y + row * high
                 if ink is Ink.SPARE:  # its text would be too weak for hundreds of numbers
-                    canvas.cell(*corner, cell, cell, ink=ink)
-                    middle = corner[0] + cell / 2, corner[1] + cell / 2
+                    canvas.cell(*corner, cell, high, ink=ink)
+                    middle = corner[0] + cell / 2, corner[1] + high / 2
                     canvas.label(*middle, str(lane), "middle", size=size, mono=True, quiet=True)
                 else:
-                    canvas.cell(*corner, cell, cell, str(lane), ink=ink, size=size)
+                    canvas.cell(*corner, cell, high, str(lane), ink=ink, size=size)
 
-    _draw_name(canvas, (left, below - 14), "a", (rows, depth))
-    _draw_name(canvas, (right, top - 14), "b", (depth, cols))
-    canvas.label(
-        right, below - 14, Text("sums {rows} × {cols}").of(rows=rows, cols=cols), bold=True, size=Size.VALUE
-    )
-    grid(left, below, a_elements)
-    grid(right, top, b_elements)
-    grid(right, below, sum_elements)
-    _draw_key(canvas, left, top, cell)
+    for x, y, name, shape, elements in (
+        (left, below, _A, (rows, depth), a_elements),
+        (b_left, title, _B, (depth, cols), b_elements),
+        (sums, below, _SUMS, (rows, cols), sum_elements),
+    ):
+        _draw_name(canvas, (x, y - 14), name, shape)
+        grid(x, y, elements)
+    if narrow:
+        _draw_key(canvas, left, title, (cell, high))
+    else:
+        _draw_key(canvas, b_left, title + (depth + 1.5) * high, (cell, high))
     return canvas
 
 
 def _draw_name(canvas: Canvas, at: tuple[float, float], name: str, shape: tuple[int, int]) -> None:
-    """The name of a matrix and its shape."""
+    """The name of a matrix, as the text of the page writes it, and its shape."""
     x, y = at
-    canvas.label(x, y, name, bold=True, mono=True)
-    beside = x + canvas.length(name, Size.VALUE, mono=True) + 7
-    canvas.label(beside, y, f"{shape[0]} × {shape[1]}", bold=True)
+    canvas.label(x, y, name, bold=True, italic=True)
+    beside = x + canvas.length(name, Size.VALUE) + 8
+    canvas.label(beside, y, f"{shape[0]} × {shape[1]}", size=Size.LABEL, quiet=True)
 
 
-def _draw_key(canvas: Canvas, left: float, top: float, cell: float) -> None:
+def _draw_key(canvas: Canvas, left: float, top: float, cell: tuple[float, float]) -> None:
     """What the marked lane holds, and which lanes have the rest of its rows and column."""
-    beside, middle, line = left + cell + 8, top + cell / 2, 20
-    canvas.cell(left, top, cell, cell, str(_SHOWN), ink=Ink.MARK, size=Size.LABEL)
+    wide, high = cell
+    beside, middle, line = left + wide + 8, top + high / 2, 20
+    canvas.cell(left, top, wide, high, str(_SHOWN), ink=Ink.MARK, size=Size.LABEL)
     canvas.label(beside, middle, Text("lane {lane} holds").of(lane=_SHOWN), bold=True)
-    for place, (name, elements) in enumerate((("a", a_elements), ("b", b_elements)), 1):
-        canvas.label(beside, middle + place * line, name, size=Size.LABEL, mono=True)
+    of_lane = ((_A, a_elements), (_B, b_elements), (_SUMS, sum_elements))
+    for place, (name, elements) in enumerate(of_lane, 1):
+        canvas.label(beside, middle + place * line, name, size=Size.LABEL, italic=True)
         count = Text("{count} elements").of(count=len(elements(_SHOWN)))
-        canvas.label(beside + 14, middle + place * line, count, size=Size.LABEL)
-    sums = Text("{count} sums").of(count=len(sum_elements(_SHOWN)))
-    canvas.label(beside, middle + 3 * line, sums, size=Size.LABEL)
+        column = beside + canvas.length(_SUMS, Size.LABEL) + 8
+        canvas.label(column, middle + place * line, count, size=Size.LABEL)
     others = [lane for lane in _GROUP if lane != _SHOWN]
     middle += 4 * line + 10
-    canvas.cell(left, middle - cell / 2, cell, cell, str(others[0]), ink=Ink.LIVE, size=Size.LABEL)
+    canvas.cell(left, middle - high / 2, wide, high, str(others[0]), ink=Ink.LIVE, size=Size.LABEL)
     names = Text("lanes {lanes}").of(lanes=", ".join(map(str, others)))
     canvas.label(beside, middle, names, bold=True)
     canvas.label(beside, middle + line, Text("rest of row or column"), size=Size.LABEL)
@@ -120,19 +126,18 @@ FIGURES = (
     Figure(
         "p33",
         Text(
-            "One `mma` instruction: 16 × 8 elements of `a` times 8 × 8 elements of `b`, added to 16 × 8 "
-            "sums. The number in each place is the lane of the warp that holds this element. The "
-            "elements of lane 5 are marked; those of the lanes 4, 6 and 7, which hold the rest of the "
-            "same rows or column, are tinted."
+            "One `mma` instruction computes D = A · B + C. The number in each place is the lane of the warp "
+            "that holds this element; C and D have the same layout. The elements of lane 5 are marked; those "
+            "of the lanes 4, 6 and 7, which hold the rest of the same rows or column, are tinted."
         ),
         Text(
-            "Three grids of lane numbers. The rows of a contain 0 1 2 3 0 1 2 3, then 4 5 6 7 4 5 6 7 "
-            "and so on to lane 31 in row 7, and the same again in rows 8 to 15. The columns of b "
-            "contain 0 1 2 3 0 1 2 3 from top to bottom, the next column 4 5 6 7 4 5 6 7. The rows of "
-            "the sums contain each lane twice: 0 0 1 1 2 2 3 3, then 4 4 5 5 6 6 7 7. Lane 5 has the "
-            "elements (1, 1), (9, 1), (1, 5) and (9, 5) of a, (1, 1) and (5, 1) of b, and the sums "
-            "(1, 2), (1, 3), (9, 2) and (9, 3). It shares rows 1 and 9 of a and of the sums, and column 1 "
-            "of b, with lanes 4, 6 and 7."
+            "Three grids of lane numbers: A with 16 × 8 elements, B with 8 × 8, and C and D with 16 × 8. "
+            "The rows of A contain 0 1 2 3 0 1 2 3, then 4 5 6 7 4 5 6 7 and so on to lane 31 in row 7, and "
+            "the same again in rows 8 to 15. The columns of B contain 0 1 2 3 0 1 2 3 from top to bottom, "
+            "the next column 4 5 6 7 4 5 6 7. The rows of C and D contain each lane twice: 0 0 1 1 2 2 3 3, "
+            "then 4 4 5 5 6 6 7 7. Lane 5 has the elements (1, 1), (9, 1), (1, 5) and (9, 5) of A, (1, 1) "
+            "and (5, 1) of B, and (1, 2), (1, 3), (9, 2) and (9, 3) of C and D. It shares rows 1 and 9 of A, "
+            "C and D, and column 1 of B, with lanes 4, 6 and 7."
         ),
         draw_fragments,
         narrow=partial(draw_fragments, narrow=True),

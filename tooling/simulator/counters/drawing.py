@@ -179,6 +179,12 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
             if bank % form.every == 0 or column == form.line - 1
         ]
         top += 20
+        if first and len(shown) > 1 and not any(bank in front for _, front, _ in shown for bank in banks):
+            # No pass needs these banks: one row is enough for all.
+            parts.append(_beside(top + 14, f"1–{len(shown)}", form))
+            parts.append(_wavefront({}, banks, top, form, conflict=False))
+            top += _HIGH + 2 + 5
+            continue
         for row, (number, front, depth) in enumerate(shown, start=1):
             opens_pass = depth == 0 and len(passes) > 1
             top += 5 if opens_pass and number > 1 else 0
