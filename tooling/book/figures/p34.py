@@ -89,38 +89,40 @@ def _name_cluster(canvas: Canvas, x: float, y: float) -> None:
 
 
 def draw_cluster_narrow(facts: Facts, sheet: Sheet) -> Canvas:
-    """The same for narrow screens: the names of the cluster's calls are between two parts of each block."""
+    """The same for narrow screens: the names of the barriers are on their lines."""
     left, width, inset, high = 9, 84, 8, 32
     columns = _columns(facts)
     right = left + len(columns) * width
-    given, cluster = 42, 104
-    before, after = cluster + 30, cluster + 176  # the barrier of the cluster
-    output = cluster + 306
-    canvas = sheet(right + 10, output + high + 22)
-    for y, array in ((10, "input"), (output + high + 12, "output")):
-        canvas.label(1, y, array, size=Size.LABEL, mono=True)
-    canvas.frame(left - 8, cluster, len(columns) * width + 16, 264)
+    given, cluster = 42, 102
+    block = cluster + 28
+    scale, block_barrier, arrive, total, wait = (block + down for down in (34, 86, 118, 138, 194))
+    end = block + 216  # of the blocks
+    output = end + 68
+    canvas = sheet(right + 10, output + high + 2)
+    canvas.label(1, 10, "input", size=Size.SMALL, mono=True)
+    canvas.label(1, output - 14, "output", size=Size.SMALL, mono=True)
+    canvas.frame(left - 8, cluster, len(columns) * width + 16, end + 10 - cluster)
     canvas.label(left + 3, cluster + 15, Text("cluster"), size=Size.LABEL)
-    for block, column in enumerate(columns):
-        x, inner = left + block * width + 3, width - 6
+    for number_of_block, column in enumerate(columns):
+        x, inner = left + number_of_block * width + 3, width - 6
         middle, cell, side = x + inner / 2, x + inset, inner - 2 * inset
         canvas.label(middle, given - 11, column.elements, "middle", size=Size.LABEL, quiet=True)
         canvas.cell(x, given, inner, high, column.value, size=Size.LABEL)
         canvas.arrow(middle, given + high + 2, middle, cluster - 2)
-        canvas.frame(x, before, inner, 106)
-        name = Text("block {block}").of(block=block)
-        canvas.label(middle, before + 18, name, "middle", bold=True, size=Size.LABEL)
-        canvas.cell(cell, before + 34, side, high, f"× {block + 1}", ink=Ink.LIVE, size=Size.LABEL)
+        canvas.frame(x, block, inner, end - block)
+        name = Text("block {block}").of(block=number_of_block)
+        canvas.label(middle, block + 18, name, "middle", bold=True, size=Size.LABEL)
+        times = f"× {number_of_block + 1}"
+        canvas.cell(cell, scale, side, high, times, ink=Ink.LIVE, size=Size.LABEL)
         inside = x + 1, x + inner - 1
-        for end, begin in _around(canvas, inside, before + 86, "barrier()", Size.SMALL):
-            _draw_barrier(canvas, end, begin, before + 86)
-        canvas.frame(x, after, inner, high + 16)
-        canvas.cell(cell, after + 8, side, high, Text("sum"), ink=Ink.LIVE, size=Size.LABEL)
-        canvas.arrow(middle, cluster + 266, middle, output - 4)
+        for first, last in _around(canvas, inside, block_barrier, "barrier()", Size.SMALL):
+            _draw_barrier(canvas, first, last, block_barrier)
+        canvas.cell(cell, total, side, high, Text("sum"), ink=Ink.LIVE, size=Size.LABEL)
+        canvas.arrow(middle, end + 12, middle, output - 4)
         canvas.cell(cell, output, side, high, column.total, ink=Ink.RESULT, size=Size.LABEL)
-    for y, call in ((before + 126, "cluster_arrive()"), (after + high + 36, "cluster_wait()")):
-        for end, begin in _around(canvas, (left - 7, right + 7), y, call, Size.LABEL):
-            canvas.rule(end, begin, y, dotted=call == "cluster_arrive()")
+    for y, call in ((arrive, "cluster_arrive()"), (wait, "cluster_wait()")):
+        canvas.rule(left - 7, right + 7, y, dotted=call == "cluster_arrive()")
+        canvas.plate((left + right) / 2, y, canvas.length(call, Size.LABEL, mono=True) + 10, call)
     return canvas
 
 
