@@ -10,17 +10,18 @@ from tooling.book.figures.figure import Figure
 from tooling.book.figures.lanes import WARP, Step, draw_steps
 from tooling.text import Text
 
-_GAP = 14
+_GAP = 12
+_ROW = 25  # from a warp to the next one
 
 
 def draw_wide(facts: Facts, sheet: Sheet) -> Canvas:
     """Three multiprocessors of many, side by side."""
-    return _draw(sheet(704, 386), ("SM 0", "SM 1", "SM 131"), (212, 18, 48))
+    return _draw(sheet(704, 386), ("SM 0", "SM 1", "SM 131"), (218, 12, 36))
 
 
 def draw_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     """Two of them."""
-    return _draw(sheet(356, 386), ("SM 0", "SM 131"), (156, 0, 42))
+    return _draw(sheet(356, 386), ("SM 0", "SM 131"), (164, 0, 26))
 
 
 def _draw(canvas: Canvas, names: tuple[str, ...], widths: tuple[int, int, int]) -> Canvas:
@@ -61,19 +62,23 @@ def _multiprocessor(canvas: Canvas, x: float, width: float, name: str) -> None:
     """A multiprocessor: two blocks of three warps, registers, shared memory."""
     canvas.frame(x, 1, width, 240)
     canvas.label(x + width / 2, 18, name, "middle", bold=True)
-    block = (width - 3 * _GAP) / 2
+    gap = _GAP if width > 200 else _GAP - 2
+    block = (width - 3 * gap) / 2
+    lanes, lane, inset = (5, 6, 8) if width > 200 else (4, 5, 6)  # drawn for a warp of 32
+    pitch = lane + (3 if width > 200 else 2)
     for column in range(2):
-        left = x + _GAP + column * (block + _GAP)
+        left = x + gap + column * (block + gap)
         canvas.frame(left, 34, block, 108, dashed=True)
         canvas.label(left + block / 2, 48, Text("block"), "middle", size=Size.LABEL, quiet=True)
-        lanes = 8 if block > 80 else 4  # drawn for a warp of 32
-        lane = (block - 16) / lanes
+        first = round(left + block - inset) + pitch - lane - lanes * pitch  # whole, so all cells are equal
         for warp in range(3):
+            y = 62 + warp * _ROW
+            canvas.label(left + inset, y + 9, Text("warp"), size=Size.SMALL, quiet=True)
             for index in range(lanes):
-                canvas.cell(left + 8 + index * lane, 62 + warp * 25, lane, 18, ink=Ink.LIVE)
+                canvas.cell(first + index * pitch, y, lane, 18, ink=Ink.LIVE)
     for row, text in enumerate((Text("registers"), Text("shared memory, L1"))):
         y = 154 + row * 42
-        canvas.cell(x + _GAP, y, width - 2 * _GAP, 34, ink=Ink.PLAIN)
+        canvas.cell(x + gap, y, width - 2 * gap, 34, ink=Ink.PLAIN)
         canvas.label(x + width / 2, y + 17, text, "middle", size=Size.VALUE if width > 200 else Size.LABEL)
 
 
