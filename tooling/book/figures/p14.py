@@ -70,18 +70,21 @@ class Slots(Struct, frozen=True):
     Attributes:
         values: what they hold.
         changed: which of them was just written; None for all.
+        read: which of them was just read.
         wrong: whether what was written there is wrong.
     """
 
     values: tuple[float, ...]
     changed: int | None = None
+    read: int | None = None
     wrong: bool = False
 
     def draw(self, canvas: Canvas, x: float, y: float, side: float) -> None:
-        """Draws them in a row; those that were not written are pale."""
+        """Draws them in a row: the one that was read is marked, and those that were not written are pale."""
         for index, value in enumerate(self.values):
             written = Ink.WRONG if self.wrong else Ink.LIVE
             ink = written if self.changed in (None, index) else Ink.SPARE
+            ink = Ink.MARK if index == self.read else ink
             canvas.cell(x + index * side, y, side, side, number(value), ink=ink)
 
 
@@ -91,10 +94,10 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     first, writer, reader = 2, 3, 4
     held = tuple(value for value in loaded[first : reader + 1] if value is not None)
     right = held[1] + held[2]
-    read = Text("T{reader} reads shared[{writer}]").of(reader=reader, writer=writer)
-    write = Text("T{writer} writes shared[{writer}]").of(writer=writer)
-    finish = Text("T{reader} writes shared[{reader}]").of(reader=reader)
-    side, row, names = 34, 46, 152
+    read = Text("T{reader} reads `shared[{writer}]`").of(reader=reader, writer=writer)
+    write = Text("T{writer} writes `shared[{writer}]`").of(writer=writer)
+    finish = Text("T{reader} writes `shared[{reader}]`").of(reader=reader)
+    side, row, names = 34, 46, 172
     panel, gap, high = names + 3 * side, 40, 252
     canvas = sheet(panel + 16, 2 * high) if narrow else sheet(2 * panel + gap + 16, high)
     orders = (
@@ -110,13 +113,12 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             canvas.label(middle, y + 38, str(first + index), "middle", size=Size.LABEL, quiet=True)
         left, own, last = held
         seen = left + own if order[0] is write else own
-        states = {read: None, write: 1}
         rows = [(Text("loaded"), Slots(held))]
         written = False
         for action in order:
             written = written or action is write
             values = (left, left + own if written else own, last)
-            rows.append((action, Slots(values, states[action] if action is write else -1)))
+            rows.append((action, Slots(values, *((1,) if action is write else (-1, 1)))))
         rows.append((finish, Slots((left, left + own, last + seen), 2, wrong=last + seen != right)))
         for index, (label, slots) in enumerate(rows):
             top = y + 50 + index * row
@@ -124,9 +126,9 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             slots.draw(canvas, x + names, top, side)
         got = last + seen
         verdict = (
-            Text("shared[{reader}] = {got}, right").of(reader=reader, got=number(got))
+            Text("`shared[{reader}] = {got}`, right").of(reader=reader, got=number(got))
             if got == right
-            else Text("shared[{reader}] = {got}, not {right}: wrong").of(
+            else Text("`shared[{reader}] = {got}`, not {right}: wrong").of(
                 reader=reader, got=number(got), right=number(right)
             )
         )
@@ -261,8 +263,9 @@ FIGURES = (
     Figure(
         "p14-race",
         Text(
-            "The first step without a barrier between reading and writing. If thread 3 writes before thread "
-            "4 reads, element 2 is added to `shared[4]` in this step already, and once more in the next."
+            "The first step without a barrier between reading and writing; what thread 4 reads is marked. If "
+            "thread 3 writes before it, element 2 is added to `shared[4]` in this step already, and once "
+            "more in the next."
         ),
         Text(
             "The elements shared[2], shared[3] and shared[4] hold 2, 3 and 4. Read first: thread 4 reads 3 "

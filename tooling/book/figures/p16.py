@@ -55,15 +55,21 @@ def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.label(left - 10, middle_row, f"row {row}", "end", size=Size.LABEL, mono=True)
     canvas.arrow(left + wide + 3, middle_row, middle_col - cell / 2 - 3, middle_row)
     canvas.arrow(middle_col, top + wide + 3, middle_col, middle_row - cell / 2 - 3)
-    step = 15 if narrow else 22
+    step, digit = 15 if narrow else 22, Size.LABEL * 0.6
     canvas.label(left, top - 12, f"output[{row}, {col}]", size=Size.VALUE, mono=True, bold=True)
-    for k in range(size):
-        sign = "= " if k == 0 else "+ "
-        term = f"{sign}{number(a[row, k])} · {number(b[k, col])}"
-        canvas.label(left, top + 8 + k * step, term, size=Size.LABEL, mono=True)
-    canvas.label(
-        left, top + 8 + size * step, f"= {number(product[row, col])}", size=Size.LABEL, mono=True, bold=True
-    )
+    factors = [(number(a[row, k]), number(b[k, col])) for k in range(size)]
+    one, other = (max(len(pair[side]) for pair in factors) for side in (0, 1))
+    # Signs and digits are below each other.
+    columns = (0, 2 + one, 3 + one, 5 + one + other)
+    total = number(product[row, col])
+    lines = [("=" if k == 0 else "+", first, "×", second) for k, (first, second) in enumerate(factors)]
+    for k, line in enumerate(lines):
+        y = top + (8 if narrow else 14) + k * step
+        for column, part, anchor in zip(columns, line, ("start", "end", "start", "end"), strict=True):
+            canvas.label(left + column * digit, y, part, anchor, size=Size.LABEL, mono=True)
+    y = top + (8 if narrow else 14) + size * step
+    canvas.label(left, y, "=", size=Size.LABEL, mono=True, bold=True)
+    canvas.label(left + columns[-1] * digit, y, total, "end", size=Size.LABEL, mono=True, bold=True)
     return canvas
 
 
@@ -188,16 +194,16 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     loads = {name: list(trace.accesses("load", buffer, _BLOCK)) for name, buffer in (("a", _A), ("b", _B))}
     stores = list(trace.accesses("store", SHARED, _BLOCK))
     small = 12 if narrow else 26  # a tile of a or b
-    cell, high = (43, 32) if narrow else (38, 38)  # an element of a tile
-    wide = 48 if narrow else 54  # a total
+    cell, high = (42, 32) if narrow else (38, 38)  # an element of a tile
+    wide = 48 if narrow else 52  # a total
     columns = _columns(narrow, steps * small, tile * cell)
     pitch = tile * high + (42 if narrow else 30)  # a narrow one has a line of text above each step
     top = 80 if narrow else 64
     bottom = top + steps * pitch - (18 if narrow else 0)
     right = columns[3] + tile * cell if narrow else columns[4] + tile * wide
     canvas = sheet(right + (4 if narrow else 10), bottom + (24 + tile * high if narrow else 20))
-    copied = Text("copied tile, shared memory") if narrow else Text("copied tile, shared memory, register")
-    entries = ((Ink.SPARE, Text("tile")), (Ink.LIVE, copied), _RESULT)
+    copied = Ink.LIVE, Text("copied tile, shared memory")
+    entries = ((Ink.SPARE, Text("tile")), copied, *(() if narrow else (_SUM,)), _RESULT)
     canvas.legend(1, bottom + (32 if narrow else 4), *entries, across=1 if narrow else None)
     headings = ("a", "b", "a_shared", "b_shared", "total")
     widths = (steps * small, steps * small, tile * cell, tile * cell, tile * wide)
@@ -245,8 +251,12 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                     wide,
                     high,
                     number(totals[index]),
-                    ink=Ink.RESULT if step == steps - 1 else Ink.LIVE,
+                    ink=Ink.RESULT if step == steps - 1 else Ink.SUM,
                 )
+        middle = y + tile * high / 2
+        canvas.label((columns[2] + tile * cell + columns[3]) / 2, middle, "×", "middle", mono=True)
+        if not narrow:
+            canvas.label((columns[3] + tile * cell + columns[4]) / 2, middle, "+=", "middle", mono=True)
         if narrow:
             thread = Text("total of thread (0, 0)")
             line = f"tile = {step}: {canvas.say(thread)} = {number(totals[0])}"
@@ -400,6 +410,7 @@ _INTENSITIES = (
 )
 _INPUT = (Ink.PLAIN, Text("input"))
 _SHARED = (Ink.LIVE, Text("shared memory"))
+_SUM = (Ink.SUM, Text("total, register"))
 _RESULT = (Ink.RESULT, Text("output"))
 _IDLE = (Ink.SPARE, Text("idle thread"))
 
@@ -426,12 +437,12 @@ def _tiles(stores: Sequence[Access], cells: int) -> tuple[dict[int, float], dict
 
 
 def _columns(narrow: bool, matrix: int, tile: int) -> tuple[int, int, int, int, int]:
-    """Where the columns of the steps begin: `a`, `b`, both shared tiles, totals."""
-    left, small, large = (1, 6, 8) if narrow else (80, 14, 24)
+    """Where the columns of the steps begin: `a`, `b`, both shared tiles with a sign between them, totals."""
+    left, small, large, sign = (1, 6, 6, 14) if narrow else (80, 10, 24, 20)
     second = left + matrix + small
     third = second + matrix + large
-    fourth = third + tile + small
-    return left, second, third, fourth, fourth + tile + large
+    fourth = third + tile + sign
+    return left, second, third, fourth, fourth + tile + (large if narrow else 28)
 
 
 def _row(lines: Sequence[str], kernel: str, elements: int) -> list[str]:
@@ -530,7 +541,7 @@ FIGURES: tuple[Figure, ...] = (
         "p16-tiled",
         Text(
             "The three steps of block (1, 0). The tile of `a` moves along a row of tiles, the tile of `b` "
-            "down a column of tiles; every step adds to the totals."
+            "down a column of tiles; every step adds the product of the two tiles to the totals."
         ),
         Text(
             "Three rows, one for each step. In step 0 the block copies the tile in row 0 and column 0 of a "
