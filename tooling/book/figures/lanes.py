@@ -20,8 +20,9 @@ _BELOW_CALL = 56  # where a function stands between the rows
 _PAGE = 704  # pixels of a line of text
 _PHONE = 356  # pixels of a drawing on a narrow screen
 _MOST_BESIDE = 88  # of a label beside its row there
-_BARRIER = 30  # the height of a barrier with the space around it
+_BARRIER = 20  # the height of a barrier with the space around it
 _BELOW = 9  # where the values stay
+_BESIDE_LABEL = 24  # from a label above its row to the arrows that lead past it
 _HEADS_APART = 8  # where several arrows lead to one thread
 
 
@@ -207,16 +208,22 @@ def _draw_label(canvas: Canvas, places: _Places, row: Row, top: int, *, narrow: 
 
 def _draw_ways(canvas: Canvas, places: _Places, row: Row, top: int) -> None:
     """The arrows that lead to a row, or the function that makes it."""
+    shown = _shown(row, places)
     below = top - places.above - 4
+    if places.above and shown:
+        label = canvas.length(row.short or row.label, Size.LABEL, mono=isinstance(row.label, str))
+        if min(places.middle(target) for _, target in shown) > label + _BESIDE_LABEL:
+            below = top - 4  # the arrows lead past the label to the cells
     above = top - _gap(row, places) - places.above + 3
     if row.barrier:
-        line = above + _BARRIER / 2 - 2.5
+        line = above + 12
+        for source in {source for source, _ in shown}:
+            canvas.arrow(places.middle(source), above - 1, places.middle(source), line - 3, head=False)
         canvas.arrow(places.left, line, places.right, line, head=False, dashed=True)
         call = "barrier()"
         width = canvas.length(call, Size.LABEL, mono=True) + 12
         canvas.plate((places.left + places.right) / 2, line, width, call)
         above += _BARRIER
-    shown = _shown(row, places)
     for source, target in sorted(shown, key=row.marked.__contains__):
         start, end = places.middle(source), places.middle(target)
         end += _aside(source, target, shown)

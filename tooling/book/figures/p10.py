@@ -26,7 +26,7 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
                 f"{column},{row}" if narrow else f"({column}, {row})"
             )
     title = Text("threads (x, y)")
-    top, step = (46, 20) if narrow else (28, 21)
+    top, step = (44, 20) if narrow else (28, 21)
     most = max(map(len, readers.values()))
     canvas = sheet(0, top + 84 + most * step)
     side, left = (50, 1) if narrow else (66, canvas.beside([title]))
@@ -49,7 +49,7 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
                 x + side / 2, y, thread, "middle", size=Size.LABEL if narrow else Size.VALUE, mono=True
             )
     if narrow:
-        canvas.label(left + len(readers) * side, 14, title, "end", size=Size.LABEL, quiet=True)
+        canvas.label(left, top + 78 + step, title, size=Size.LABEL, quiet=True)  # few elements have a second
     else:
         canvas.name(top + 78, title)
     return canvas

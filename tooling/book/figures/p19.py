@@ -15,18 +15,17 @@ _STRIP = 14  # the height of a vector
 
 
 def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """The tensors with their shapes, an arrow for each launch; one row of K is marked all the way."""
+    """The tensors with their shapes, a numbered arrow for each launch; one row of K is marked all the way."""
     length, d = facts.constant("SEQ_LEN"), facts.constant("D")
     unit = 5 if narrow else 8
-    left, middle, right = (8, 126, 250) if narrow else (74, 270, 476)
+    left, middle, right = (1, 152, 274) if narrow else (1, 214, 420)
     wide, high = unit * d, unit * length
     turned = 60 + high + 44  # the top of Kᵀ
     scores = turned + wide + 34
     weights = scores + _STRIP + 34
     values = weights + _STRIP / 2 - high / 2
     result = values + high + 34
-    legend = result + _STRIP + 36
-    canvas = sheet(right + wide + (10 if narrow else 60), round(legend + 24 * len(_KERNELS)))
+    canvas = sheet(right + wide + 2, round(result + _STRIP + 2))
 
     def name(x: float, y: float, text: str, rows: int, columns: int) -> None:
         canvas.label(x, y - 11, text, mono=True, size=Size.LABEL)
@@ -66,9 +65,9 @@ def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     _launch(canvas, 4, (middle + high + 4, weights + _STRIP / 2), (right - 4, weights + _STRIP / 2))
     canvas.arrow(right + wide - 10, values + high + 4, right + wide - 10, result - 4)
     for number, kernel in enumerate(_KERNELS, 1):
-        y = legend + 24 * (number - 1)
+        y = 44 + 24 * (number - 1)  # beside K
         _number(canvas, left + 8, y, number)
-        canvas.label(left + 26, y, kernel, mono=True, size=Size.LABEL)
+        canvas.label(left + 22, y, kernel, mono=True, size=Size.SMALL if narrow else Size.LABEL)
     return canvas
 
 
@@ -86,7 +85,8 @@ def _box(canvas: Canvas, corner: tuple[float, float], size: tuple[float, float],
 def _launch(canvas: Canvas, number: int, start: tuple[float, float], end: tuple[float, float]) -> None:
     """An arrow with the number of its launch."""
     canvas.arrow(*start, *end)
-    _number(canvas, (start[0] + end[0]) / 2 - 3 * (end[0] > start[0]), (start[1] + end[1]) / 2 - 2, number)
+    across = end[0] > start[0]
+    _number(canvas, (start[0] + end[0]) / 2 - 3 * across, (start[1] + end[1]) / 2 - 2 * (not across), number)
 
 
 def _number(canvas: Canvas, x: float, y: float, number: int) -> None:

@@ -147,16 +147,21 @@ def draw_gradients(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
 
 def _narrow_gradients(sheet: Sheet, numbers: Sequence[int], shared: Sequence[str]) -> Canvas:
     """The same in a column."""
-    canvas = sheet(332, 56 + len(numbers) * 40 + 60 + len(shared) * 40)
+    gap = 20  # for the threads that are left out
+    rows_end = 32 + len(numbers) * 40 + gap
+    canvas = sheet(332, rows_end + 84 + len(shared) * 40)
     canvas.label(3, 16, Text("each thread its own row"), bold=True, size=Size.LABEL)
     y = 32.0
     for row in numbers:
+        if row == numbers[-1]:
+            canvas.label(234, y + gap / 2 - 4, "⋮", "middle", quiet=True)
+            y += gap
         canvas.cell(3, y, 140, 32, f"grad_input[{row}]", ink=Ink.RESULT, size=Size.LABEL)
         canvas.arrow(182, y + 16, 147, y + 16)
         canvas.cell(186, y, 96, 32, Text("thread {row}").of(row=row), ink=Ink.LIVE, size=Size.LABEL)
         canvas.arrow(285, y + 16, 312, y + 16, head=False)
         y += 40
-    end = 32 + len(numbers) * 40 + 44
+    end = rows_end + 44
     canvas.arrow(312, 48, 312, end + len(shared) * 40 - 24, head=False)
     canvas.label(3, end - 16, Text("all add to these"), bold=True, size=Size.LABEL)
     for place, text in enumerate(shared):

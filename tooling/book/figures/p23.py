@@ -113,7 +113,7 @@ def draw_vectors(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             if thread < LANES:
                 addresses[thread] = element * 4
         pictures.append((f"--{mode}", Picture(Sample(addresses, words * 4, 0, 0, None), Dim3(0, 0, 0), 0)))
-    return draw_requests(sheet, pictures, narrow=narrow, most_rows=4)
+    return draw_requests(sheet, pictures, narrow=narrow, most_rows=2 if narrow else 4)
 
 
 def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

@@ -84,12 +84,11 @@ def draw_tile(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     out = facts.expected("default")["out"].tolist()[start : start + size]
     threads = range(size)
     edge = {i: Ink.SPARE for i in threads if i < halo or i >= size - halo}
-    ends = (halo, size - halo - 1)
-    windows = tuple((i + j, i) for i in ends for j in range(-halo, halo + 1))
+    window = tuple((i, halo) for i in range(2 * halo + 1))
     copies = tuple((i, i) for i in edge)
     rows = (
         Row("a_shared", cells({i: number(a[i]) for i in threads}, Ink.LIVE)),
-        Row("output", cells({i: number(out[i]) for i in threads}, Ink.RESULT, edge), windows + copies),
+        Row("output", cells({i: number(out[i]) for i in threads}, Ink.RESULT, edge), window + copies),
     )
     columns: tuple[int | None, ...] = (0, 1, 2, 3, 4, None, 254, 255)
     if not narrow:
@@ -123,13 +122,12 @@ FIGURES = (
         "p28-tile",
         Text(
             "The tile of block 1. Two elements at each end are copied (pale). Every other element is a sum "
-            "of five products; the arrows show the first window and the last one."
+            "of five products; the arrows that meet show the first window."
         ),
         Text(
             "Columns for the threads 0 to 5 and 251 to 255. The elements in shared memory are 257 to 262 and "
             "508 to 512. The output is 257, 258, 3895, 3910, 3925, 3940 and at the other end 7630, 7645, "
-            "7660, 511, 512. Five arrows lead to thread 2, from the elements 0 to 4, and five to thread 253, "
-            "from the elements 251 to 255."
+            "7660, 511, 512. Five arrows lead to thread 2, from the elements 0 to 4."
         ),
         draw_tile,
         narrow=partial(draw_tile, narrow=True),

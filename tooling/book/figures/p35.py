@@ -55,7 +55,8 @@ def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     """Sixteen words of a buffer, the boundaries of 16 bytes, and a vector at three addresses."""
     words = 12 if narrow else 16
     cell, left, high = (28, 6, 28) if narrow else (34, 20, 30)
-    canvas = sheet(left + words * cell + left, 262)
+    pitch = 52 if narrow else 34
+    canvas = sheet(left + words * cell + (left if narrow else 60), 262)
     canvas.label(left, 16, Text("address in bytes"), size=Size.LABEL, quiet=True)
     for word in range(words):
         x = left + word * cell
@@ -65,21 +66,27 @@ def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         canvas.cell(
             x + 1, 48, cell - 2, high, str(word), ink=Ink.PLAIN, size=Size.SMALL if narrow else Size.VALUE
         )
+    end = 92 + 3 * pitch - 8
     for boundary in range(0, words + 1, _VECTOR // _WORD):
         x = left + boundary * cell
-        canvas.arrow(x, 44, x, 240, head=False, dashed=True)
+        canvas.arrow(x, 44, x, end, head=False, dashed=True)
     rows = (
         (4, Text("begins at 16: aligned to 16 bytes"), Ink.LIVE),
         (5, Text("begins at 20: aligned to 4 bytes only"), Ink.SPARE),
         (6, Text("begins at 24: aligned to 8 bytes"), Ink.SPARE),
     )
     for line, (first, words_of_it, ink) in enumerate(rows):
-        y = 92 + line * 52
+        y = 92 + line * pitch
         canvas.cell(
             left + first * cell + 1, y, 4 * cell - 2, 24, f"{first}…{first + 3}", ink=ink, size=Size.LABEL
         )
-        canvas.plate(left + words * cell / 2, y + 36, 220 if narrow else 260, "")
-        canvas.label(left + words * cell / 2, y + 36, words_of_it, "middle", size=Size.LABEL)
+        wide = canvas.length(words_of_it, Size.LABEL)
+        if narrow:
+            start, middle = left + min(first * cell, words * cell - wide), y + 36
+        else:
+            start, middle = left + (first + 4) * cell + 12.0, y + 12
+        canvas.plate(start + wide / 2, middle, wide + 8, "")
+        canvas.label(start, middle, words_of_it, size=Size.LABEL)
     return canvas
 
 
