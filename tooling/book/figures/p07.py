@@ -122,7 +122,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             canvas.arrow(x + cell / 2, top + (high + 3 if below else -3), x + cell / 2, target)
 
     upper_name, lower_name = (
-        Text("threads with row = {row}, and their col").of(row=row) for row in (upper, lower)
+        Text("threads with `row = {row}`, and their `col`").of(row=row) for row in (upper, lower)
     )
     canvas.label(left + 2, 14, upper_name, size=Size.VALUE, bold=True)
     draw_threads(upper, tops[0], tops[1] - 4)

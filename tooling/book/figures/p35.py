@@ -48,7 +48,7 @@ def draw_loads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         several, one = Text("{kernel}: first of {loads} loads"), Text("{kernel}: the only load")
         heading = several if len(loads) > 1 else one
         pictures.append((heading.of(kernel=kernel, loads=len(loads)), _first_request(loads[0])))
-    return draw_requests(sheet, pictures, narrow=narrow)
+    return draw_requests(sheet, pictures, narrow=narrow, most_rows=2 if narrow else 4)
 
 
 def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

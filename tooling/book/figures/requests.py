@@ -36,7 +36,7 @@ _PAGE_BANKS = replace(_BOOK, every=4)
 _TELEPHONE_WORDS = replace(_PAGE_ABOVE, cell=21, line=16, room=Room(before_note=9, after_note=5, after_row=8))
 _TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=44, line=16, inset_down=0.5)
 _FOLD_WORDS = replace(_PAGE_WORDS, left=40)
-_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17)
+_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, most_rows=3)
 _TELEPHONE_FOLD_BANKS = replace(_TELEPHONE_BANKS, cell=16)
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}
