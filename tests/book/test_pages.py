@@ -183,14 +183,31 @@ def test_what_a_wrong_answer_changes_is_above_its_verdict(real: Project) -> None
     )
     marked = shown.replace("\ue002", " (removed)").replace("\ue003", " (named)")
     _, *lines = marked.splitlines()
-    assert [line.strip() for line in lines[:6]] == [
-        "shared[local_i] = a[global_i] * b[global_i] (named)",
-        "else:",
-        "shared[local_i] = 0",
-        "barrier() (removed)",
+    assert lines[: lines.index("```")] == [
+        "    if global_i < SIZE:",
+        "        shared[local_i] = a[global_i] * b[global_i] (named)",
+        "    else:",
+        "        shared[local_i] = 0",
+        "    barrier() (removed)",
         "",
-        "upper = shared[local_i + stride] (named)",
+        "    while stride > 0:",
+        "        var upper = Scalar[dtype](0)",
+        "        if local_i < stride:",
+        "            upper = shared[local_i + stride] (named)",
     ]
+
+
+def test_a_call_over_several_lines_is_shown_whole(real: Project) -> None:
+    shown = renderer(real).render(PAGE, "{{#verdict p28 copies_not_waited_for}}")
+    assert "](\ue003\n        a_shared, a_tile\n    )\n\n" in shown
+
+
+def test_functions_are_named_where_the_lines_belong_to_several(real: Project) -> None:
+    name = "p33_tile_tensor --tensor-core fragments_loaded_too_early"
+    shown = renderer(real).render(PAGE, f"{{{{#verdict {name}}}}}")
+    assert "def load_a_fragment[\n\n    return [" in shown
+    alone = renderer(real).render(PAGE, "{{#verdict p12_tile_tensor missing_barrier}}")
+    assert "def " not in alone.partition("<div")[0]
 
 
 def test_the_solution_of_a_changed_line_stays_folded(real: Project) -> None:

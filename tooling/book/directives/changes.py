@@ -15,7 +15,7 @@ from tooling.catalog.catalogue import Selection
 from tooling.mdbook.includes import Kind, take
 
 _CONTEXT = 2  # lines before and after a change
-_GAP = 3  # lines from one that is shown to the next one, up to which those between them are shown as well
+_GAP = 4  # lines from one that is shown to the next one, up to which those between them are shown as well
 _ALIKE = 0.6  # similarity above which a line counts as the changed form of another one
 _NO_STATEMENT = ["pass"]  # what a wrong answer has where the solution has a statement
 
@@ -96,13 +96,22 @@ def _alike(line: str, other: str) -> bool:
 
 
 def _excerpts(lines: Sequence[Line], named: Collection[int]) -> Iterator[tuple[int, int]]:
-    """Where the changed and the named lines are, with lines around the changed ones."""
+    """Where the changed and the named lines are, with lines around the changed ones and the heads of blocks.
+
+    Functions are named where the lines belong to several.
+    """
+    statements = _statements(lines)
     shown: set[int] = set()
     for place, line in enumerate(lines):
         if line.kind != "same":
-            shown.update(_with_context(lines, place))
+            around = _with_context(lines, place)
+            shown.update(range(statements[around.start].start, statements[around.stop - 1].stop))
         elif line.number in named:
-            shown.update(range(_beginning(lines, place), place + 1))
+            shown.update([place] if _is_function(line) else statements[place])
+    enclosing = [list(_heads(lines, statements, place)) for place in shown]
+    functions = {heads[-1] for heads in enclosing if heads and _is_function(lines[heads[-1]])}
+    hidden = functions - shown if len(functions) == 1 else set()
+    shown.update(head for heads in enclosing for head in heads if head not in hidden)
     first = last = min(shown)
     for place in sorted(shown):
         if place - last > _GAP:
@@ -112,14 +121,39 @@ def _excerpts(lines: Sequence[Line], named: Collection[int]) -> Iterator[tuple[i
     yield first, last + 1
 
 
-def _beginning(lines: Sequence[Line], place: int) -> int:
-    """Where the statement begins that a line continues with a closing bracket."""
-    while place and lines[place].text.lstrip()[:1] in tuple(")]}"):
-        indent = _indent(lines[place])
-        place -= 1
-        while place and _indent(lines[place]) > indent:
-            place -= 1
-    return place
+def _statements(lines: Sequence[Line]) -> list[range]:
+    """The statement that each line belongs to: it ends where its brackets are closed."""
+    statements: list[range] = []
+    start = depth = 0
+    for place, line in enumerate(lines):
+        depth += _brackets(line)
+        if depth <= 0:
+            statements += [range(start, place + 1)] * (place + 1 - start)
+            start, depth = place + 1, 0
+    return statements + [range(start, len(lines))] * (len(lines) - start)
+
+
+def _heads(lines: Sequence[Line], statements: Sequence[range], place: int) -> Iterator[int]:
+    """The first lines of the blocks around a line, outwards; an `else` is followed by its `if`."""
+    place = statements[place].start
+    indent = _indent(lines[place])
+    while place and indent:
+        place = statements[place - 1].start
+        head = lines[place]
+        if _is_blank(head) or _is_comment(head) or head.kind == "removed" or _indent(head) >= indent:
+            continue
+        if head.text.startswith("struct "):
+            return
+        indent = _indent(head) + head.text.lstrip().startswith("else:")
+        yield place
+
+
+def _is_function(line: Line) -> bool:
+    return line.text.lstrip().startswith("def ")
+
+
+def _is_blank(line: Line) -> bool:
+    return not line.text.strip()
 
 
 def _indent(line: Line) -> int:
@@ -127,19 +161,21 @@ def _indent(line: Line) -> int:
 
 
 def _with_context(lines: Sequence[Line], place: int) -> range:
-    """A line with those around it: whole comments, none of them at the end, and closed brackets."""
+    """A line with those around it: whole comments, none of them at the end, and no part of another block."""
     start, stop = max(0, place - _CONTEXT), min(len(lines), place + 1 + _CONTEXT)
-    while start < place and not lines[start].text.strip():
-        start += 1
     while start and _is_comment(lines[start]) and _is_comment(lines[start - 1]):
         start -= 1
-    while stop - 1 > place and (_is_comment(lines[stop - 1]) or not lines[stop - 1].text.strip()):
+    while stop - 1 > place and (
+        _is_comment(lines[stop - 1]) or _is_blank(lines[stop - 1]) or lines[stop - 1].text.endswith(":")
+    ):
         stop -= 1
-    while (open_brackets := sum(map(_brackets, lines[start:stop]))) > 0 and stop < len(lines):
-        stop += 1
-    while open_brackets < 0 < start:
-        start -= 1
-        open_brackets += _brackets(lines[start])
+    indent = _indent(lines[place])
+    inner = [other for other in range(start, place) if _indent(lines[other]) > indent]
+    beside = inner[-1] + 1 if inner else start
+    if any(line.kind != "removed" for line in lines[beside:stop]):
+        start = beside
+    while start < place and _is_blank(lines[start]):
+        start += 1
     return range(start, stop)
 
 
