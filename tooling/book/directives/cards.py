@@ -24,6 +24,7 @@ from tooling.text import ENGLISH, as_sentence
 VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
 _LINK = re.compile(r"`[^`]*`|\]\(")
 """Code, which stays as it is, or what would be a link in Markdown, as in `tile[4](i)` without the marks."""
+_CODE = re.compile(r"`([^`]+)`")
 _TERM = re.compile(r'<span id="(term-[a-z-]+)">\*\*(.+?)\.\*\*')
 _SYLLABLES, _EACH = "가가나다다라마바바사사아자자차카타파하", 588  # Unicode has 588 with each first consonant
 _WORDS_A_MINUTE = 180  # English technical prose, read carefully
@@ -79,14 +80,19 @@ def _chips(chips: Sequence[str]) -> str:
 def _reason(reason: str, vendors: Sequence[str]) -> str:
     """Why a limit exists; a vendor is named where no chip beside it does."""
     named = f"{', '.join(vendors)}: " if vendors else ""
-    return f'<p class="chip-why">{escape(as_sentence(named + reason))}</p>\n' if reason else ""
+    return f'<p class="chip-why">{_html(as_sentence(named + reason))}</p>\n' if reason else ""
+
+
+def _html(text: str) -> str:
+    """A text of the manifest as HTML, with its code marked up."""
+    return _CODE.sub(r"<code>\1</code>", escape(text))
 
 
 def _task(page: PageContext, found: Puzzle) -> str:
     """What a puzzle computes."""
     if not found.summary:
         return ""
-    return f'<p class="puzzle-summary">{escape(pick(found.summary, page.language))}</p>\n'
+    return f'<p class="puzzle-summary">{_html(pick(found.summary, page.language))}</p>\n'
 
 
 def _shown_run(page: PageContext, found: Puzzle) -> Selection | None:
@@ -169,7 +175,7 @@ def _station(found: Needs, page: PageContext, unwritten: bool) -> str:
     address = f"{page.up}{found.chapter.removesuffix('.md')}.html"
     note = f' class="unwritten" title="{escape(say("stub", language))}"' if unwritten else ""
     summary = (
-        f'<span class="map-summary">{escape(pick(found.summary, language))}</span>' if found.summary else ""
+        f'<span class="map-summary">{_html(pick(found.summary, language))}</span>' if found.summary else ""
     )
     return (
         f'<li data-puzzle="{found.id}"><a href="{escape(address)}"{note}>'
@@ -248,7 +254,8 @@ def _rows(found: Needs, up: str, language: str) -> list[str]:
 
 def _cell(requirement: Requirement, language: str) -> str:
     kind, text = _verdict(requirement, language)
-    title = f' title="{escape(pick(requirement.because, language))}"' if requirement.because else ""
+    because = pick(requirement.because, language).replace("`", "") if requirement.because else ""
+    title = f' title="{escape(because)}"' if because else ""
     return f'<td class="{kind}"{title}>{escape(text)}</td>'
 
 
