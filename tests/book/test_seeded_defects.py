@@ -17,6 +17,7 @@ K15 = "i18n/ko/book/src/puzzle_15/puzzle_15.md"
 P12 = "book/src/puzzle_12/puzzle_12.md"
 CASE = "book/src/puzzle_09/first_case.md"
 TILE = "book/src/puzzle_23/tile.md"
+HINTS = "problems/p16/puzzle.yaml"
 HOWTO = "book/src/howto.md"
 KSUMMARY = "i18n/ko/book/src/SUMMARY.md"
 RECORDED = "tests/data/outputs/p15/p15.unsolved.json"
@@ -147,6 +148,9 @@ DEFECTS = [
     Defect("word-misspelt", "register", K15, "맞는 것입니다.", "기대값이 나옵니다."),
     Defect("term-of-the-launch", "register", K15, "| 그리드 |", "| 실행 모양 |"),
     Defect("humble-possessive", "register", K15, "스레드가 맡은 열입니다.", "제 번호입니다."),
+    Defect("code-in-a-hint", "manifest-text", HINTS, "then call `barrier()`, which", "then call barrier(), which"),
+    Defect("code-in-a-korean-hint", "manifest-text", HINTS, "`a`의 원소는 한 행의", "a의 원소는 한 행의"),
+    Defect("letter-for-a-sign-in-a-hint", "manifest-text", HINTS, "The block is 3 × 3", "The block is 3 x 3"),
     Defect("glossary-rival", "glossary", K15, "배리어가 두 개인 이유", "장벽이 두 개인 이유"),
     Defect("glossary-misspelt", "glossary", K15, "남는 스레드.**", "남는 쓰레드.**"),
     # contents

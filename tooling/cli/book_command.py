@@ -81,7 +81,11 @@ def _annotation(finding: BookFinding) -> Annotation:
     from tooling.reports.annotations import Annotation
 
     message = f"{finding.message}\ntry: {finding.hint}" if finding.hint else finding.message
-    return Annotation(f"book: {finding.rule}", message, Location(Path(finding.path), finding.line or None))
+    return Annotation(
+        f"book: {finding.rule}",
+        message,
+        Location(Path(finding.path), finding.line or None, finding.column or None),
+    )
 
 
 def formulas_command(_options: BookFormulasOptions) -> int:

@@ -40,6 +40,7 @@ RULES = {
     "parity": "a translated page has the shape of its source",
     "glossary": "terms are translated as the glossary says",
     "spelling": "product names are spelled as their owners spell them",
+    "manifest-text": "hints, and the other texts of a manifest, have their code between backticks",
     "register": "sentences end as the style guide of their language says",
     "parts": "a page with a puzzle has its commands, its output, its tips and its solution",
     "html": "the built pages are valid HTML",
@@ -57,6 +58,7 @@ class BookFinding(Struct, frozen=True, order=True):
         rule: a key of RULES.
         message: what is wrong.
         hint: what to do; may be empty.
+        column: counted from 1; 0 where the whole line is meant.
     """
 
     path: str
@@ -64,9 +66,10 @@ class BookFinding(Struct, frozen=True, order=True):
     rule: str
     message: str
     hint: str = ""
+    column: int = 0
 
     def __str__(self) -> str:
-        location = Location(Path(self.path), self.line or None)
+        location = Location(Path(self.path), self.line or None, self.column or None)
         hint = f"\n  try: {self.hint}" if self.hint else ""
         return f"{location}: [{self.rule}] {self.message}{hint}"
 
@@ -96,7 +99,7 @@ class Report(Struct, frozen=True):
     def as_json(self) -> str:
         """For programs."""
         rows = [
-            {key: getattr(finding, key) for key in ("path", "line", "rule", "message", "hint")}
+            {key: getattr(finding, key) for key in ("path", "line", "column", "rule", "message", "hint")}
             for finding in self.findings
         ]
         return json.dumps(
