@@ -86,6 +86,12 @@ def test_a_card_of_a_program_in_mojo_names_no_extra(real: Project) -> None:
     assert "chip-why" not in renderer(real).render(PAGE, "{{#puzzle p15}}")
 
 
+def test_a_tooltip_has_the_code_of_a_reason_without_backticks(real: Project) -> None:
+    table = renderer(real).render("puzzle_29/x.md", "{{#compatibility p29}}")
+    assert "Mojo refuses mbarrier_init for AMD GPUs" in table
+    assert "`" not in table
+
+
 def test_a_recorded_benchmark_is_a_table(real: Project) -> None:
     table = renderer(real, "ko").render(PAGE, "{{#times gpu-latency}}")
     assert re.findall(r"<th [^>]*>([^<]*)</th>", table) == ["원소 수", "평균 시간(µs)", "GB/s"]

@@ -30,3 +30,11 @@ def test_only_the_label_is_painted() -> None:
     first, second, *_ = stream.getvalue().splitlines()
     assert first.startswith("  \x1b[2mwhy:\x1b[0m why: word")
     assert second.startswith("    word")
+
+
+def test_signs_that_an_encoding_does_not_have_become_characters_of_code() -> None:
+    written = io.BytesIO()
+    stream = io.TextIOWrapper(written, encoding="ascii")
+    Terminal(stream, colour=False, width=None).line("3 × 3, element −1, log₂(n) steps")
+    stream.flush()
+    assert written.getvalue().decode() == "3 x 3, element -1, log2(n) steps\n"
