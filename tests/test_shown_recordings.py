@@ -25,7 +25,7 @@ BENCHMARKS = {
     "p32-benchmark-unsolved.txt": "p32 --benchmark, unsolved",
     "p35-benchmark.txt": "p35_tile_tensor --benchmark",
 }
-EXCERPTS = {"gpu-latency.txt": "p24 --benchmark", "gpu-coalescing.txt": "p30 --benchmark, unsolved"}
+EXCERPTS = {"gpu-coalescing.txt": "p30 --benchmark, unsolved"}
 SESSIONS = {
     "p09-first-case-cuda-gdb.txt": "gdb-first-dbg",
     "p09-first-case-memcheck.txt": "p09-first-case-memcheck",

@@ -18,15 +18,17 @@ from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure, find_figure
 from tooling.book.figures.canvas import DARK, SHADES, Canvas, Ink, Shade, Size, measured
-from tooling.book.figures.charts import Axis, Series, draw_chart
+from tooling.book.figures.charts import Axis, Bar, Limit, Series, draw_bars, draw_chart
 from tooling.book.figures.drawing import outdated, pictures
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.h200 import measured as benchmark
 from tooling.book.figures.lanes import Row, cells, draw_rows
 from tooling.book.figures.p13 import blocks_of
 from tooling.book.figures.p14 import offset
 from tooling.book.figures.p16 import measured_roof
 from tooling.book.figures.p21 import first_requests
+from tooling.book.figures.p33 import measured_speeds
 from tooling.book.figures.reduction import stride
 from tooling.book.figures.requests import draw_request, request
 from tooling.book.figures.traces import (
@@ -599,6 +601,52 @@ def test_curves_are_named_beside_a_point_of_theirs() -> None:
     assert labels["--up"] == (left + 11, low + 10, "start")
     assert labels["--down"] == (right - 11, low - 10, "end")
     assert labels["10"][1] == (labels["1"][1] + labels["100"][1]) / 2
+
+
+def test_a_limit_in_a_chart_has_no_points_and_may_lack_some() -> None:
+    series = (
+        Series("--times", {1: 4, 2: 5, 4: 400, 8: 420}, Ink.RESULT, 1, (1, 3), values=True),
+        Series("least", {2: 1, 8: 100}, Ink.PLAIN, 2, (1, 1), limit=True),
+    )
+    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    drawn = draw_chart(sheet, series, Axis("µs", (1, 1000), logarithmic=True), "elements").svg("x", "y")
+    assert drawn.count("<circle") == 4
+    assert drawn.count("stroke-dasharray") == 1
+    values = re.findall(r'text-anchor="(middle|end)"[^>]*>(4\.0|5\.0|400|420)<', drawn)
+    assert values == [("middle", "4.0"), ("end", "5.0"), ("middle", "400"), ("end", "420")]
+
+
+def test_the_value_of_a_bar_is_behind_a_line_that_it_would_cross() -> None:
+    bars = [Bar(10, "10", Ink.LIVE, "--short"), Bar(90, "90", Ink.RESULT, "--long")]
+    drawn = draw_bars(
+        partial(Canvas, shade=SHADES[0], language="en"), {"k": bars}, limits=[Limit(20, "peak", "20 µs")]
+    ).svg("x", "y")
+    (line,) = re.findall(r'<polyline points="([\d.]+),', drawn)
+    starts = {
+        text: float(x)
+        for x, text in re.findall(r'<text x="([\d.]+)"[^>]*>(10|90|--short|--long|peak)<', drawn)
+    }
+    boxes = [
+        float(x) + float(w) for x, w in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)
+    ]
+    assert abs(starts["peak"] - float(line)) < 0.1
+    assert boxes[0] < float(line) < starts["10"] < starts["--short"]
+    assert starts["--long"] < boxes[1] < starts["90"]  # this name has room in its bar
+
+
+def test_speeds_are_drawn_from_what_was_measured(real: Project) -> None:
+    facts = Facts(PuzzleIndex(real), "p33")
+    speeds = {size: [round(speed, 1) for speed in found] for size, found in measured_speeds(facts).items()}
+    assert speeds == {1024: [8.1, 23.7, 41.6], 4096: [8.5, 36.5, 112.0]}
+    copies = {round(one.of_a_copy, -2) for (one,) in benchmark(facts, "p30 --benchmark").values()}
+    assert copies == {3900}
+
+
+def test_the_names_of_measured_kernels_may_have_blanks(real: Project) -> None:
+    rows = benchmark(Facts(PuzzleIndex(real), "p23"), "benchmarks/kernels/vector_addition.mojo")
+    assert [one.bandwidth for one in rows["tiled 16"]] == [1058.7]
+    first, last = rows["cold"][0], rows["cold"][-1]
+    assert (first.elements, first.microseconds, last.elements) == (1024, 3.78, 1 << 28)
 
 
 @pytest.mark.parametrize("shade", SHADES, ids=["light", "dark"])

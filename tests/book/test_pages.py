@@ -93,11 +93,10 @@ def test_a_tooltip_has_the_code_of_a_reason_without_backticks(real: Project) -> 
 
 
 def test_a_recorded_benchmark_is_a_table(real: Project) -> None:
-    table = renderer(real, "ko").render(PAGE, "{{#times gpu-latency}}")
-    assert re.findall(r"<th [^>]*>([^<]*)</th>", table) == ["원소 수", "평균 시간(µs)", "GB/s"]
-    assert re.findall(r"<td>([^<]*)</td>", table)[:3] == ["32", "3.74", "0.1"]
-    compared = renderer(real).render(PAGE, "{{#times gpu-coalescing}}")
-    assert re.findall(r"<code>([^<]*)</code>", compared) == ["kernel1", "kernel2"]
+    table = renderer(real, "ko").render(PAGE, "{{#times gpu-coalescing}}")
+    assert re.findall(r"<th [^>]*>([^<]*)</th>", table) == ["커널", "원소 수", "평균 시간(µs)", "GB/s"]
+    assert re.findall(r"<code>([^<]*)</code>", table) == ["kernel1", "kernel2"]
+    assert re.findall(r"<td>([^<]*)</td>", table)[:3] == ["16,777,216", "75.86", "2,654.0"]
 
 
 def test_a_table_of_no_benchmark_is_refused(real: Project) -> None:
@@ -107,13 +106,30 @@ def test_a_table_of_no_benchmark_is_refused(real: Project) -> None:
     assert problem.what == "this is not a table of a benchmark"
 
 
-def test_times_may_be_compared_with_those_of_a_copy(real: Project) -> None:
+def test_benchmarks_before_and_after_a_repair_are_one_table(real: Project) -> None:
+    table = renderer(real).render(PAGE, "{{#times p30-benchmark-unsolved p30-benchmark}}")
+    heads = re.findall(r"<th [^>]*>([^<]*)</th>", table)
+    assert heads[:3] == ["kernel", "mean time (µs)", "bandwidth relative to a copy"]
+    assert heads[3:] == ["as given", "repaired"] * 2
+    assert re.findall(r"<code>kernel2</code></td>(.*)</tr>", table) == [
+        "<td>471.77</td><td>75.43</td><td>0.110</td><td>0.685</td>"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        (
+            "p30-benchmark p31-benchmark",
+            "`p30-benchmark` and `p31-benchmark` measured different kernels or sizes",
+        ),
+        ("p30-benchmark p31-benchmark p32", "`p30-benchmark p31-benchmark p32` names no recording"),
+    ],
+)
+def test_times_of_other_kernels_are_not_compared(real: Project, names: str, problem: str) -> None:
     at_work = renderer(real)
-    table = at_work.render(PAGE, "{{#times p30-benchmark copy}}")
-    assert '<th scope="col">of a copy</th></tr>' in table
-    assert "<td>2,668.1</td><td>0.684</td></tr>" in table
-    at_work.render(PAGE, "{{#times p30-benchmark slowest}}")
-    assert [each.what for each in at_work.problems] == ["`slowest` is not an option of a table of times"]
+    at_work.render(PAGE, f"{{{{#times {names}}}}}")
+    assert [each.what for each in at_work.problems] == [problem]
 
 
 def test_the_card_of_a_later_page_names_the_puzzle_and_what_the_page_runs(real: Project) -> None:

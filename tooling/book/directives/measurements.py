@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from tooling.book.errors import BookError, malformed
@@ -9,55 +10,83 @@ from tooling.book.page import PageContext, Words
 from tooling.book.phrases import pick
 from tooling.text import Text
 
-_COLUMNS = (
-    Text("kernel"),
-    Text("elements"),
-    Text("mean time (µs)"),
-    "GB/s",
-    Text("of a copy"),
-)
-_WITH_COPY = "copy"
+_KERNEL, _ELEMENTS, _TIME = Text("kernel"), Text("elements"), Text("mean time (µs)")
+_OF_COPY, _BEFORE, _AFTER = Text("bandwidth relative to a copy"), Text("as given"), Text("repaired")
 _NAME = ' class="name"'
+_ELEMENTS_AT, _MEAN_AT, _SPEED_AT, _OF_COPY_AT = 1, 3, 5, 6  # columns of a recording
 
 
 def times(page: PageContext, words: Words) -> str:
-    """`{{#times NAME [copy]}}`: kernels, sizes, times and bandwidths of `tests/data/h200/shown/NAME.txt`.
+    """`{{#times NAME}}`: kernels, sizes, times and bandwidths of `tests/data/h200/shown/NAME.txt`.
 
-    Kernels are named only where there are several. With `copy` the last column compares each bandwidth with
-    that of a copy.
+    With two names, of recordings before a change and after it, a row has the times of a kernel in both, and
+    its bandwidths relative to that of a copy.
 
     Raises:
-        BookError: the file is missing, or is not the table of a benchmark.
+        BookError: a file is missing, or is not the table of a benchmark, or the second one has other kernels.
     """
-    name, *options = words
-    if options not in ([], [_WITH_COPY]):
-        raise BookError(f"`{' '.join(options)}` is not an option of a table of times", hint="`copy`, or none")
+    if len(words) == 1:
+        return _one(page, _recorded(page, words[0]))
+    if len(words) != 2:
+        raise BookError(f"`{' '.join(words)}` names no recording", hint="one, or those before and after")
+    before, after = (_recorded(page, name) for name in words)
+    if [row[: _ELEMENTS_AT + 1] for row in before] != [row[: _ELEMENTS_AT + 1] for row in after]:
+        raise BookError(f"`{words[0]}` and `{words[1]}` measured different kernels or sizes")
+    return _both(page, before, after)
+
+
+def _recorded(page: PageContext, name: str) -> list[list[str]]:
+    """The rows of a recording, as words. Raises as `times`."""
     path = page.puzzle_index.project.recordings / "h200" / "shown" / f"{name}.txt"
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-        lines = lines[1 + next(n for n, line in enumerate(lines) if line.startswith("kernel")) :]
-        rows = [
-            (kernel, f"{int(elements):,}", mean, f"{float(speed):,.1f}", *([of_copy] if options else []))
-            for kernel, elements, _, mean, _, speed, of_copy in map(str.split, lines)
-        ]
+        head = next(n for n, line in enumerate(lines) if line.startswith("kernel"))
+        rows = [line.split() for line in lines[head + 1 :]]
+        for row in rows:
+            _, _, _, _, _, _ = map(float, row[1:])  # else these are no numbers, or not as many
     except (OSError, ValueError, StopIteration) as error:
         raise malformed("table of a benchmark", path, error) from error
-    first = 0 if len({kernel for kernel, *_ in rows}) > 1 else 1
-    titles = [title if isinstance(title, str) else escape(pick(title, page.language)) for title in _COLUMNS]
-    head = "".join(
-        f'<th scope="col"{"" if index else _NAME}>{title}</th>'
-        for index, title in enumerate(titles[: len(rows[0])])
-        if index >= first
-    )
-    body = "".join(
-        f"<tr>{''.join(_cell(index, text) for index, text in enumerate(row) if index >= first)}</tr>\n"
+    return rows
+
+
+def _one(page: PageContext, rows: Iterable[Sequence[str]]) -> str:
+    """The table of one recording."""
+    kernel, elements, time = (pick(title, page.language) for title in (_KERNEL, _ELEMENTS, _TIME))
+    shown = [
+        (row[0], f"{int(row[_ELEMENTS_AT]):,}", row[_MEAN_AT], f"{float(row[_SPEED_AT]):,.1f}")
         for row in rows
+    ]
+    return _table((_head(kernel, _NAME) + "".join(map(_head, (elements, time, "GB/s"))),), shown)
+
+
+def _both(page: PageContext, before: Iterable[Sequence[str]], after: Iterable[Sequence[str]]) -> str:
+    """The table of two recordings: two columns for the times, and two for the bandwidths."""
+    kernel, time, of_copy, *states = (
+        pick(title, page.language) for title in (_KERNEL, _TIME, _OF_COPY, _BEFORE, _AFTER)
+    )
+    rows = [
+        (old[0], old[_MEAN_AT], new[_MEAN_AT], old[_OF_COPY_AT], new[_OF_COPY_AT])
+        for old, new in zip(before, after, strict=True)
+    ]
+    upper = _head(kernel, f'{_NAME} rowspan="2"') + "".join(
+        f'<th scope="colgroup" colspan="2">{escape(title)}</th>' for title in (time, of_copy)
+    )
+    return _table((upper, "".join(map(_head, states * 2))), rows)
+
+
+def _table(heads: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table: the cells of each line of its head, and the words of each row, a kernel and numbers."""
+    head = "".join(f"<tr>{cells}</tr>" for cells in heads)
+    body = "".join(
+        f"<tr><td{_NAME}><code>{escape(kernel)}</code></td>"
+        f"{''.join(f'<td>{each}</td>' for each in numbers)}</tr>\n"
+        for kernel, *numbers in rows
     )
     return (
-        f'<div class="table-wrapper">\n<table class="times">\n<thead><tr>{head}</tr></thead>\n'
+        f'<div class="table-wrapper">\n<table class="times">\n<thead>{head}</thead>\n'
         f"<tbody>\n{body}</tbody>\n</table>\n</div>\n"
     )
 
 
-def _cell(index: int, text: str) -> str:
-    return f"<td{_NAME}><code>{escape(text)}</code></td>" if index == 0 else f"<td>{text}</td>"
+def _head(title: str, more: str = "") -> str:
+    return f'<th scope="col"{more}>{escape(title)}</th>'

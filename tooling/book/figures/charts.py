@@ -1,4 +1,4 @@
-"""Charts of measurements: several series over a logarithmic axis."""
+"""Charts of measurements: several series over a logarithmic axis, and bars."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size, measured
 from tooling.text import Text
 
 _TICK = 4  # the length of a line at an axis, in pixels
+_DECIMALS = 100  # values below it have one
+_CLEAR = 8  # how far a line may rise below a value without touching it
+_LIMITS = 44  # the room above bars for the names and values of limits
 _TICKS_APART = 9  # from the left edge to an axis, without the labels of its ticks
 
 
@@ -27,6 +30,8 @@ class Series(Struct, frozen=True):
             and lines above (negative) or below.
         ring: the points are rings, in which the dots of another series are seen.
         end: what is written at the last point.
+        values: each point has its value above it.
+        limit: no measurement but a bound, a dashed line without points, and x values are missing.
     """
 
     name: Text | str
@@ -36,6 +41,8 @@ class Series(Struct, frozen=True):
     corner: tuple[int, int]
     ring: bool = False
     end: Text | str = ""
+    values: bool = False
+    limit: bool = False
 
 
 class Axis(Struct, frozen=True):
@@ -71,7 +78,7 @@ def draw_chart(
 
     Args:
         sheet: creates the canvas of a width and height.
-        series: all with the same x values.
+        series: all with the same x values; a limit may lack some, and is not the first one.
         axis: the vertical one.
         title: of the horizontal axis.
         every: on a narrow screen only each n-th x value has a label.
@@ -98,11 +105,13 @@ def draw_chart(
     ringed = any(each.ring for each in series)
     for each in series:
         points = [place(x, y) for x, y in sorted(each.points.items())]
-        _line(canvas, points, line_colour(canvas, each.ink), 2)
+        _line(canvas, points, line_colour(canvas, each.ink), 1.5 if each.limit else 2, dashed=each.limit)
     for each in sorted(series, key=lambda each: not each.ring):
-        for point in each.points.items():
+        for point in () if each.limit else each.points.items():
             x, y = place(*point)
             canvas.embed(_dot(canvas, (x, y), each, ringed=ringed), (x - 7, y - 7, x + 7, y + 7))
+        if each.values:
+            _values(canvas, each, [place(*point) for point in sorted(each.points.items())], small)
         _name(canvas, each, place(each.named, each.points[each.named]), left + wide, small)
         if each.end:
             x, y = place(values[-1], each.points[values[-1]])
@@ -144,6 +153,20 @@ def _name(canvas: Canvas, series: Series, at: tuple[float, float], right: float,
     )
 
 
+def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]], size: Size) -> None:
+    """The values of a series, above its points; on their left where the line rises steeply from them."""
+    values = [value for _, value in sorted(series.points.items())]
+    for index, ((x, y), value) in enumerate(zip(points, values, strict=True)):
+        text = f"{value:.1f}" if value < _DECIMALS else f"{value:.0f}"
+        steep = index == len(points) - 1
+        if not steep:
+            right, above = points[index + 1]
+            half = canvas.length(text, size) / 2
+            steep = half * (y - above) / (right - x) > _CLEAR
+        at = (x - 8, y - 7) if steep else (x, y - 14)
+        canvas.label(*at, text, "end" if steep else "middle", size=size)
+
+
 def _dot(canvas: Canvas, at: tuple[float, float], series: Series, *, ringed: bool) -> str:
     """A point; a small dot where others are rings, so that both are seen at the same place."""
     line = line_colour(canvas, series.ink)
@@ -164,11 +187,27 @@ def line_colour(canvas: Canvas, ink: Ink) -> str:
 
 
 class Bar(Struct, frozen=True):
-    """One bar: its length in any unit, what is written behind it, and its colour."""
+    """One bar.
+
+    Attributes:
+        value: its length in any unit.
+        text: the value as it is written behind the bar.
+        ink: its colour.
+        name: what it is, written in the bar if it fits, and otherwise behind the value.
+    """
 
     value: float
     text: Text | str
     ink: Ink
+    name: Text | str = ""
+
+
+class Limit(Struct, frozen=True):
+    """A value with which bars are compared, a line across all of them: the value, its name, and its text."""
+
+    value: float
+    name: Text | str
+    text: Text | str
 
 
 def draw_bars(
@@ -176,6 +215,7 @@ def draw_bars(
     rows: Mapping[str, Sequence[Bar]],
     *,
     key: Sequence[tuple[Ink, Text]] = (),
+    limits: Sequence[Limit] = (),
     narrow: bool = False,
 ) -> Canvas:
     """Draws bars for each name, on one linear scale.
@@ -184,6 +224,7 @@ def draw_bars(
         sheet: creates the canvas of a width and height.
         rows: the bars of each name, the same number for all, from top to bottom.
         key: what the colours mean, in a line below the bars.
+        limits: lines that are named above the bars.
         narrow: for narrow screens.
     """
     size = Size.LABEL if narrow else Size.VALUE
@@ -192,19 +233,53 @@ def draw_bars(
     wide, high = (226, 20) if narrow else (440, 22)
     each = max(map(len, rows.values()))
     step = each * (high + 4) + 14
-    canvas.width, canvas.height = left + wide + 66, 12 + len(rows) * step + (26 if key else 0)
+    top = _LIMITS if limits else 12
+    bottom = top + len(rows) * step
+    canvas.width, canvas.height = left + wide + 66, bottom + (26 if key else 0)
     if key:
-        canvas.legend(left, 12 + len(rows) * step + 10, *key)
-    longest = max(bar.value for bars in rows.values() for bar in bars)
+        canvas.legend(left, bottom + 10, *key)
+    longest = max([bar.value for bars in rows.values() for bar in bars] + [each.value for each in limits])
+    lines = [left + limit.value / longest * wide for limit in limits]
+    for x, limit in zip(lines, limits, strict=True):
+        canvas.label(x, 10, limit.name, "middle", size=Size.LABEL, quiet=True)
+        canvas.label(x, 26, limit.text, "middle", size=Size.LABEL)
+        _line(canvas, [(x, _LIMITS - 6), (x, bottom - 12)], canvas.shade.text, 1.5)
     for line, (name, bars) in enumerate(rows.items()):
-        y = 12 + line * step
+        y = top + line * step
         middle = y + each * (high + 4) / 2 - 2
         canvas.label(1, middle, name, bold=True, mono=True, size=size)
         for index, bar in enumerate(bars):
-            length, above = bar.value / longest * wide, y + index * (high + 4)
-            canvas.cell(left, above, length, high, ink=bar.ink)
-            canvas.label(left + length + 6, above + high / 2, bar.text, size=Size.LABEL)
+            _draw_bar(canvas, bar, (left, y + index * (high + 4), bar.value / longest * wide, high), lines)
     return canvas
+
+
+def _draw_bar(
+    canvas: Canvas, bar: Bar, place: tuple[float, float, float, float], lines: Sequence[float]
+) -> None:
+    """A bar with its value and its name, which are behind a line that they would cross.
+
+    Args:
+        place: its left, its upper end, its length, and its height.
+        lines: the x of each.
+    """
+    left, top, length, high = place
+    middle, size = top + high / 2, Size.LABEL
+    canvas.cell(left, top, length, high, ink=bar.ink)
+    code = isinstance(bar.name, str)
+    behind = [(bar.text, False)]
+    if canvas.length(bar.name, size, mono=code) + 12 > length:
+        behind.append((bar.name, code))
+    elif bar.name:
+        _, _, colour = canvas.shade.marks[bar.ink]
+        canvas.label(left + 8, middle, bar.name, size=size, mono=code, colour=colour)
+    wide = sum(canvas.length(text, size, mono=mono) + 7 for text, mono in behind)
+    x = left + length + 6
+    for line in sorted(lines):
+        if x - 4 < line < x + wide:
+            x = line + 8
+    for text, mono in behind:
+        canvas.label(x, middle, text, size=size, mono=mono, quiet=text is bar.name)
+        x += canvas.length(text, size, mono=mono) + 7
 
 
 def _short(value: int) -> str:
@@ -215,10 +290,13 @@ def _short(value: int) -> str:
     return f"{value:,}"
 
 
-def _line(canvas: Canvas, points: Sequence[tuple[float, float]], colour: str, width: float) -> None:
+def _line(
+    canvas: Canvas, points: Sequence[tuple[float, float]], colour: str, width: float, *, dashed: bool = False
+) -> None:
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     across, down = zip(*points, strict=True)
+    dash = ' stroke-dasharray="5 4"' if dashed else ""
     canvas.embed(
-        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>',
+        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{dash}/>',
         (min(across), min(down), max(across), max(down)),
     )

@@ -11,6 +11,8 @@ from msgspec import Struct
 from tooling.book.errors import malformed
 from tooling.book.figures.facts import Facts
 
+_NAME = 28  # the width of the column with the names of a benchmark's kernels, which may contain blanks
+
 
 class Measured(Struct, frozen=True):
     """One row of a benchmark.
@@ -18,12 +20,19 @@ class Measured(Struct, frozen=True):
     Attributes:
         elements: that the kernel handled.
         microseconds: the mean time of a launch.
+        bandwidth: in GB/s; 0 if the benchmark counts no bytes.
         of_copy: its bandwidth relative to that of a copy; 0 if the benchmark compares with none.
     """
 
     elements: int
     microseconds: float
+    bandwidth: float
     of_copy: float
+
+    @property
+    def of_a_copy(self) -> float:
+        """The bandwidth of the copy that it was compared with, in GB/s."""
+        return self.bandwidth / self.of_copy
 
 
 def measured(facts: Facts, program: str) -> dict[str, list[Measured]]:
@@ -34,9 +43,10 @@ def measured(facts: Facts, program: str) -> dict[str, list[Measured]]:
     """
     rows: dict[str, list[Measured]] = {}
     for line in recorded(facts, "benchmarks.json", "programs", program)[2:]:
-        kernel, elements, _, mean, _, *compared = line.split()
-        of_copy = float(compared[1]) if compared else 0.0
-        rows.setdefault(kernel, []).append(Measured(int(elements), float(mean), of_copy))
+        kernel = line[:_NAME].rstrip()
+        elements, _, mean, _, *compared = line[_NAME:].split()
+        bandwidth, of_copy = map(float, compared or (0, 0))
+        rows.setdefault(kernel, []).append(Measured(int(elements), float(mean), bandwidth, of_copy))
     return rows
 
 

@@ -1,19 +1,20 @@
-"""Puzzle 30: the sectors that a warp requests in each of three kernels, and what the kernels took."""
+"""Puzzle 30: the sectors that a warp requests in each of three kernels, their times and bandwidths."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet
-from tooling.book.figures.charts import Bar, draw_bars
+from tooling.book.figures.charts import Bar, Limit, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.h200 import Measured, measured, recorded
+from tooling.book.figures.h200 import measured, recorded
 from tooling.text import Text
 
 _RUNS = ("p30 --kernel1", "p30 --kernel2 unsolved", "p30 --kernel3 unsolved")
 _REQUESTED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"  # sectors
 _FROM_MEMORY = "dram__bytes_read.sum"
+_BEFORE, _AFTER = "p30 --benchmark, unsolved", "p30 --benchmark"
 _SECTOR = 32  # bytes
 _WARP = 1  # of the first block; warp 0 of kernel3 also has the element where it wraps around
 
@@ -53,17 +54,28 @@ def draw_reads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """Bars: the time of each kernel before the puzzle is solved and after it."""
-    before, after = (measured(facts, run) for run in ("p30 --benchmark, unsolved", "p30 --benchmark"))
-
-    def bar(one: Measured, ink: Ink) -> Bar:
-        return Bar(one.microseconds, f"{one.microseconds:.1f} µs", ink)
-
+    """Bars: the time of each kernel before the puzzle is solved."""
     rows = {
-        kernel: (bar(old[-1], Ink.LIVE), bar(after[kernel][-1], Ink.RESULT)) for kernel, old in before.items()
+        kernel: (Bar(one.microseconds, f"{one.microseconds:.1f} µs", Ink.LIVE),)
+        for kernel, (one,) in measured(facts, _BEFORE).items()
     }
-    key = ((Ink.LIVE, Text("as given")), (Ink.RESULT, Text("repaired")))
-    return draw_bars(sheet, rows, key=key, narrow=narrow)
+    return draw_bars(sheet, rows, narrow=narrow)
+
+
+def draw_bandwidths(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Bars: the bandwidth of each kernel before the puzzle is solved and after it, and that of a copy."""
+    runs = [measured(facts, run) for run in (_BEFORE, _AFTER)]
+    states = ((Text("as given"), Ink.LIVE), (Text("repaired"), Ink.RESULT))
+    rows = {
+        kernel: [
+            Bar(run[kernel][0].bandwidth, f"{run[kernel][0].bandwidth:,.0f}", ink, name)
+            for run, (name, ink) in zip(runs, states, strict=True)
+        ]
+        for kernel in runs[0]
+    }
+    copies = [one.of_a_copy for run in runs for (one,) in run.values()]
+    copy = round(sum(copies) / len(copies), -2)  # the ratios have three digits
+    return draw_bars(sheet, rows, limits=[Limit(copy, Text("a copy"), f"{copy:,.0f} GB/s")], narrow=narrow)
 
 
 FIGURES = (
@@ -102,14 +114,25 @@ FIGURES = (
     ),
     Figure(
         "p30-times",
+        Text("The time of each kernel on an H200 for 16,777,216 elements, as it is given."),
         Text(
-            "The time of each kernel on an H200 for 16,777,216 elements, as it is given and after the repair."
-        ),
-        Text(
-            "Two bars for each kernel, before and after. kernel1: 75.9 and 75.5 microseconds. kernel2: 471.8 "
-            "and 75.4 microseconds. kernel3: 93.1 and 76.5 microseconds."
+            "A bar for each kernel. kernel1: 75.9 microseconds. kernel2: 471.8 microseconds. kernel3: 93.1 "
+            "microseconds."
         ),
         draw_times,
         narrow=partial(draw_times, narrow=True),
+    ),
+    Figure(
+        "p30-bandwidths",
+        Text(
+            "The bandwidth of each kernel on an H200 before the repair and after it. The line is the "
+            "bandwidth of a copy of as many bytes."
+        ),
+        Text(
+            "Two bars for each kernel, as given and repaired, and a line for a copy at 3,900 GB/s. kernel1: "
+            "2,654 and 2,668 GB/s. kernel2: 427 and 2,669 GB/s. kernel3: 2,163 and 2,633 GB/s."
+        ),
+        draw_bandwidths,
+        narrow=partial(draw_bandwidths, narrow=True),
     ),
 )
