@@ -115,7 +115,7 @@ def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
             {elements: time for elements, time in least.items() if time >= 1},
             Ink.PLAIN,
             1 << 20 if narrow else 1 << 22,
-            (0, 0) if narrow else (1, 1),
+            (0, 0) if narrow else (1, 2),
             limit=True,
         ),
     )
