@@ -163,7 +163,9 @@ def test_a_reason_is_beside_the_chips_of_the_vendors_that_it_is_about(real: Proj
 
 def test_the_card_of_a_first_page_names_task_files_and_command_of_every_version(real: Project) -> None:
     card = renderer(real).render(PAGE, "{{#puzzle p15}}")
-    assert '<p class="puzzle-facts">Part III: Algorithms · 1 min read</p>' in card
+    assert '<p class="puzzle-facts">Part III: Algorithms · 1 min read</p>' in card.replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
     assert '<p class="puzzle-summary">Sum every row of a matrix, one block for each row.</p>' in card
     assert re.findall(r">(problems/[^<]*)</a>", card) == [
         "problems/p15/p15_tile_tensor.mojo",

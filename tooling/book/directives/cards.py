@@ -40,7 +40,7 @@ def puzzle(page: PageContext, words: Words) -> str:
     found, main = page.puzzle_index.program(name)
     language = page.language
     number = int(PartNumber(found.part))
-    minutes = say("minutes", language, minutes=reading_minutes(page.text))
+    minutes = say("minutes", language, minutes=reading_minutes(page.text)).replace(" ", "\N{NO-BREAK SPACE}")
     facts = f"{pick(PART_TITLES[found.part], language)} · {minutes}"
     lines: dict[str, tuple[list[str], list[str]]] = {}  # by reason: chips, and vendors without one
     for vendor, label in VENDOR_NAMES.items():
