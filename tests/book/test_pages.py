@@ -123,7 +123,10 @@ def test_benchmarks_before_and_after_a_repair_are_one_table(real: Project) -> No
             "p30-benchmark p31-benchmark",
             "`p30-benchmark` and `p31-benchmark` measured different kernels or sizes",
         ),
-        ("p30-benchmark p31-benchmark p32", "`p30-benchmark p31-benchmark p32` names no recording"),
+        (
+            "p30-benchmark p31-benchmark p32",
+            "`p30-benchmark p31-benchmark p32` is not the name of a recording",
+        ),
     ],
 )
 def test_times_of_other_kernels_are_not_compared(real: Project, names: str, problem: str) -> None:

@@ -28,7 +28,10 @@ def times(page: PageContext, words: Words) -> str:
     if len(words) == 1:
         return _one(page, _recorded(page, words[0]))
     if len(words) != 2:
-        raise BookError(f"`{' '.join(words)}` names no recording", hint="one, or those before and after")
+        raise BookError(
+            f"`{' '.join(words)}` is not the name of a recording",
+            hint="name one recording, or those before and after",
+        )
     before, after = (_recorded(page, name) for name in words)
     if [row[: _ELEMENTS_AT + 1] for row in before] != [row[: _ELEMENTS_AT + 1] for row in after]:
         raise BookError(f"`{words[0]}` and `{words[1]}` measured different kernels or sizes")
@@ -43,7 +46,7 @@ def _recorded(page: PageContext, name: str) -> list[list[str]]:
         head = next(n for n, line in enumerate(lines) if line.startswith("kernel"))
         rows = [line.split() for line in lines[head + 1 :]]
         for row in rows:
-            _, _, _, _, _, _ = map(float, row[1:])  # else these are no numbers, or not as many
+            _, _, _, _, _, _ = map(float, row[1:])  # ValueError: not six numbers
     except (OSError, ValueError, StopIteration) as error:
         raise malformed("table of a benchmark", path, error) from error
     return rows
