@@ -206,7 +206,7 @@ if (navigator.clipboard) {
 
 // ---- a long line is scrolled with the keyboard too ----
 const reachable = () => document.querySelectorAll("article pre > code, article .table-wrapper, article .figure-scroll, article .formula").forEach((box) => {
-  const wide = box.scrollWidth > box.clientWidth + 2;
+  const wide = box.scrollWidth > box.clientWidth;
   if (wide) box.tabIndex = 0; else box.removeAttribute("tabindex");
   // What goes on beyond the edge fades out there.
   box.toggleAttribute("data-more", wide && box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
