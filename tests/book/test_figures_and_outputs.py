@@ -616,7 +616,7 @@ def test_a_limit_in_a_chart_has_no_points_and_may_lack_some() -> None:
     assert values == [("middle", "4.0"), ("end", "5.0"), ("middle", "400"), ("end", "420")]
 
 
-def test_the_value_of_a_bar_is_behind_a_line_that_it_would_cross() -> None:
+def test_the_value_of_a_bar_covers_a_line_that_it_would_cross() -> None:
     bars = [Bar(10, "10", Ink.LIVE, "--short"), Bar(90, "90", Ink.RESULT, "--long")]
     drawn = draw_bars(
         partial(Canvas, shade=SHADES[0], language="en"), {"k": bars}, limits=[Limit(20, "peak", "20 µs")]
@@ -626,12 +626,12 @@ def test_the_value_of_a_bar_is_behind_a_line_that_it_would_cross() -> None:
         text: float(x)
         for x, text in re.findall(r'<text x="([\d.]+)"[^>]*>(10|90|--short|--long|peak)<', drawn)
     }
-    boxes = [
-        float(x) + float(w) for x, w in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)
-    ]
+    found = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)
+    (_, short), (ground, covered), (_, long) = ((float(x), float(x) + float(w)) for x, w in found)
     assert abs(starts["peak"] - float(line)) < 0.1
-    assert boxes[0] < float(line) < starts["10"] < starts["--short"]
-    assert starts["--long"] < boxes[1] < starts["90"]  # this name has room in its bar
+    assert short < ground < starts["10"] < starts["--short"] < covered
+    assert ground < float(line) < covered
+    assert starts["--long"] < long < starts["90"]  # this name has room in its bar
 
 
 def test_speeds_are_drawn_from_what_was_measured(real: Project) -> None:

@@ -205,9 +205,14 @@ def test_what_a_wrong_answer_changes_is_above_its_verdict(real: Project) -> None
     page = renderer(real).render(PAGE, "{{#verdict p12_tile_tensor missing_barrier}}")
     shown, judged, _ = page.partition("<div")
     assert judged
-    assert highlight_page(_as_html(shown), REPOSITORY, "en").startswith(
+    html = highlight_page(_as_html(shown), REPOSITORY, "en")
+    assert html.startswith(
         '<figure class="code changed"><figcaption><span class="filename">p12_tile_tensor.mojo</span> '
     )
+    assert re.findall(r'class="key" data-sign="(.)">([^<]*)<', html) == [
+        ("−", "left out"),
+        ("▸", "named below"),
+    ]
     marked = shown.replace("\ue002", " (removed)").replace("\ue003", " (named)")
     _, *lines = marked.splitlines()
     assert lines[: lines.index("```")] == [

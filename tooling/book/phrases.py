@@ -61,6 +61,7 @@ PHRASES = {
     "stub-outputs": Text("Result:"),
     "lines": Text("lines {first}–{last}"),
     "named-lines": Text("named below"),
+    "removed-lines": Text("left out"),
     "full-file": Text("View full file"),
     "manifest": Text("Description of this puzzle"),
     "solved": Text("solved"),

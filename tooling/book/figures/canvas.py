@@ -261,12 +261,15 @@ class Canvas(Struct):
 
     def plate(self, x: float, y: float, width: float, text: Sentence | str) -> None:
         """Draws a name on a background that covers lines below it; centred on (x, y)."""
-        self._edges += [x - width / 2, x + width / 2]
-        self._parts.append(
-            f'<rect x="{x - width / 2:g}" y="{y - 10:g}" width="{width:g}" height="20" '
-            f'fill="{self.shade.paper}"/>'
-        )
+        self.ground(x - width / 2, y - 10, width, 20)
         self.label(x, y, text, "middle", size=Size.LABEL, mono=isinstance(text, str))
+
+    def ground(self, x: float, y: float, width: float, height: float) -> None:
+        """Draws a background that covers lines below a label."""
+        self._edges += [x, x + width]
+        self._parts.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{self.shade.paper}"/>'
+        )
 
     def legend(self, x: float, y: float, *entries: tuple[Ink, Sentence], across: int | None = None) -> None:
         """Draws what the colours mean, from `x` on, the first line centred on `y`.

@@ -256,7 +256,7 @@ def draw_bars(
 def _draw_bar(
     canvas: Canvas, bar: Bar, place: tuple[float, float, float, float], lines: Sequence[float]
 ) -> None:
-    """A bar with its value and its name, which are behind a line that they would cross.
+    """A bar with its value and its name, on a background where they would cross a line.
 
     Args:
         place: its left, its upper end, its length, and its height.
@@ -274,9 +274,8 @@ def _draw_bar(
         canvas.label(left + 8, middle, bar.name, size=size, mono=code, colour=colour)
     wide = sum(canvas.length(text, size, mono=mono) + 7 for text, mono in behind)
     x = left + length + 6
-    for line in sorted(lines):
-        if x - 4 < line < x + wide:
-            x = line + 8
+    if any(x - 4 < line < x + wide for line in lines):
+        canvas.ground(x - 3, middle - high / 2, wide - 1, high)
     for text, mono in behind:
         canvas.label(x, middle, text, size=size, mono=mono, quiet=text is bar.name)
         x += canvas.length(text, size, mono=mono) + 7

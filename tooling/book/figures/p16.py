@@ -256,7 +256,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         middle = y + tile * high / 2
         canvas.label((columns[2] + tile * cell + columns[3]) / 2, middle, "×", "middle", mono=True)
         if not narrow:
-            canvas.label((columns[3] + tile * cell + columns[4]) / 2, middle, "+=", "middle", mono=True)
+            canvas.label((columns[3] + tile * cell + columns[4]) / 2, middle, "→", "middle", mono=True)
         if narrow:
             thread = Text("total of thread (0, 0)")
             line = f"tile = {step}: {canvas.say(thread)} = {number(totals[0])}"

@@ -145,7 +145,7 @@ def measured_speeds(facts: Facts) -> dict[int, tuple[float, ...]]:
 def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Bars: the speeds of the kernels, and the peak rates of the ordinary units and of the tensor cores."""
     kernels: tuple[tuple[Ink, Text | str], ...] = (
-        (Ink.LIVE, "--tiled"),
+        (Ink.PLAIN, "--tiled"),
         (Ink.LIVE, "--tensor-core"),
         (Ink.RESULT, Text("without bank conflicts")),
     )

@@ -181,7 +181,7 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
         top += 20
         if first and len(shown) > 1 and not any(bank in front for _, front, _ in shown for bank in banks):
             # No pass needs these banks: one row is enough for all.
-            parts.append(_beside(top + 14, f"1–{len(shown)}", form))
+            parts.append(_beside(top + 14, say("pass", language, n=f"1–{len(shown)}"), form))
             parts.append(_wavefront({}, banks, top, form, conflict=False))
             top += _HIGH + 2 + 5
             continue

@@ -147,8 +147,13 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
     kind, name = "code", f'<a class="filename" href="{address}#L{first}-L{last}">{file["file"]}</a>'
     if _CHANGED in classes:  # in no file of the repository
         kind, name = "code changed", f'<span class="filename">{file["file"]}</span>'
-    key = f'<span class="key">{escape(say("named-lines", edition))}</span>' if NAMED in block[0] else ""
-    caption = f"<figcaption>{name} <span>{escape(lines_shown)}</span>{key}</figcaption>"
+    key = "".join(
+        f'<span class="key" data-sign="{sign}">{escape(say(phrase, edition))}</span>'
+        for mark, sign, phrase in ((REMOVED, "−", "removed-lines"), (NAMED, "▸", "named-lines"))
+        if mark in block[0]
+    )
+    keys = f'<span class="keys">{key}</span>' if key else ""
+    caption = f"<figcaption>{name} <span>{escape(lines_shown)}</span>{keys}</figcaption>"
     return f'<figure class="{kind}">{caption}{shown}</figure>{after}'
 
 
