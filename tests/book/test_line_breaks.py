@@ -28,11 +28,22 @@ from tooling.book.site.typography.line_breaks import keep_together
         (f"<code>{'x' * 40}</code>", f"<code>{'x' * 40}</code>"),
         (
             "<code>uv run tooling profile p05 --solution</code>을",
-            '<code>uv run tooling profile p05 <span class="short">--solution</span></code>\u2060을',
+            '<code><span class="short">uv run</span> <span class="short">tooling profile p05</span>'
+            ' <span class="short">--solution</span></code>\u2060을',
+        ),
+        (
+            "<code>uv run tooling profile p16_tile_tensor --target nvidia</code>",
+            '<code><span class="short">uv run</span> '
+            '<span class="medium">tooling profile p16_tile_tensor</span>'
+            ' <span class="short">--target nvidia</span></code>',
+        ),
+        (
+            "<code>var vector = load[SIMD_WIDTH, alignment=ALIGN](i)</code>",
+            '<code><span class="short">var vector =</span> load[SIMD_WIDTH, alignment=ALIGN](i)</code>',
         ),
         (
             "<code>a number of cells less -1 and x - y</code>",
-            '<code>a number of cells less <span class="short">-1</span> and x - y</code>',
+            '<code class="medium">a number of cells less <span class="short">-1</span> and x - y</code>',
         ),
         (
             '<pre><code class="language-bash">ls</code></pre>',

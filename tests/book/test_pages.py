@@ -301,7 +301,7 @@ def test_included_code_has_a_caption_with_file_and_lines(checkout: Project) -> N
 
 def test_prose_among_columns_goes_on_below_itself_and_rows_do_not() -> None:
     row = f"name  0  {'x' * 80}"
-    prose = "A line without columns that is longer than a phone is wide"
+    prose = "The exception was at PC 0x7ffd8f7a1ae0  p09_add_10_…  (p09.mojo:20)"  # spaces as between columns
     shown = highlight_page(
         f'<pre><code class="language-text">{prose}\n{row}\n{row}\n</code></pre>', "https://x", "en"
     )
@@ -314,7 +314,7 @@ def test_prose_among_columns_goes_on_below_itself_and_rows_do_not() -> None:
 def test_columns_that_a_program_printed_are_two_spaces_apart() -> None:
     printed = "device: H200\nname          n   time\na &lt; b         8    1.5\n"
     shown = highlight_page(f'<pre><code class="language-text">{printed}</code></pre>', REPOSITORY, "en")
-    tight = "device: H200\nname   n  time\na &lt; b  8   1.5\n"
+    tight = '<span class="wrapped">device: H200</span>\nname   n  time\na &lt; b  8   1.5\n'
     assert shown == f'<pre><code class="language-text columns" style="--columns:14">{tight}</code></pre>'
 
 

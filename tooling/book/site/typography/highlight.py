@@ -67,12 +67,14 @@ _BLOCK = re.compile(
 _FILE = re.compile(r" file:(?P<file>[^ #]+)#L(?P<first>\d+)-L(?P<last>\d+)(?:@(?P<ranges>[\d+-]+))?")
 _LONG = re.compile(r"^( *)\S.{37,}$", re.MULTILINE)
 """A line of output that may go on below itself, further in than it begins."""
-_TABLE_ROW = re.compile(r"^\S.*?\S {2,}\S.*? {2,}\S", re.MULTILINE)  # three columns
+_TABLE_ROW = re.compile(r"^(?:\S+ ){0,3}\S+ {2,}\S.*? {2,}\S", re.MULTILINE)
+"""Three columns, the first of at most four words: a sentence of a debugger has two spaces in places, too."""
 _COLUMNS = 75
 """Letters in the rows of a table that fit on a phone, in small letters."""
-_PROSE = re.compile(rf"^(?!{_TABLE_ROW.pattern[1:]})()\S.{{37,}}")
-"""A line of output among those of a table, which may go on below itself, too; it is not indented, so group 1
-is empty.
+_PROSE = re.compile(rf"^(?!{_TABLE_ROW.pattern[1:]})()\S.*")
+"""A line of output among those of a table, which may go on below itself and is not scrolled with them.
+
+It is not indented, so group 1 is empty.
 """
 _SHELLS = ("bash", "console", "sh")
 _COMMAND = re.compile(r"^.+\n?", re.MULTILINE)

@@ -6,8 +6,14 @@ import re
 
 _LONGEST = 26  # letters that fit beside a list's bullet on a screen of 360 pixels
 _SHORT = re.compile(rf"<code>([^<]{{1,{_LONGEST}}})</code>")
+_MEDIUM = 36
+"""Letters of code that stay in one line on wider screens."""
 _LONG = re.compile(r"<code>([^<]+)</code>")
-_FLAG = re.compile(r"(?<=\s)--?\w[\w-]*")  # browsers break lines after a hyphen
+_PARTS = re.compile(
+    r"(?<=<code>)uv run(?= )|(?<= )tooling [a-z-]+ [\w.]+|(?<=<code>)(?:var )?\w+ \+?=(?= )"
+    r"|(?<=\s)(?:--[a-z][\w-]*(?: [a-z][\w./-]*)?|-\w+)"
+)
+"""What stays in one line of longer code: a command with its program, an option with its value, `name =`."""
 _PUZZLE = re.compile(r"<a (?=[^>]*>(?:[Pp]uzzle|퍼즐) \d+</a>)")
 _EQUATION = re.compile(
     r"(</code>|</em>) ([=%<>≤×−+-]) (?=<code|<em>|\d)|(?<=</em>) (mod) (?=\d)|(\d) ([=%×]) (?=<code|<em>)"
@@ -32,10 +38,19 @@ def keep_together(html: str) -> str:
     """The rendered page without these line breaks."""
     html = _PUZZLE.sub('<a class="short" ', html)
     html = _SHORT.sub(r'<code class="short">\1</code>', html)
-    html = _LONG.sub(lambda code: _FLAG.sub(r'<span class="short">\g<0></span>', code[0]), html)
+    html = _LONG.sub(_broken_between_parts, html)
     html = _EQUATION.sub(_unbroken_equation, html)
     html = _UNBROKEN.sub(lambda found: found[0] if found[0][0] == "<" else _joined(found[0]), html)
     return _PARTICLE.sub(rf"\g<0>{_JOINER}", html)
+
+
+def _broken_between_parts(code: re.Match[str]) -> str:
+    parts = _PARTS.sub(lambda part: f'<span class="{_size(part[0])}">{part[0]}</span>', code[0])
+    return parts.replace("<code>", '<code class="medium">', 1) if len(code[1]) <= _MEDIUM else parts
+
+
+def _size(part: str) -> str:
+    return "short" if len(part) <= _LONGEST else "medium"
 
 
 def _unbroken_equation(found: re.Match[str]) -> str:
