@@ -56,7 +56,7 @@ def matmul_idiomatic_tiled[
 # ANCHOR_END: matmul_idiomatic_tiled_tile_tensor
 
 
-# ANCHOR: tensor_core_matrix_multiplication_tile_tensor
+# ANCHOR: tensor_core_fragments_tile_tensor
 comptime SIZE = 1024
 # A block computes a tile of BM x BN elements, with k in steps of BK.
 comptime BM = 128
@@ -140,6 +140,10 @@ def store_fragment[
     output[r + 8, c + 1] = value[3]
 
 
+# ANCHOR_END: tensor_core_fragments_tile_tensor
+
+
+# ANCHOR: tensor_core_matrix_multiplication_tile_tensor
 def tensor_core_matrix_multiplication[
     LayoutType: TensorLayout, size: Int
 ](

@@ -62,7 +62,7 @@ def matmul_idiomatic_tiled[
 # ANCHOR_END: matmul_idiomatic_tiled
 
 
-# ANCHOR: tensor_core_matrix_multiplication_solution
+# ANCHOR: tensor_core_fragments
 comptime SIZE = 1024
 # A block computes a tile of BM x BN elements, with k in steps of BK.
 comptime BM = 128
@@ -146,6 +146,10 @@ def store_fragment[
     output[r + 8, c + 1] = value[3]
 
 
+# ANCHOR_END: tensor_core_fragments
+
+
+# ANCHOR: tensor_core_matrix_multiplication_solution
 def tensor_core_matrix_multiplication[
     layout: Layout, size: Int
 ](
