@@ -32,6 +32,11 @@ from tooling.book.site.typography.line_breaks import keep_together
             ' <span class="short">--solution</span></code>\u2060을',
         ),
         (
+            "<code>uv run tooling next</code>",
+            '<code class="medium"><span class="short">uv run</span> '
+            '<span class="short">tooling next</span></code>',
+        ),
+        (
             "<code>uv run tooling profile p16_tile_tensor --target nvidia</code>",
             '<code><span class="short">uv run</span> '
             '<span class="medium">tooling profile p16_tile_tensor</span>'

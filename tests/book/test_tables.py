@@ -39,6 +39,16 @@ def test_the_cells_of_a_wide_table_have_the_heads_of_their_columns() -> None:
     assert "data-head" not in mark_cells(f"<table><thead>{heads}</thead>{numbers}</table>")
 
 
+def test_a_line_may_break_in_a_long_name_beside_numbers() -> None:
+    head = "<table><thead><tr><th>kernel</th><th>sectors</th></tr></thead>"
+    row = '<tr><td><code class="short">{}</code></td><td>{}</td></tr>'
+    shown = mark_cells(f"{head}{row.format('two_way_kernel', 8)}{row.format('short_kernel', 2)}</table>")
+    assert "<code>two_<wbr>way_<wbr>kernel</code>" in shown
+    assert '<code class="short">short_kernel</code>' in shown
+    texts = f"{head}{row.format('two_way_kernel', 'many')}</table>"
+    assert mark_cells(texts) == texts
+
+
 @pytest.mark.parametrize(
     "table",
     [

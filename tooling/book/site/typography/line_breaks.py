@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 _LONGEST = 26  # letters that fit beside a list's bullet on a screen of 360 pixels
-_SHORT = re.compile(rf"<code>([^<]{{1,{_LONGEST}}})</code>")
+_SHORT = re.compile(rf"<code>((?!uv run )[^<]{{1,{_LONGEST}}})</code>")
 _MEDIUM = 36
 """Letters of code that stay in one line on wider screens."""
 _LONG = re.compile(r"<code>([^<]+)</code>")
 _PARTS = re.compile(
-    r"(?<=<code>)uv run(?= )|(?<= )tooling [a-z-]+ [\w.]+|(?<=<code>)(?:var )?\w+ \+?=(?= )"
+    r"(?<=<code>)uv run(?= )|(?<= )tooling [a-z-]+(?: [\w.]+)?|(?<=<code>)(?:var )?\w+ \+?=(?= )"
     r"|(?<=\s)(?:--[a-z][\w-]*(?: [a-z][\w./-]*)?|-\w+)"
 )
 """What stays in one line of longer code: a command with its program, an option with its value, `name =`."""

@@ -13,6 +13,7 @@ from itertools import count
 _TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)  # one from Markdown: those of directives have a class
 _ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<(?P<name>t[dh])>(?P<content>.*?)</t[dh]>", re.DOTALL)
+_NAME = re.compile(r'(?<=<tr><td>)<code(?: class="\w+")?>(\w{14,})(?=</code></td>)')  # at the head of a row
 _TAG = re.compile(r"<[^>]+>")
 _UNIT = r"[%×]|[kmµn]?s|[kMGT]?i?B(?:/s)?|[GT]FLOP/s|bytes|바이트"
 _NUMBER = re.compile(rf"[−-]?\d[\d.,]*\s?(?:{_UNIT})?|nan|[–—-]?")
@@ -36,7 +37,14 @@ def _mark(table: str) -> str:
     if stacked:
         table = table.replace("<table>", '<table class="stacked">', 1)
     labels = [_text(head) for head in heads] if stacked else []
+    if numbers:
+        table = _NAME.sub(_breakable, table)
     return _ROW.sub(lambda row: _mark_row(row[0], numbers, labels), table)
+
+
+def _breakable(name: re.Match[str]) -> str:
+    """A long name, in which a line may break on a narrow screen."""
+    return f"<code>{name[1].replace('_', '_<wbr>')}"
 
 
 def _is_number(cell: str) -> bool:
