@@ -16,6 +16,7 @@ from tooling.text import Text
 _OUTPUT, _A = 0, 1  # the kernels' arguments
 _SIMPLE = "p14_tile_tensor --simple"
 _COMPLETE = "p14_tile_tensor --complete"
+_NAMES, _INSET = 146, 9  # from the left edge to the cells of a race, and from these to the right edge
 
 
 def offset(move: Move) -> int:
@@ -64,78 +65,128 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-class Slots(Struct, frozen=True):
-    """Neighbouring elements of shared memory at one moment.
+class _Moment(Struct, frozen=True):
+    """Neighbouring elements of shared memory after one action.
 
     Attributes:
-        values: what they hold.
-        changed: which of them was just written; None for all.
-        read: which of them was just read.
-        wrong: whether what was written there is wrong.
+        label: the action.
+        values: what the elements hold.
+        inks: of the elements.
     """
 
+    label: Text
     values: tuple[float, ...]
-    changed: int | None = None
-    read: int | None = None
-    wrong: bool = False
+    inks: tuple[Ink, ...]
 
-    def draw(self, canvas: Canvas, x: float, y: float, side: float) -> None:
-        """Draws them in a row: the one that was read is marked, and those that were not written are pale."""
-        for index, value in enumerate(self.values):
-            written = Ink.WRONG if self.wrong else Ink.LIVE
-            ink = written if self.changed in (None, index) else Ink.SPARE
-            ink = Ink.MARK if index == self.read else ink
-            canvas.cell(x + index * side, y, side, side, number(value), ink=ink)
+
+class _Order(Struct, frozen=True):
+    """One order of the read and the write of the same element.
+
+    Attributes:
+        title: what comes first.
+        moments: from top to bottom.
+        read: which of them is the read; the value was stored in the one before it.
+        write: which of them is the write.
+        verdict: the sum that the reader stores.
+        wrong: whether this is not the sum of the loaded elements.
+    """
+
+    title: Text
+    moments: tuple[_Moment, ...]
+    read: int
+    write: int
+    verdict: Text
+    wrong: bool
+
+
+_WRITER, _READER = 3, 4  # the threads of the race, and the elements that they write
+
+
+def _orders(facts: Facts) -> tuple[_Order, _Order]:
+    """The two orders in which thread 4 may read the element that thread 3 writes."""
+    loaded = shared_moves(facts.trace(_SIMPLE), block=0)[0].cells
+    held = tuple(value for value in loaded[_WRITER - 1 : _READER + 1] if value is not None)
+    left, own, last = held
+    read = Text("T{reader} reads `shared[{writer}]`").of(reader=_READER, writer=_WRITER)
+    write = Text("T{writer} writes `shared[{writer}]`").of(writer=_WRITER)
+    finish = Text("T{reader} writes `shared[{reader}]`").of(reader=_READER)
+    spare, live = Ink.SPARE, Ink.LIVE
+    orders = []
+    for reads_first in (True, False):
+        seen = own if reads_first else left + own
+        reading = _Moment(read, (left, seen, last), (spare, Ink.MARK, spare))
+        writing = _Moment(write, (left, left + own, last), (spare, live, spare))
+        got, right = last + seen, last + own
+        sums = {"reader": _READER, "last": number(last), "seen": number(seen), "got": number(got)}
+        orders.append(
+            _Order(
+                Text("T{reader} reads before T{writer} writes").of(reader=_READER, writer=_WRITER)
+                if reads_first
+                else Text("T{writer} writes before T{reader} reads").of(reader=_READER, writer=_WRITER),
+                (
+                    _Moment(Text("loaded"), held, (live,) * 3),
+                    *((reading, writing) if reads_first else (writing, reading)),
+                    _Moment(
+                        finish,
+                        (left, left + own, got),
+                        (spare, spare, live if got == right else Ink.WRONG),
+                    ),
+                ),
+                1 if reads_first else 2,
+                2 if reads_first else 1,
+                Text("`shared[{reader}] = {last} + {seen} = {got}`, right").of(**sums)
+                if got == right
+                else Text("`shared[{reader}] = {last} + {seen} = {got}`, not {right}: wrong").of(
+                    right=number(right), **sums
+                ),
+                got != right,
+            )
+        )
+    return orders[0], orders[1]
 
 
 def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """shared[2:5] in the first step without a barrier in the middle, in two orders of two threads."""
-    loaded = shared_moves(facts.trace(_SIMPLE), block=0)[0].cells
-    first, writer, reader = 2, 3, 4
-    held = tuple(value for value in loaded[first : reader + 1] if value is not None)
-    right = held[1] + held[2]
-    read = Text("T{reader} reads `shared[{writer}]`").of(reader=reader, writer=writer)
-    write = Text("T{writer} writes `shared[{writer}]`").of(writer=writer)
-    finish = Text("T{reader} writes `shared[{reader}]`").of(reader=reader)
-    side, row, names = 34, 46, 172
-    panel, gap, high = names + 3 * side, 40, 252
-    canvas = sheet(panel + 16, 2 * high) if narrow else sheet(2 * panel + gap + 16, high)
-    orders = (
-        (Text("Read first"), (read, write)),
-        (Text("Write first"), (write, read)),
-    )
-    for number_of_panel, (title, order) in enumerate(orders):
-        x = 8 if narrow else 8 + number_of_panel * (panel + gap)
-        y = number_of_panel * high if narrow else 0
-        canvas.label(x, y + 14, title, bold=True)
-        for index in range(len(held)):
-            middle = x + names + (index + 0.5) * side
-            canvas.label(middle, y + 38, str(first + index), "middle", size=Size.LABEL, quiet=True)
-        left, own, last = held
-        seen = left + own if order[0] is write else own
-        rows = [(Text("loaded"), Slots(held))]
-        written = False
-        for action in order:
-            written = written or action is write
-            values = (left, left + own if written else own, last)
-            rows.append((action, Slots(values, *((1,) if action is write else (-1, 1)))))
-        rows.append((finish, Slots((left, left + own, last + seen), 2, wrong=last + seen != right)))
-        for index, (label, slots) in enumerate(rows):
-            top = y + 50 + index * row
-            canvas.label(x, top + side / 2, label, size=Size.VALUE, quiet=not index)
-            slots.draw(canvas, x + names, top, side)
-        got = last + seen
-        verdict = (
-            Text("`shared[{reader}] = {got}`, right").of(reader=reader, got=number(got))
-            if got == right
-            else Text("`shared[{reader}] = {got}`, not {right}: wrong").of(
-                reader=reader, got=number(got), right=number(right)
-            )
-        )
-        colour = None if got == right else canvas.shade.marks[Ink.WRONG][2]
-        below = y + 50 + 3 * row + side + 16
-        canvas.label(x + panel, below, verdict, "end", size=Size.VALUE, bold=True, colour=colour)
+    orders = _orders(facts)
+    high = 296
+    canvas = sheet(356, 2 * high + 20) if narrow else sheet(704, high)
+    for index, order in enumerate(orders):
+        x, y = (1, index * (high + 20)) if narrow else (1 + index * 370, 0)
+        _draw_order(canvas, order, (x, y), 354 if narrow else 332)
     return canvas
+
+
+def _draw_order(canvas: Canvas, order: _Order, corner: tuple[float, float], wide: float) -> None:
+    """The elements after each action, with an arrow for each value that is added."""
+    x, y = corner
+    side, high, pitch = 44, 34, 54
+    gap = (wide - _INSET - _NAMES - 3 * side) / 2
+    canvas.label(x, y + 8, order.title, bold=True)
+
+    def left(element: int) -> float:
+        return x + _NAMES + element * (side + gap)
+
+    def top(moment: int) -> float:
+        return y + 52 + moment * pitch
+
+    for element in range(3):
+        name = f"shared[{_WRITER - 1 + element}]"
+        accessed = element == 1
+        middle = left(element) + side / 2
+        canvas.label(middle, y + 36, name, "middle", size=Size.SMALL, mono=True, bold=accessed)
+    first = min(order.read, order.write)
+    canvas.frame(left(1) - 6, top(first) - 6, side + 12, pitch + high + 12, dashed=True)
+    for index, moment in enumerate(order.moments):
+        canvas.label(x, top(index) + high / 2, moment.label, quiet=not index)
+        for element, (value, ink) in enumerate(zip(moment.values, moment.inks, strict=True)):
+            canvas.cell(left(element), top(index), side, high, number(value), ink=ink)
+    middle = high / 2
+    canvas.side_curve(left(0) + side + 2, top(0) + middle, left(1) - 2, top(order.write) + middle)
+    path = left(1) + side / 2
+    canvas.curve(path, top(order.read - 1) + high + 2, path, top(order.read) - 2, marked=True)
+    canvas.side_curve(left(1) + side + 2, top(order.read) + middle, left(2) - 2, top(3) + middle, marked=True)
+    colour = canvas.shade.marks[Ink.WRONG][2] if order.wrong else None
+    canvas.label(x + wide, top(3) + high + 18, order.verdict, "end", bold=True, colour=colour)
 
 
 def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
@@ -263,9 +314,10 @@ FIGURES = (
     Figure(
         "p14-race",
         Text(
-            "The first step without a barrier between reading and writing; what thread 4 reads is marked. If "
-            "thread 3 writes before it, element 2 is added to `shared[4]` in this step already, and once "
-            "more in the next."
+            "The first step without a barrier between reading and writing. The order of the two accesses to "
+            "`shared[3]` (dashed frame) is not defined; what thread 4 reads and adds to `shared[4]` is "
+            "marked. If thread 3 writes first, element 2 is part of `shared[4]` in this step already, and is "
+            "added once more in the next."
         ),
         Text(
             "The elements shared[2], shared[3] and shared[4] hold 2, 3 and 4. Read first: thread 4 reads 3 "
