@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet
-from tooling.book.figures.charts import Bar, draw_bars
+from tooling.book.figures.charts import Axis, Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Square, draw_grids, tally
@@ -46,7 +46,8 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         last = [kernel[-1] for kernel in measured(facts, program).values()]
         best = max(each.of_copy for each in last)
         rows[f"p{puzzle}"] = (Bar(best, f"{best:.2f}", Ink.RESULT),)
-    return draw_bars(sheet, rows, narrow=narrow)
+    axis = Axis(Text("bandwidth relative to a copy"), (0, 0.25, 0.5, 0.75, 1))
+    return draw_bars(sheet, rows, axis, narrow=narrow)
 
 
 FIGURES = (

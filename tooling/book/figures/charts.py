@@ -15,6 +15,8 @@ _TICK = 4  # the length of a line at an axis, in pixels
 _DECIMALS = 100  # values below it have one
 _CLEAR = 8  # how far a line may rise below a value without touching it
 _LIMITS = 44  # the room above bars for the names and values of limits
+_AXIS = 42  # the height of an axis below bars
+_PAGE, _PHONE = 704, 356  # pixels of a line of text, and of a drawing on a narrow screen
 _TICKS_APART = 9  # from the left edge to an axis, without the labels of its ticks
 
 
@@ -46,11 +48,11 @@ class Series(Struct, frozen=True):
 
 
 class Axis(Struct, frozen=True):
-    """A vertical axis.
+    """An axis of values.
 
     Attributes:
         title: with the unit.
-        ticks: the values with a label, the lowest and the highest at the ends.
+        ticks: the values with a label; those of a vertical axis begin and end at its ends.
         logarithmic: otherwise linear.
     """
 
@@ -86,15 +88,16 @@ def draw_chart(
     """
     small = Size.SMALL if narrow else Size.LABEL
     left = _TICKS_APART + math.ceil(max(measured(f"{tick:,g}", small) for tick in axis.ticks))
-    top, wide, high = (34, 346 - left, 230) if narrow else (34, 600, 270)
+    top, wide, high = (34, _PHONE - 1 - left, 230) if narrow else (34, _PAGE - 1 - left, 270)
     values = sorted(series[0].points)
     first, last = math.log2(values[0]), math.log2(values[-1])
-    canvas = sheet(left + wide + 8, top + high + 43)
+    end = max(14, math.ceil(measured(_short(values[-1]), small) / 2) + 1)  # room for half of the last label
+    canvas = sheet(_PHONE if narrow else _PAGE, top + high + 43)
     _draw_axis(canvas, axis, (left, top, wide, high), small)
 
     def place(x: int, y: float) -> tuple[float, float]:
         across = (math.log2(x) - first) / (last - first)
-        return left + 14 + (wide - 28) * across, top + high * (1 - axis.share(y))
+        return left + 14 + (wide - 14 - end) * across, top + high * (1 - axis.share(y))
 
     for index, value in enumerate(values):
         x, bottom = place(value, axis.ticks[0])[0], top + high
@@ -210,75 +213,138 @@ class Limit(Struct, frozen=True):
     text: Text | str
 
 
+class _Field(Struct, frozen=True):
+    """Where the bars are.
+
+    Attributes:
+        left, right: the ends of the horizontal axis.
+        names: the left end of the names of bars beside the axis; None if they are in the bars or behind.
+        scale: pixels of a unit.
+        lines: the x of each limit.
+        high: the height of a bar.
+    """
+
+    left: float
+    right: float
+    names: float | None
+    scale: float
+    lines: Sequence[float]
+    high: int
+
+
 def draw_bars(
     sheet: Sheet,
     rows: Mapping[str, Sequence[Bar]],
+    axis: Axis,
     *,
     key: Sequence[tuple[Ink, Text]] = (),
     limits: Sequence[Limit] = (),
+    names_apart: bool = False,
     narrow: bool = False,
 ) -> Canvas:
-    """Draws bars for each name, on one linear scale.
+    """Draws bars for each name, on one linear scale, as wide as the text.
 
     Args:
         sheet: creates the canvas of a width and height.
         rows: the bars of each name, the same number for all, from top to bottom.
+        axis: the horizontal one; it begins at zero.
         key: what the colours mean, in a line below the bars.
         limits: lines that are named above the bars.
+        names_apart: the names of bars are at their left, where lines cannot cross them.
         narrow: for narrow screens.
     """
     size = Size.LABEL if narrow else Size.VALUE
-    canvas = sheet(0, 0)
-    left = math.ceil(11 + max(canvas.length(name, size, mono=True) for name in rows))
-    wide, high = (226, 20) if narrow else (440, 22)
+    canvas = sheet(_PHONE if narrow else _PAGE, 0)
+    above = 22 if narrow and names_apart else 0  # of a row's name, which otherwise is beside its bars
+    field = _field(canvas, rows, limits, size, names_apart=names_apart, above=above)
     each = max(map(len, rows.values()))
-    step = each * (high + 4) + 14
-    top = _LIMITS if limits else 12
-    bottom = top + len(rows) * step
-    canvas.width, canvas.height = left + wide + 66, bottom + (26 if key else 0)
-    if key:
-        canvas.legend(left, bottom + 10, *key)
-    longest = max([bar.value for bars in rows.values() for bar in bars] + [each.value for each in limits])
-    lines = [left + limit.value / longest * wide for limit in limits]
-    for x, limit in zip(lines, limits, strict=True):
+    step = each * (field.high + 4) + 14 + above
+    top = _LIMITS if limits else 6
+    bottom = top + len(rows) * step - 8
+    canvas.height = bottom + _AXIS + (28 if key else 0)
+    for x, limit in zip(field.lines, limits, strict=True):
         canvas.label(x, 10, limit.name, "middle", size=Size.LABEL, quiet=True)
         canvas.label(x, 26, limit.text, "middle", size=Size.LABEL)
-        _line(canvas, [(x, _LIMITS - 6), (x, bottom - 12)], canvas.shade.text, 1.5)
+        _line(canvas, [(x, _LIMITS - 6), (x, bottom)], canvas.shade.text, 1.5)
     for line, (name, bars) in enumerate(rows.items()):
         y = top + line * step
-        middle = y + each * (high + 4) / 2 - 2
+        middle = y + 8 if above else y + each * (field.high + 4) / 2 - 2
         canvas.label(1, middle, name, bold=True, mono=True, size=size)
         for index, bar in enumerate(bars):
-            _draw_bar(canvas, bar, (left, y + index * (high + 4), bar.value / longest * wide, high), lines)
+            _draw_bar(canvas, bar, field, y + above + index * (field.high + 4))
+    _draw_units(canvas, axis, field, bottom)
+    if key:
+        canvas.legend(1 if narrow else field.left, bottom + _AXIS + 18, *key)
     return canvas
 
 
-def _draw_bar(
-    canvas: Canvas, bar: Bar, place: tuple[float, float, float, float], lines: Sequence[float]
-) -> None:
-    """A bar with its value and its name, on a background where they would cross a line.
+def _field(
+    canvas: Canvas,
+    rows: Mapping[str, Sequence[Bar]],
+    limits: Sequence[Limit],
+    size: Size,
+    *,
+    names_apart: bool,
+    above: int,
+) -> _Field:
+    """Where the bars are if they, their values and the limits fill the canvas."""
+    bars = [bar for row in rows.values() for bar in row]
+    heads = max(canvas.length(name, size, mono=True) for name in rows)
+    left = 1.0 if above else math.ceil(11 + heads)
+    names = None
+    if names_apart:
+        names = left
+        left = math.ceil(left + max(canvas.length(bar.name, Size.LABEL, mono=_code(bar)) for bar in bars) + 8)
+    right = canvas.width - 1
+    whole = right - left
+    # The name of a bar that is too short for it is behind its value.
+    scales = [(whole - 6 - canvas.length(bar.text, Size.LABEL)) / bar.value for bar in bars]
+    for limit in limits:
+        half = max(canvas.length(text, Size.LABEL) for text in (limit.name, limit.text)) / 2
+        scales.append((whole - half) / limit.value)
+    scale = min(scales)
+    lines = [left + limit.value * scale for limit in limits]
+    return _Field(left, right, names, scale, lines, 20 if canvas.width == _PHONE else 22)
 
-    Args:
-        place: its left, its upper end, its length, and its height.
-        lines: the x of each.
-    """
-    left, top, length, high = place
-    middle, size = top + high / 2, Size.LABEL
-    canvas.cell(left, top, length, high, ink=bar.ink)
-    code = isinstance(bar.name, str)
+
+def _code(bar: Bar) -> bool:
+    """Whether the name of a bar is code."""
+    return isinstance(bar.name, str)
+
+
+def _draw_bar(canvas: Canvas, bar: Bar, field: _Field, top: float) -> None:
+    """A bar with its value and its name; a value that a limit would cross is behind this line."""
+    middle, size = top + field.high / 2, Size.LABEL
+    length = bar.value * field.scale
+    canvas.cell(field.left, top, length, field.high, ink=bar.ink)
     behind = [(bar.text, False)]
-    if canvas.length(bar.name, size, mono=code) + 12 > length:
-        behind.append((bar.name, code))
+    if field.names is not None:
+        canvas.label(field.left - 8, middle, bar.name, "end", size=size, mono=_code(bar))
+    elif canvas.length(bar.name, size, mono=_code(bar)) + 12 > length:
+        behind.append((bar.name, _code(bar)))
     elif bar.name:
         _, _, colour = canvas.shade.marks[bar.ink]
-        canvas.label(left + 8, middle, bar.name, size=size, mono=code, colour=colour)
+        canvas.label(field.left + 8, middle, bar.name, size=size, mono=_code(bar), colour=colour)
     wide = sum(canvas.length(text, size, mono=mono) + 7 for text, mono in behind)
-    x = left + length + 6
-    if any(x - 4 < line < x + wide for line in lines):
-        canvas.ground(x - 3, middle - high / 2, wide - 1, high)
+    x = field.left + length + 6
+    for line in sorted(field.lines):
+        if x - 6 < line < x + wide - 4:
+            x = line + 6
     for text, mono in behind:
         canvas.label(x, middle, text, size=size, mono=mono, quiet=text is bar.name)
         x += canvas.length(text, size, mono=mono) + 7
+
+
+def _draw_units(canvas: Canvas, axis: Axis, field: _Field, y: float) -> None:
+    """The horizontal axis below the bars, with its ticks and its title."""
+    _line(canvas, [(field.left, y), (field.right, y)], canvas.shade.arrow, 1)
+    for tick in axis.ticks:
+        x = field.left + tick * field.scale
+        _line(canvas, [(x, y), (x, y + _TICK)], canvas.shade.arrow, 1)
+        canvas.label(x, y + 14, f"{tick:,g}", "middle", size=Size.LABEL, quiet=True)
+    half = canvas.length(axis.title, Size.LABEL) / 2
+    middle = min((field.left + field.right) / 2, canvas.width - 1 - half)
+    canvas.label(middle, y + 33, axis.title, "middle", size=Size.LABEL, quiet=True)
 
 
 def _short(value: int) -> str:

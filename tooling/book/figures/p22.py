@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
-from tooling.book.figures.charts import Bar, draw_bars
+from tooling.book.figures.charts import Axis, Bar, draw_bars
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import graph_times
@@ -178,10 +178,11 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     times = graph_times(facts, "p22 --benchmark")
     names = {"CPU": "CPU", "GPU, four kernels": "--unfused", "GPU, one kernel": "--fused"}
     rows = {
-        name: (Bar(times[measured], f"{times[measured]:.1f} µs", Ink.RESULT),)
+        name: (Bar(times[measured], f"{times[measured]:.1f}", Ink.RESULT),)
         for measured, name in names.items()
     }
-    return draw_bars(sheet, rows, narrow=narrow)
+    axis = Axis(Text("time (µs)"), (0, 10, 20, 30))
+    return draw_bars(sheet, rows, axis, narrow=narrow)
 
 
 FIGURES = (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
-from tooling.book.figures.charts import Bar, Limit, draw_bars
+from tooling.book.figures.charts import Axis, Bar, Limit, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import measured
@@ -161,7 +161,8 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         Limit(peak, Text("ordinary units"), f"{peak:.0f} TFLOP/s"),
         Limit(_TENSOR_CORES, Text("tensor cores"), f"{_TENSOR_CORES} TFLOP/s"),
     )
-    return draw_bars(sheet, rows, limits=limits, narrow=narrow)
+    axis = Axis("TFLOP/s", (0, 100, 200, 300, 400))
+    return draw_bars(sheet, rows, axis, limits=limits, names_apart=True, narrow=narrow)
 
 
 FIGURES = (

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
-from tooling.book.figures.charts import Bar, draw_bars
+from tooling.book.figures.charts import Axis, Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
@@ -113,7 +113,9 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         )
         for kernel, (time,) in times.items()
     }
-    return draw_bars(sheet, rows, narrow=narrow)
+    key = ((Ink.LIVE, Text("sectors")), (Ink.RESULT, Text("time")))
+    axis = Axis(Text("sectors relative to the least number, time relative to a copy"), (0, 1, 2, 3, 4))
+    return draw_bars(sheet, rows, axis, key=key, narrow=narrow)
 
 
 def draw_elements(facts: Facts, sheet: Sheet) -> Canvas:
