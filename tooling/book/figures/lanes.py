@@ -16,6 +16,7 @@ WARP = 32  # lanes on NVIDIA GPUs and on the simulated one
 _HIGH = 30
 _BELOW_ARROWS = 34  # from a row to the next one, where arrows lead there
 _BELOW_CURVES, _BY_DISTANCE, _MOST_BELOW = 36, 12, 84  # where some lead to another thread
+_STEEP = 1.35  # how much higher such a gap is on a narrow screen, where threads exchange values
 _BELOW_CALL = 56  # where a function stands between the rows
 _PAGE = 704  # pixels of a line of text
 _PHONE = 356  # pixels of a drawing on a narrow screen
@@ -82,6 +83,7 @@ class _Places(Struct, frozen=True):
         left, right: the edges of all columns.
         side, high: the size of a cell, with the space around it.
         above: the height of the label above each row; 0 if the labels are beside the rows.
+        narrow: for narrow screens.
     """
 
     at: Mapping[int, float]
@@ -91,6 +93,7 @@ class _Places(Struct, frozen=True):
     side: float
     high: int
     above: int
+    narrow: bool
 
     def middle(self, thread: int) -> float:
         return self.at[thread] + self.side / 2
@@ -178,7 +181,7 @@ def _places(
         else:
             at[column] = x
             x += side
-    return _Places(at, dots, left, x, side, 26 if narrow else _HIGH, 0 if beside else 16)
+    return _Places(at, dots, left, x, side, 26 if narrow else _HIGH, 0 if beside else 16, narrow)
 
 
 def _draw_head(canvas: Canvas, places: _Places, title: Text | str) -> None:
@@ -280,7 +283,10 @@ def _gap(row: Row, places: _Places) -> int:
     far = max((abs(order.index(one) - order.index(other)) for one, other in _shown(row, places)), default=0)
     barrier = _BARRIER if row.barrier else 0
     if far:
-        return min(_BELOW_CURVES + far * _BY_DISTANCE, _MOST_BELOW) + barrier
+        shown = _shown(row, places)
+        crossing = any((other := _partner(one, shown)) is not None and other > one for _, one in shown)
+        steep = _STEEP if places.narrow and crossing else 1
+        return round(steep * min(_BELOW_CURVES + far * _BY_DISTANCE, _MOST_BELOW)) + barrier
     return (_BELOW_ARROWS if row.arrows else _BELOW) + barrier
 
 
