@@ -142,7 +142,7 @@ def draw_mistake(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     middle = left + (side - gap) / 2
     for thread in reversed(range(len(judged))):  # the marked one last
         read = middle + right.index(judged[thread][0]) * side
-        canvas.arrow(read, high + 4, middle + thread * side, written - 3, marked=thread == 0)
+        canvas.arrow(read, high + 6, middle + thread * side, written - 3, marked=thread == 0)
     return canvas
 
 

@@ -261,6 +261,8 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             thread = Text("total of thread (0, 0)")
             line = f"tile = {step}: {canvas.say(thread)} = {number(totals[0])}"
             canvas.label(1, y - (12 if step else 36), line, size=Size.LABEL)
+        elif step == steps - 1:
+            canvas.label(columns[4] + tile * wide / 2, y - 15, "output", "middle", mono=True, bold=True)
     written = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, _BLOCK)}
     if [written[thread] for thread in range(cells)] != totals:
         raise ValueError("the kernel wrote other totals than the tiles give")
@@ -541,7 +543,8 @@ FIGURES: tuple[Figure, ...] = (
         "p16-tiled",
         Text(
             "The three steps of block (1, 0). The tile of `a` moves along a row of tiles, the tile of `b` "
-            "down a column of tiles; every step adds the product of the two tiles to the totals."
+            "down a column of tiles; every step adds the product of the two tiles to the totals. The totals "
+            "of the last step are the block’s tile of `output`."
         ),
         Text(
             "Three rows, one for each step. In step 0 the block copies the tile in row 0 and column 0 of a "
