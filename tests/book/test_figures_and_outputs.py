@@ -250,7 +250,7 @@ def test_a_picture_that_was_not_drawn_is_an_error(checkout: Project) -> None:
         ("p08", 0, "through the shared memory of its block"),
         ("p14", 0, "the element <code>offset</code> positions before its own, and the offset doubles"),
         ("p08", 1, "<code>a</code>와 <code>output</code>의"),
-        ("p16-copies", 0, "the threads (x,\N{NO-BREAK SPACE}y) that"),
+        ("p16-copies", 0, "the threads (<em>x</em>,\N{NO-BREAK SPACE}<em>y</em>) that"),
         ("p23-tiles", 0, "One thread for each tile."),
         ("p24-times", 0, "<code>traditional</code> and <code>simple-warp</code>"),
         ("p33-banks", 0, "its first element of <code>a</code>."),

@@ -28,7 +28,8 @@ _HEAD = re.compile(
 )
 _CODE = re.compile(r"`([^`]+)`")
 _PRODUCT = re.compile(r" × ")
-_PLACE = re.compile(r"(\(\w+), (\w+\))")
+_PLACE = re.compile(r"(\([\w*]+), ([\w*]+\))")
+_VARIABLE = re.compile(r"(`[^`]*`)|\*([A-Za-z]+)\*")
 _COLOUR = re.compile(r"(?<=[\": ])#[0-9a-fA-F]{3,8}(?=[\";} ])")
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _CENTRED = ' dominant-baseline="central"'
@@ -98,10 +99,11 @@ def _has_room_beside(picture: Picture) -> bool:
 
 
 def _caption(picture: Picture) -> str:
-    """The caption with its code marked up, and without breaks in products and places."""
+    """The caption with its code and its variables marked up, and without breaks in products and places."""
     unbroken = _PRODUCT.sub("\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}", picture.title)
     unbroken = _PLACE.sub("\\1,\N{NO-BREAK SPACE}\\2", unbroken)
-    return _CODE.sub(r"<code>\1</code>", unbroken)
+    emphasised = _VARIABLE.sub(lambda found: found[1] or f"<em>{found[2]}</em>", unbroken)
+    return _CODE.sub(r"<code>\1</code>", emphasised)
 
 
 def _inline(picture: Picture, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from enum import Enum, IntEnum
@@ -12,7 +13,7 @@ from itertools import pairwise
 from msgspec import Struct, field
 
 from tooling.book.phrases import pick
-from tooling.text import Sentence, Text
+from tooling.text import Sentence
 
 FONT = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', "
@@ -44,6 +45,7 @@ _WIDTHS = (
 )
 """The width of letters of the page's font, relative to its size."""
 _LETTER, _SYLLABLE = 0.59, 0.89  # of other letters, and of those of Korean
+_VARIABLE = re.compile(r"\*([A-Za-z]+)\*")  # of mathematics
 
 
 class Size(IntEnum):
@@ -162,7 +164,7 @@ class Canvas(Struct):
         y: float,
         width: float,
         height: float,
-        text: Text | str = "",
+        text: Sentence | str = "",
         *,
         ink: Ink = Ink.PLAIN,
         size: Size = Size.VALUE,
@@ -219,7 +221,7 @@ class Canvas(Struct):
         bold: bool = False,
         italic: bool = False,
     ) -> None:
-        """A line of text, centred on `y`; what is between backticks is code."""
+        """A line of text, centred on `y`; what is between backticks is code, between asterisks a variable."""
         colour = colour or (self.shade.quiet if quiet else self.shade.text)
         said = self.say(text)
         if not said:
@@ -234,7 +236,7 @@ class Canvas(Struct):
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}" '
             f'dominant-baseline="central" '
-            f'fill="{colour}"{family}{weight}{style}>{_with_code(said)}</text>'
+            f'fill="{colour}"{family}{weight}{style}>{escape(said) if mono else _marked_up(said)}</text>'
         )
 
     def name(
@@ -257,6 +259,7 @@ class Canvas(Struct):
         if mono:
             return len(said) * size * _ADVANCE
         prose, code = "".join(said.split("`")[::2]), "".join(said.split("`")[1::2])
+        prose = _VARIABLE.sub(r"\1", prose)
         return len(code) * size * _ADVANCE + _SAFETY * measured(prose, size)
 
     def plate(self, x: float, y: float, width: float, text: Sentence | str) -> None:
@@ -448,9 +451,10 @@ Sheet = Callable[[int, int], Canvas]
 """Creates the canvas of a width and height."""
 
 
-def _with_code(text: str) -> str:
-    """A line of text as SVG, with code in its own font where backticks enclose it."""
+def _marked_up(text: str) -> str:
+    """A line of text as SVG, with code in its own font where backticks enclose it, and italic variables."""
     parts = [escape(part) for part in text.split("`")]
+    parts[::2] = [_VARIABLE.sub(r'<tspan font-style="italic">\1</tspan>', prose) for prose in parts[::2]]
     parts[1::2] = [f'<tspan font-family="{MONO}">{code}</tspan>' for code in parts[1::2]]
     return "".join(parts)
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import TypeVar
 
 from msgspec import Struct
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size, measured
-from tooling.text import Text
+from tooling.text import Sentence, Text
+
+_Name = TypeVar("_Name", bound=Sentence | str)
 
 _TICK = 4  # the length of a line at an axis, in pixels
 _DECIMALS = 100  # values below it have one
@@ -234,7 +237,7 @@ class _Field(Struct, frozen=True):
 
 def draw_bars(
     sheet: Sheet,
-    rows: Mapping[str, Sequence[Bar]],
+    rows: Mapping[_Name, Sequence[Bar]],
     axis: Axis,
     *,
     key: Sequence[tuple[Ink, Text]] = (),
@@ -269,7 +272,7 @@ def draw_bars(
     for line, (name, bars) in enumerate(rows.items()):
         y = top + line * step
         middle = y + 8 if above else y + each * (field.high + 4) / 2 - 2
-        canvas.label(1, middle, name, bold=True, mono=True, size=size)
+        canvas.label(1, middle, name, bold=True, mono=isinstance(name, str), size=size)
         for index, bar in enumerate(bars):
             _draw_bar(canvas, bar, field, y + above + index * (field.high + 4))
     _draw_units(canvas, axis, field, bottom)
@@ -280,7 +283,7 @@ def draw_bars(
 
 def _field(
     canvas: Canvas,
-    rows: Mapping[str, Sequence[Bar]],
+    rows: Mapping[_Name, Sequence[Bar]],
     limits: Sequence[Limit],
     size: Size,
     *,
@@ -289,7 +292,7 @@ def _field(
 ) -> _Field:
     """Where the bars are if they, their values and the limits fill the canvas."""
     bars = [bar for row in rows.values() for bar in row]
-    heads = max(canvas.length(name, size, mono=True) for name in rows)
+    heads = max(canvas.length(name, size, mono=isinstance(name, str)) for name in rows)
     left = 1.0 if above else math.ceil(11 + heads)
     names = None
     if names_apart:

@@ -38,12 +38,10 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     _matrix(canvas, output, "output", written, Ink.RESULT)
     canvas.label(block + across * wide / 2, 14, Text("threads"), "middle", bold=True)
     for col in range(across):
-        canvas.label(
-            block + col * wide + wide / 2, 42, f"x = {col}", "middle", size=Size.LABEL, quiet=True, mono=True
-        )
+        canvas.label(block + col * wide + wide / 2, 42, f"*x* = {col}", "middle", size=Size.LABEL, quiet=True)
     live = _live(trace)
     for row, top in enumerate(tops):
-        canvas.label(block - 8, top + _SIDE / 2, f"y = {row}", "end", size=Size.LABEL, quiet=True, mono=True)
+        canvas.label(block - 8, top + _SIDE / 2, f"*y* = {row}", "end", size=Size.LABEL, quiet=True)
         for col in range(across):
             ink = Ink.LIVE if (row, col) in live else Ink.SPARE
             x = block + col * wide + 2
@@ -90,9 +88,9 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for col in range(across):
             over[row * size + col].append((row, col))
     if narrow:
-        canvas.label(left, 12, Text("threads: x, y"), size=Size.LABEL, quiet=True)
+        canvas.label(left, 12, Text("threads: *x*, *y*"), size=Size.LABEL, quiet=True)
     else:
-        canvas.name(76, Text("threads"), "(x, y)")
+        canvas.name(76, Text("threads"), Text("(*x*, *y*)"))
         canvas.name(cells + _SIDE / 2, "output")
         canvas.label(1, cells + _SIDE + 18, Text("offset"), size=Size.LABEL, quiet=True)
     for index, threads in over.items():
@@ -219,7 +217,7 @@ FIGURES = (
     Figure(
         "p04",
         Text(
-            "Nine threads for four elements. `x` counts the columns and `y` the rows; the pale threads have "
+            "Nine threads for four elements. *x* counts the columns and *y* the rows; the pale threads have "
             "no element."
         ),
         Text(

@@ -39,12 +39,12 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for thread in range(wide):
             middle = start(block, thread, 0) + cell / 2
             canvas.label(middle, 12, f"col {block * wide + thread}", "middle", size=Size.LABEL)
-            canvas.label(middle, 30, f"x = {thread}", "middle", size=Size.LABEL, quiet=True)
+            canvas.label(middle, 30, f"*x* = {thread}", "middle", size=Size.LABEL, quiet=True)
     for block in range(rows):
         for thread in range(high):
             middle = start(block, thread, 1) + cell / 2
             canvas.label(1, middle - 8, f"row {block * high + thread}", size=Size.LABEL)
-            canvas.label(1, middle + 9, f"y = {thread}", size=Size.LABEL, quiet=True)
+            canvas.label(1, middle + 9, f"*y* = {thread}", size=Size.LABEL, quiet=True)
     for y in range(rows):
         for x in range(columns):
             left, top = start(x, 0, 0) - _PAD, start(y, 0, 1) - _PAD
@@ -160,7 +160,7 @@ FIGURES = (
         "p07",
         Text(
             "Four blocks of 3 × 3 threads over a matrix of 5 × 5. Each thread is drawn on its element, and "
-            "`x` and `y` are its `thread_idx`. The threads at the right and at the bottom are outside the "
+            "*x* and *y* are its `thread_idx`. The threads at the right and at the bottom are outside the "
             "matrix."
         ),
         Text(

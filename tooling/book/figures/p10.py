@@ -25,7 +25,7 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
             readers.setdefault(row * columns + column, []).append(
                 f"{column},{row}" if narrow else f"({column}, {row})"
             )
-    title = Text("threads (x, y)")
+    title = Text("threads (*x*, *y*)")
     top, step = (44, 20) if narrow else (28, 21)
     most = max(map(len, readers.values()))
     canvas = sheet(0, top + 84 + most * step)

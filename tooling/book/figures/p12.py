@@ -42,9 +42,9 @@ def draw_banks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     from tooling.book.figures.requests import draw_requests, request  # noqa: PLC0415 - brings NumPy
 
     rows = (
-        (Text("Here: thread i stores to element i"), "p12"),
+        (Text("Here: thread *i* stores to element *i*"), "p12"),
         (
-            Text("Puzzle 32: thread i stores to element 2i"),
+            Text("Puzzle 32: thread *i* stores to element 2*i*"),
             "p32 --two-way unsolved",
         ),
     )

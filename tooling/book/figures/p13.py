@@ -111,8 +111,8 @@ def draw_products(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     canvas.label(result + side, first - 14, "output", "end", mono=True, size=names)
     for i, total in enumerate(sums):
         top = first + i * pitch
-        name = str(i) if narrow else f"i = {i}"
-        canvas.name(top + high / 2, name, size=names)
+        name = str(i) if narrow else f"*i* = {i}"
+        canvas.label(1, top + high / 2, name, size=names)
         for j, factor in enumerate(b):
             value = a[i + j] if i + j < len(a) else 0
             ink = Ink.PLAIN if i + j < len(a) else Ink.SPARE
@@ -288,7 +288,7 @@ FIGURES = (
     Figure(
         "p13",
         Text(
-            "Each element of the output is a sum of three products. The window of element `i` starts at `i`. "
+            "Each element of the output is a sum of three products. The window of element *i* starts at *i*. "
             "At the end of `a`, zeros take the place of the missing elements."
         ),
         Text(

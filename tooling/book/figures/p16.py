@@ -509,8 +509,8 @@ FIGURES: tuple[Figure, ...] = (
     Figure(
         "p16-naive",
         Text(
-            "Each thread (x, y) reads row y of `a` and column x of `b`. Threads with `x = 2` or `y = 2` have "
-            "no element."
+            "Each thread (*x*, *y*) reads row *y* of `a` and column *x* of `b`. Threads with *x* = 2 or "
+            "*y* = 2 have no element."
         ),
         Text(
             "A block of 3 by 3 threads. On its left a, 0 1 and 2 3, row by row; above it b, 0 2 and 4 6. "
@@ -577,7 +577,7 @@ FIGURES: tuple[Figure, ...] = (
     Figure(
         "p16-copies",
         Text(
-            "The elements of a tile, numbered, and above each the threads (x, y) that copy it. With one "
+            "The elements of a tile, numbered, and above each the threads (*x*, *y*) that copy it. With one "
             "dimension of the block, no thread copies the red elements."
         ),
         Text(

@@ -28,9 +28,11 @@ def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     canvas = sheet(right + wide + 2, round(result + _STRIP + 2))
 
     def name(x: float, y: float, text: str, rows: int, columns: int) -> None:
-        canvas.label(x, y - 11, text, mono=True, size=Size.LABEL)
+        mono = "*" not in text  # and otherwise a variable
+        canvas.label(x, y - 11, text, mono=mono, size=Size.LABEL)
         if rows > 1 or not narrow:
-            canvas.label(x + 6 + 7.2 * len(text), y - 11, f"{rows} × {columns}", size=Size.SMALL, quiet=True)
+            beside = x + 6 + canvas.length(text, Size.LABEL, mono=mono)
+            canvas.label(beside, y - 11, f"{rows} × {columns}", size=Size.SMALL, quiet=True)
 
     def vector(
         x: float, y: float, text: str, cells: int, marked: int | None = None, *, other: Ink = Ink.PLAIN
@@ -49,12 +51,12 @@ def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
             else:
                 _box(canvas, (x, y + index * unit), (wide, unit), ink)
 
-    matrix(middle, 36, "K")
-    matrix(middle, turned, "Kᵀ", columns=True)
-    vector(left, turned + wide / 2 - _STRIP / 2, "q", d)
+    matrix(middle, 36, "*K*")
+    matrix(middle, turned, "*K*ᵀ", columns=True)
+    vector(left, turned + wide / 2 - _STRIP / 2, "*q*", d)
     vector(middle, scores, "scores", length, _MARKED)
     vector(middle, weights, "weights", length, _MARKED)
-    matrix(right, values, "V")
+    matrix(right, values, "*V*")
     vector(right, result, "output", d, other=Ink.RESULT)
 
     side = middle + wide - 10  # right of the names
@@ -100,8 +102,8 @@ FIGURES = (
     Figure(
         "p19",
         Text(
-            "The operation launches four kernels. Marked is position 4: its row of `K`, its column of `K`ᵀ, "
-            "its score, its weight, and its row of `V`.",
+            "The operation launches four kernels. Marked is position 4: its row of *K*, its column of *K*ᵀ, "
+            "its score, its weight, and its row of *V*.",
         ),
         Text(
             "From top to bottom: the matrix K, 16 × 16. The first launch, transpose_kernel, makes Kᵀ of it. "

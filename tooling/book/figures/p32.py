@@ -23,8 +23,8 @@ def draw_pairs(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     first = (event for event in trace.events if event.block == 0)
     stores = [event for event in first if (event.action, event.buffer) == ("store", SHARED)]
     headings = (
-        Text("The values: thread t stores to word 2t"),
-        Text("The sums: thread t stores to word 2t + 1"),
+        Text("The values: thread *t* stores to word 2*t*"),
+        Text("The sums: thread *t* stores to word 2*t* + 1"),
     )
     pictures = [(heading, request(trace, store)) for heading, store in zip(headings, stores, strict=True)]
     return draw_requests(sheet, pictures, narrow=narrow)
@@ -42,8 +42,8 @@ def draw_strides(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
     headings = {
         0: Text("Word 0 for all threads"),
-        3: Text("Word 3t for thread t"),
-        4: Text("Word 4t for thread t"),
+        3: Text("Word 3*t* for thread *t*"),
+        4: Text("Word 4*t* for thread *t*"),
     }
     pictures = []
     for stride, heading in headings.items():

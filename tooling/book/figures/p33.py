@@ -150,7 +150,7 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (Ink.RESULT, Text("without bank conflicts")),
     )
     rows = {
-        f"n = {size:,}": [
+        Text("*n* = {size}").of(size=f"{size:,}"): [
             Bar(speed, f"{speed:.1f}" if speed < 100 else f"{speed:.0f}", ink, name)
             for speed, (ink, name) in zip(speeds, kernels, strict=True)
         ]
@@ -169,9 +169,10 @@ FIGURES = (
     Figure(
         "p33",
         Text(
-            "One `mma` instruction computes D = A · B + C. The number in each place is the lane of the warp "
-            "that holds this element; C and D have the same layout. The elements of lane 5 are marked; those "
-            "of the lanes 4, 6 and 7, which hold the rest of the same rows or column, are tinted."
+            "One `mma` instruction computes *D* = *A* · *B* + *C*. The number in each place is the lane of "
+            "the warp that holds this element; *C* and *D* have the same layout. The elements of lane 5 are "
+            "marked; those of the lanes 4, 6 and 7, which hold the rest of the same rows or column, are "
+            "tinted."
         ),
         Text(
             "Three grids of lane numbers: A with 16 × 8 elements, B with 8 × 8, and C and D with 16 × 8. "
@@ -203,8 +204,8 @@ FIGURES = (
     Figure(
         "p33-speeds",
         Text(
-            "The speed of the product of two n × n matrices on an H200, in TFLOP/s. The lines are the peak "
-            "rates of the ordinary units and, with tf32, of the tensor cores. The third bar of each "
+            "The speed of the product of two *n* × *n* matrices on an H200, in TFLOP/s. The lines are the "
+            "peak rates of the ordinary units and, with tf32, of the tensor cores. The third bar of each "
             "size is the kernel after the performance challenge below."
         ),
         Text(

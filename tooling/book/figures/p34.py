@@ -10,7 +10,7 @@ from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.lanes import Row, Step, cells, draw_rows, draw_steps
-from tooling.text import Text
+from tooling.text import Sentence, Text
 
 _REDUCTION = "p34_tile_tensor --reduction"
 _ADVANCED = "p34_tile_tensor --advanced"
@@ -18,10 +18,10 @@ _LANES = 32  # of a warp, on every GPU that has clusters
 
 
 class _Column(Struct, frozen=True):
-    """The part of one block: its elements, one of them as `i` gives it, and its output."""
+    """The part of one block: its elements, the value of one of them, and its output."""
 
     elements: str
-    value: str
+    value: Sentence
     total: str
 
 
@@ -33,7 +33,11 @@ def _columns(facts: Facts) -> tuple[_Column, ...]:
         raise ValueError(f"the elements of a block are not i / {threads}")
     sums = next(iter(facts.expected("coordination").values())).reshape(-1)
     return tuple(
-        _Column(f"{block * threads}–{(block + 1) * threads - 1}", f"i / {threads}", number(total))
+        _Column(
+            f"{block * threads}–{(block + 1) * threads - 1}",
+            Text("*i* / {threads}").of(threads=threads),
+            number(total),
+        )
         for block, total in enumerate(sums)
     )
 
@@ -240,7 +244,7 @@ FIGURES = (
     Figure(
         "p34",
         Text(
-            "Element `i` in the range of a block is `i / 256`, so each range adds up to 127.5. Each block "
+            "Element *i* in the range of a block is *i* / 256, so each range adds up to 127.5. Each block "
             "multiplies and adds its own range. It arrives at the barrier of the cluster before the sum "
             "without waiting (dotted), and waits there after it (solid line)."
         ),
