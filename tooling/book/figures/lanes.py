@@ -110,29 +110,27 @@ def draw_rows(
     columns: Sequence[int | None],
     title: Text | str,
     *,
-    side: int = 52,
     steps: Text | None = None,
     border: int | None = None,
     narrow: bool = False,
 ) -> Canvas:
-    """The threads side by side, their values one below the other.
+    """The threads side by side, their values one below the other, as wide as the text.
 
     Args:
         sheet: creates the canvas of a width and height.
         rows: from top to bottom.
         columns: the numbers of the threads; None leaves a gap with dots.
         title: what the numbers above the columns are.
-        side: the width of a cell; on a narrow screen all cells together fill it.
         steps: what the steps of the rows are, on a narrow screen.
         border: the thread before which a dashed line divides the columns.
         narrow: for narrow screens.
     """
     canvas = sheet(0, 0)
-    places = _places(canvas, rows, columns, title, None if narrow else side)
+    places = _places(canvas, rows, columns, title, narrow=narrow)
     tops = [56 if places.above else 26]
     for row in rows[1:]:
         tops.append(tops[-1] + places.high + _gap(row, places) + places.above)
-    canvas.width, canvas.height = round(places.right) + 2, tops[-1] + places.high + 2
+    canvas.width, canvas.height = round(places.right) + 1, tops[-1] + places.high + 2
     _draw_head(canvas, places, title)
     if narrow and steps:
         _draw_name_of_steps(canvas, places, steps, rows, tops)
@@ -157,10 +155,9 @@ def draw_rows(
 
 
 def _places(
-    canvas: Canvas, rows: Sequence[Row], columns: Sequence[int | None], title: Text | str, side: int | None
+    canvas: Canvas, rows: Sequence[Row], columns: Sequence[int | None], title: Text | str, *, narrow: bool
 ) -> _Places:
-    """Where everything is beside the longest label; without a `side`, the columns fill a narrow screen."""
-    narrow = side is None
+    """Where everything is beside the longest label; the columns reach to the right edge of the text."""
     letters = Size.LABEL if narrow else Size.VALUE
     labels = [(row.short if narrow else "") or row.label for row in rows if not (narrow and row.step)]
     widest = max(canvas.length(label, letters, mono=isinstance(label, str)) for label in labels)
@@ -169,8 +166,12 @@ def _places(
         widest = max(widest, *(canvas.length(row.step, letters, mono=True) for row in rows))
     beside = not narrow or widest <= _MOST_BESIDE
     left = 0.0 if not beside else math.ceil(1 + widest + (8 if narrow else 14))
-    if side is None:
-        side = int((_PHONE - left) / sum(0.5 if column is None else 1 for column in columns))
+    right = (_PHONE if narrow else _PAGE) - 1
+    count = sum(0.5 if column is None else 1 for column in columns)
+    even = 2 if None in columns else 1  # a gap is half as wide
+    side = even * int((right - left) / count / even)
+    if left:
+        left = right - side * count
     at: dict[int, float] = {}
     dots = []
     x = left
@@ -231,7 +232,7 @@ def _draw_ways(canvas: Canvas, places: _Places, row: Row, top: int) -> None:
         start, end = places.middle(source), places.middle(target)
         end += _aside(source, target, shown)
         if (partner := _partner(target, shown)) is not None:  # two heads beside each other
-            apart = math.copysign(places.side / 7, partner - target)
+            apart = math.copysign(min(places.side / 7, _HEADS_APART), partner - target)
             own = source == target
             end += -apart if own else apart
             if _partner(source, shown) is not None:
@@ -308,13 +309,15 @@ def draw_steps(
         narrow: for narrow screens, with labels and remarks above the lanes.
     """
     each = threads // WARP
-    side, high, pitch = (11, 14, 36) if narrow else (14, 20, 26)
+    side, high, pitch = (11, 14, 36) if narrow else (0, 20, 26)
     top = 57 if narrow else 28
     canvas = sheet(0, top + len(steps) * pitch - pitch + high + 2)
     widest = max(canvas.length(step.label, Size.VALUE, mono=isinstance(step.label, str)) for step in steps)
     left = 1 if narrow else math.ceil(1 + widest + 14)
     remarks = 1 if narrow else 11 + max(canvas.length(step.remark, Size.LABEL) for step in steps)
-    side = min(side, int((_PAGE - left - remarks) / WARP)) if not narrow else side
+    if not narrow:
+        side = int((_PAGE - left - remarks) / WARP)
+        left = math.floor(_PAGE - remarks - WARP * side)
     end = left + WARP * side
     canvas.width = math.ceil(end + remarks)
     title = Text("lane") if each == 1 else Text("thread")

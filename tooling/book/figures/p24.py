@@ -35,7 +35,7 @@ def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         Row("output[0]", cells({0: number(total)}, Ink.RESULT), ((0, 0),), short="output"),
     )
     columns = (0, 1, 2, None, 30, 31) if narrow else (0, 1, 2, 3, 4, None, 29, 30, 31)
-    return draw_rows(sheet, rows, columns, Text("lane"), side=62, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("lane"), narrow=narrow)
 
 
 def draw_divergence(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

@@ -27,7 +27,7 @@ def draw_shuffle(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         Row("output", cells({lane: number(difference[lane]) for lane in _LANES}, Ink.RESULT)),
     )
     columns = (0, 1, 2, None, 29, 30, 31) if narrow else (0, 1, 2, 3, 4, None, 28, 29, 30, 31)
-    return draw_rows(sheet, rows, columns, Text("lane"), side=58, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("lane"), narrow=narrow)
 
 
 def draw_window(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -49,7 +49,7 @@ def draw_window(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         Row("after_next", cells(received(2), Ink.LIVE, outside(2))),
         Row("output", cells({i: f"{means[i]:.5g}" for i in columns}, Ink.RESULT)),
     )
-    return draw_rows(sheet, rows, columns, "global_i", side=76, border=WARP, narrow=narrow)
+    return draw_rows(sheet, rows, columns, "global_i", border=WARP, narrow=narrow)
 
 
 def draw_broadcast(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -65,7 +65,7 @@ def draw_broadcast(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         Row("output", cells({lane: number(result[lane]) for lane in _LANES}, Ink.RESULT)),
     )
     columns = (0, 1, 2, 3, None, 31) if narrow else (0, 1, 2, 3, 4, 5, None, 30, 31)
-    return draw_rows(sheet, rows, columns, Text("lane"), side=58, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("lane"), narrow=narrow)
 
 
 FIGURES = (

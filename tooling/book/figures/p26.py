@@ -21,7 +21,7 @@ def draw_partners(_: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for mask in (1, 2, 4):
         label = Text("partner, mask {mask}").of(mask=f"{mask:03b}")
         rows.append(Row(label, cells({lane: str(lane ^ mask) for lane in _FEW}, Ink.LIVE)))
-    return draw_rows(sheet, rows, tuple(_FEW), Text("lane"), side=58, narrow=narrow)
+    return draw_rows(sheet, rows, tuple(_FEW), Text("lane"), narrow=narrow)
 
 
 def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -47,7 +47,7 @@ def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             held = cells({lane: number(values[lane]) for lane in lanes}, Ink.LIVE)
             rows.append(Row(label.of(mask=mask), held, arrows, marked, dashed=not inside, step=step))
         mask //= 2
-    return draw_rows(sheet, rows, lanes, Text("lane"), side=58, steps=Text("mask"), narrow=narrow)
+    return draw_rows(sheet, rows, lanes, Text("lane"), steps=Text("mask"), narrow=narrow)
 
 
 def draw_partition(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -75,7 +75,7 @@ def draw_partition(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         ),
     )
     columns = (0, 1, 2, 3, 4, None, 30, 31) if narrow else (0, 1, 2, 3, 4, 5, 6, 7, None, 29, 30, 31)
-    return draw_rows(sheet, rows, columns, Text("lane"), side=46, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("lane"), narrow=narrow)
 
 
 FIGURES = (

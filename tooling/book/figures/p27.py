@@ -38,7 +38,7 @@ def draw_functions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         ),
     )
     columns = (0, 1, 2, 3, None, 126, 127) if narrow else (0, 1, 2, 3, 4, 5, None, 126, 127)
-    return draw_rows(sheet, rows, columns, Text("thread"), side=56, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("thread"), narrow=narrow)
 
 
 def draw_block_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -66,7 +66,7 @@ def draw_block_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             barrier=True,
         ),
     )
-    return draw_rows(sheet, rows, tuple(warps), Text("warp"), side=124, narrow=narrow)
+    return draw_rows(sheet, rows, tuple(warps), Text("warp"), narrow=narrow)
 
 
 def draw_histogram(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -92,7 +92,7 @@ def draw_histogram(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     columns: tuple[int | None, ...] = (12, 13, 14, None, 24, 25, None, 93, 127)
     if not narrow:
         columns = (11, 12, 13, 14, None, 24, 25, None, 92, 93, 94, None, 127)
-    return draw_rows(sheet, rows, columns, Text("thread"), side=50, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("thread"), narrow=narrow)
 
 
 def draw_normalize(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -113,7 +113,7 @@ def draw_normalize(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         Row("output", cells({i: f"{result[i]:.3f}" for i in threads}, Ink.RESULT)),
     )
     columns = (0, 1, 2, 3, None, 126, 127) if narrow else (0, 1, 2, 3, 4, 5, None, 126, 127)
-    return draw_rows(sheet, rows, columns, Text("thread"), side=58, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("thread"), narrow=narrow)
 
 
 FIGURES = (

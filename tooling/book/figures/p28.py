@@ -93,7 +93,7 @@ def draw_tile(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     columns: tuple[int | None, ...] = (0, 1, 2, 3, 4, None, 254, 255)
     if not narrow:
         columns = (0, 1, 2, 3, 4, 5, None, 251, 252, 253, 254, 255)
-    return draw_rows(sheet, rows, columns, Text("thread"), side=50, narrow=narrow)
+    return draw_rows(sheet, rows, columns, Text("thread"), narrow=narrow)
 
 
 def _threads(count: int) -> Text:

@@ -68,7 +68,7 @@ def draw_values(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     )
     if size < len(columns):
         raise ValueError("a block is shorter than the figure")
-    return draw_rows(sheet, rows, tuple(columns), Text("element"), side=62, narrow=narrow)
+    return draw_rows(sheet, rows, tuple(columns), Text("element"), narrow=narrow)
 
 
 def draw_rounds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -93,7 +93,7 @@ def draw_rounds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         texts = {i: number(round(values[i], 3)) for i in columns}
         rows.append(Row(label, cells(texts, Ink.LIVE), arrows))
     rows.append(Row("output", cells({i: number(round(out[i], 3)) for i in columns}, Ink.RESULT)))
-    return draw_rows(sheet, rows, tuple(columns), Text("element"), side=54, narrow=narrow)
+    return draw_rows(sheet, rows, tuple(columns), Text("element"), narrow=narrow)
 
 
 FIGURES = (

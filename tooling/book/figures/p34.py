@@ -209,7 +209,7 @@ def draw_reduction(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             tuple((block, total.block) for block in sums),
         ),
     )
-    return draw_rows(sheet, rows, sorted(sums), Text("block"), side=116, narrow=narrow)
+    return draw_rows(sheet, rows, sorted(sums), Text("block"), narrow=narrow)
 
 
 def draw_levels(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
