@@ -21,6 +21,8 @@ FONT = (
 )
 MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
+PAGE, PHONE = 704, 356  # pixels of a line of text, and of a drawing on a narrow screen
+SMALL = 438  # the widest drawing that has its caption at its right
 GAP = 3  # between neighbouring cells
 _THIN = 1  # the outline of a cell, in pixels
 _BEND = 8  # the radius of a corner of an arrow

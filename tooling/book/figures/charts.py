@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size, measured
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size, measured
 from tooling.text import Sentence, Text
 
 _Name = TypeVar("_Name", bound=Sentence | str)
@@ -19,7 +19,6 @@ _DECIMALS = 100  # values below it have one
 _CLEAR = 8  # how far a line may rise below a value without touching it
 _LIMITS = 44  # the room above bars for the names and values of limits
 _AXIS = 42  # the height of an axis below bars
-_PAGE, _PHONE = 704, 356  # pixels of a line of text, and of a drawing on a narrow screen
 _TICKS_APART = 9  # from the left edge to an axis, without the labels of its ticks
 
 
@@ -91,11 +90,11 @@ def draw_chart(
     """
     small = Size.SMALL if narrow else Size.LABEL
     left = _TICKS_APART + math.ceil(max(measured(f"{tick:,g}", small) for tick in axis.ticks))
-    top, wide, high = (34, _PHONE - 1 - left, 230) if narrow else (34, _PAGE - 1 - left, 270)
+    top, wide, high = (34, PHONE - 1 - left, 230) if narrow else (34, PAGE - 1 - left, 270)
     values = sorted(series[0].points)
     first, last = math.log2(values[0]), math.log2(values[-1])
     end = max(14, math.ceil(measured(_short(values[-1]), small) / 2) + 1)  # room for half of the last label
-    canvas = sheet(_PHONE if narrow else _PAGE, top + high + 43)
+    canvas = sheet(PHONE if narrow else PAGE, top + high + 43)
     _draw_axis(canvas, axis, (left, top, wide, high), small)
 
     def place(x: int, y: float) -> tuple[float, float]:
@@ -257,7 +256,7 @@ def draw_bars(
         narrow: for narrow screens.
     """
     size = Size.LABEL if narrow else Size.VALUE
-    canvas = sheet(_PHONE if narrow else _PAGE, 0)
+    canvas = sheet(PHONE if narrow else PAGE, 0)
     above = 22 if narrow and names_apart else 0  # of a row's name, which otherwise is beside its bars
     field = _field(canvas, rows, limits, size, names_apart=names_apart, above=above)
     each = max(map(len, rows.values()))
@@ -307,7 +306,7 @@ def _field(
         scales.append((whole - half) / limit.value)
     scale = min(scales)
     lines = [left + limit.value * scale for limit in limits]
-    return _Field(left, right, names, scale, lines, 20 if canvas.width == _PHONE else 22)
+    return _Field(left, right, names, scale, lines, 20 if canvas.width == PHONE else 22)
 
 
 def _code(bar: Bar) -> bool:

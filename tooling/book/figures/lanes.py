@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import GAP, Canvas, Ink, Sheet, Size, fitting, measured
+from tooling.book.figures.canvas import GAP, PAGE, PHONE, Canvas, Ink, Sheet, Size, fitting, measured
 from tooling.text import Text
 
 Cells = Mapping[int, tuple[str, Ink]]
@@ -18,8 +18,6 @@ _BELOW_ARROWS = 34  # from a row to the next one, where arrows lead there
 _BELOW_CURVES, _BY_DISTANCE, _MOST_BELOW = 36, 12, 84  # where some lead to another thread
 _STEEP = 1.35  # how much higher such a gap is on a narrow screen, where threads exchange values
 _BELOW_CALL = 56  # where a function stands between the rows
-_PAGE = 704  # pixels of a line of text
-_PHONE = 356  # pixels of a drawing on a narrow screen
 _MOST_BESIDE = 88  # of a label beside its row there
 _BARRIER = 20  # the height of a barrier with the space around it
 _BELOW = 9  # where the values stay
@@ -166,7 +164,7 @@ def _places(
         widest = max(widest, *(canvas.length(row.step, letters, mono=True) for row in rows))
     beside = not narrow or widest <= _MOST_BESIDE
     left = 0.0 if not beside else math.ceil(1 + widest + (8 if narrow else 14))
-    right = (_PHONE if narrow else _PAGE) - 1
+    right = (PHONE if narrow else PAGE) - 1
     count = sum(0.5 if column is None else 1 for column in columns)
     even = 2 if None in columns else 1  # a gap is half as wide
     side = even * int((right - left) / count / even)
@@ -316,8 +314,8 @@ def draw_steps(
     left = 1 if narrow else math.ceil(1 + widest + 14)
     remarks = 1 if narrow else 11 + max(canvas.length(step.remark, Size.LABEL) for step in steps)
     if not narrow:
-        side = int((_PAGE - left - remarks) / WARP)
-        left = math.floor(_PAGE - remarks - WARP * side)
+        side = int((PAGE - left - remarks) / WARP)
+        left = math.floor(PAGE - remarks - WARP * side)
     end = left + WARP * side
     canvas.width = math.ceil(end + remarks)
     title = Text("lane") if each == 1 else Text("thread")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, SMALL, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import number
 from tooling.book.figures.traces import Trace
 from tooling.text import Text
@@ -47,6 +47,9 @@ def draw_map(
     canvas = sheet(0, 0)
     titles = [title for _, title in (*inputs, output)]
     left = _NARROW_LEFT if narrow else canvas.beside([*titles, Text("threads")])
+    if not narrow and left + count * side > SMALL:
+        side = (PAGE - 1 - left) // count
+        left = PAGE - 1 - count * side
     pairs, *others = [
         [(load.thread, load.element) for load in trace.accesses("load", buffer, block=0)]
         for buffer, _ in inputs

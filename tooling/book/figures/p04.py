@@ -19,15 +19,16 @@ _OUTPUT = 0  # its index among the kernel's pointer arguments
 _SIDE = 44  # of an element
 _TOP = 62  # above the first row of elements and threads
 _STEP = 54  # from a row to the next
+_PLACE, _NARROW_PLACE = 74, 55  # the width of an element in memory
 
 
 def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """`a`, the block, `output`: rows on one height, threads without an element pale."""
     trace, size = facts.trace("p04"), facts.constant("SIZE")
     across, down, _ = trace.block
-    wide = 48 if narrow else 64  # of a thread
-    block = 50 if narrow else 34 + size * _SIDE + 118
-    output = block + across * wide + (46 if narrow else 74)
+    wide = 48 if narrow else 80  # of a thread
+    block = 50 if narrow else 34 + size * _SIDE + 150
+    output = block + across * wide + (46 if narrow else 119)
     canvas = sheet(output + size * _SIDE + 6, _TOP + down * _STEP + 4)
     tops = [_TOP + row * _STEP for row in range(down)]
     written = {divmod(store.element, size): store.value for store in trace.accesses("store", _OUTPUT)}
@@ -79,7 +80,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     across, down, _ = trace.block
     results = facts.expected("default")
     values, guard = results["out"].reshape(-1), len(results["guard"])
-    left, wide = (2, 40) if narrow else (80, 62)
+    left, wide = (2, 40) if narrow else (80, 78)
     rows, high, cells = 2, 32, 126
     canvas = sheet(left + (len(values) + guard) * wide + 2, cells + 98)
     over: dict[int, list[Place]] = {index: [] for index in range(len(values) + guard)}
@@ -135,9 +136,10 @@ def draw_layouts(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (Text("row-major"), json.loads(printed["by rows"])),
         (Text("column-major"), json.loads(printed["by columns"])),
     )
-    wide, side, block = 55, 40, 240 if narrow else 148
+    side, block = 40, 240 if narrow else 148
+    wide = _NARROW_PLACE if narrow else _PLACE
     height, width = len(views[0][1]), len(views[0][1][0])
-    line = 2 if narrow else 40 + width * side + 92
+    line = 2 if narrow else 40 + width * side + 103
     canvas = sheet(line + height * width * wide + 2, len(views) * block - 8)
     for index, (name, offsets) in enumerate(views):
         _view(canvas, index * block, name, offsets, line, narrow=narrow)
@@ -148,7 +150,7 @@ def _view(
     canvas: Canvas, top: float, name: Text, offsets: Sequence[Sequence[float]], line: float, *, narrow: bool
 ) -> None:
     """A matrix of places, and the memory in which each cell says which element lies in it."""
-    wide, side = 55, 40
+    wide, side = _NARROW_PLACE if narrow else _PLACE, 40
     height, width = len(offsets), len(offsets[0])
     left = line + height * width * wide / 2 - width * side / 2 if narrow else 28
     canvas.label(4, top + 14, name, bold=True)

@@ -104,7 +104,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     threads = trace.grid[0] * trace.block[0]
     upper, lower = 1, 2
     first, last = upper * size, lower * size + threads - 1
-    cell, left, high, gap = (31, 4, 34, 5) if narrow else (44, 6, 36, 8)  # the gap is between rows
+    cell, left, high, gap = (31, 4, 34, 5) if narrow else (62, 4, 36, 8)  # the gap is between rows
     tops = (32, 32 + high + 44, 32 + 2 * high + 88)
 
     def start(element: int) -> float:
@@ -124,7 +124,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     upper_name, lower_name = (
         Text("threads with `row = {row}`, and their `col`").of(row=row) for row in (upper, lower)
     )
-    canvas.label(left + 2, 14, upper_name, size=Size.VALUE, bold=True)
+    canvas.label(2, 14, upper_name, size=Size.VALUE, bold=True)
     draw_threads(upper, tops[0], tops[1] - 4)
     for element in range(first, last + 1):
         shared = element % size == 0 and element > first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import BARRIER, SHARED, Access, Trace
@@ -54,11 +54,14 @@ def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
     a = facts.inputs("default")["a"].reshape(-1).tolist()
     trace = facts.trace("p08")
     threads = trace.block[0]
-    pitch, high, small = 60, 36, 40
+    high, small = 36, 40
     kept, output = 136, 234  # of shared memory and of the output
     canvas = sheet(0, 296)
     left = canvas.beside(["shared", "output"], [_GLOBAL, _OF_BLOCK, "local_i"])
-    canvas.width = left + len(a) * pitch + (trace.grid[0] - 1) * _APART + 8
+    apart = (trace.grid[0] - 1) * _APART
+    pitch = (PAGE - 3 - left - apart) // len(a)
+    left = PAGE - 3 - apart - len(a) * pitch
+    canvas.width = PAGE
 
     def start(index: int) -> float:
         return left + index * pitch + index // threads * _APART

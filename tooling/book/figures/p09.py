@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
@@ -20,17 +20,20 @@ _OFFSETS = (-1, 0, 1)  # of the elements that a window should have
 
 def draw_launch(_: Facts, sheet: Sheet) -> Canvas:
     """What the host and the GPU do, from left to right."""
-    canvas = sheet(620, 172)
+    canvas = sheet(PAGE, 172)
     left = canvas.beside([_HOST])
+    call, failed = 190, 140  # the widths of the first and the last cell of the host
+    end = PAGE - 1 - failed
     canvas.label(1, 40, _HOST, bold=True)
     canvas.label(1, 124, "GPU", bold=True)
-    canvas.cell(left, 20, 160, 40, "enqueue_function", size=Size.VALUE)
-    canvas.cell(left + 166, 20, 232, 40, "synchronize()", ink=Ink.SPARE, size=Size.VALUE)
-    canvas.cell(left + 404, 20, 116, 40, _ERROR, ink=Ink.WRONG)
-    canvas.curve(left + 114, 63, left + 198, 101)
-    canvas.cell(left + 176, 104, 204, 40, "add_10", ink=Ink.LIVE)
-    canvas.curve(left + 358, 101, left + 462, 63)
-    canvas.label(left + 380, 160, _BAD_READ, "end", size=Size.LABEL, quiet=True)
+    canvas.cell(left, 20, call, 40, "enqueue_function", size=Size.VALUE)
+    between = end - left - call - 12
+    canvas.cell(left + call + 6, 20, between, 40, "synchronize()", ink=Ink.SPARE, size=Size.VALUE)
+    canvas.cell(end, 20, failed, 40, _ERROR, ink=Ink.WRONG)
+    canvas.curve(left + call - 46, 63, left + call + 38, 101)
+    canvas.cell(left + call + 16, 104, end - left - call - 40, 40, "add_10", ink=Ink.LIVE)
+    canvas.curve(end - 46, 101, end + 58, 63)
+    canvas.label(end - 24, 160, _BAD_READ, "end", size=Size.LABEL, quiet=True)
     return canvas
 
 
@@ -58,8 +61,8 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     side, step, size = (38, 46, Size.VALUE) if narrow else (48, 58, Size.VALUE)
     canvas = sheet(0, 34 + count * step)
     left = 30 if narrow else canvas.beside([_THREAD.of(thread=0)])
-    got_at = left + count * side + (26 if narrow else 48)
-    right_at = got_at + side + (28 if narrow else 48)
+    got_at = left + count * side + (26 if narrow else 36)
+    right_at = got_at + side + (28 if narrow else 36)
     canvas.width = right_at + side + (10 if narrow else 24)
     canvas.label(left + count * side / 2, 14, "input", "middle", mono=True, size=Size.LABEL)
     canvas.label(got_at + side / 2, 14, "result", "middle", mono=True, size=Size.LABEL)

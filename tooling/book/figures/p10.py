@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Square, draw_grids, tally
@@ -29,7 +29,10 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     top, step = (44, 20) if narrow else (28, 21)
     most = max(map(len, readers.values()))
     canvas = sheet(0, top + 84 + most * step)
-    side, left = (50, 1) if narrow else (66, canvas.beside([title]))
+    side, left = (50, 1) if narrow else (0, canvas.beside([title]))
+    if not narrow:
+        side = (PAGE - 1 - left) // len(readers)
+        left = PAGE - 1 - len(readers) * side
     canvas.width = left + len(readers) * side + 8
     if narrow:
         canvas.label(left, 14, "a", mono=True)
@@ -60,10 +63,11 @@ def draw_additions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     values = facts.inputs("race-condition")["a"].tolist()
     total = facts.expected("race-condition")["out"].reshape(-1)[0]
     rows = (Text("read"), Text("add"), Text("write"), Text("remains"))
-    column, step, gap = (72, 54, 10) if narrow else (110, 56, 22)
-    wide = column - gap
+    step, gap = (54, 10) if narrow else (56, 22)
     canvas = sheet(0, 40 + 4 * step)
     left = canvas.beside(rows)
+    column = 72 if narrow else (PAGE - 1 + gap - left) // len(values)
+    wide = column - gap
     right = left + len(values) * column - gap
     canvas.width = right + 8
     for index, row in enumerate(rows[:3]):

@@ -22,8 +22,8 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace = facts.trace("p11")
     a = facts.inputs("default")["a"].reshape(-1)
     threads, window = facts.constant("TPB"), facts.constant("WINDOW")
-    side, step, size = (25, 32, Size.LABEL) if narrow else (38, 44, Size.VALUE)
-    missing = (window - 1) * side  # where the cells would be that do not exist
+    side, wide, step, size = (25, 25, 32, Size.LABEL) if narrow else (38, 53, 44, Size.VALUE)
+    missing = (window - 1) * wide  # where the cells would be that do not exist
     canvas = sheet(0, 0)
     memories = Text("global memory"), Text("shared memory")
     left = missing + (
@@ -31,50 +31,50 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         if narrow
         else max(canvas.beside([_THREAD.of(thread=0)]), canvas.beside(["shared"], memories) - missing)
     )
-    right = left + threads * side
+    right = left + threads * wide
     result = right + (22 if narrow else 44)
     first = 30 + 2 * side + _GAP + _BARRIER
-    canvas.width, canvas.height = result + side + (8 if narrow else 22), first + threads * step
+    canvas.width, canvas.height = result + wide + (8 if narrow else 22), first + threads * step
     for index in range(len(a)):
-        canvas.label(left + index * side + side / 2, 14, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(left + index * side, 30, side, side, number(a[index]), size=size)
+        canvas.label(left + (index + 0.5) * wide, 14, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.cell(left + index * wide, 30, wide, side, number(a[index]), size=size)
     canvas.name(30 + side / 2, "a", "" if narrow else memories[0], size=size)
     shared = 30 + side + _GAP
     held = {store.element: store for store in trace.accesses("store", SHARED, block=0)}
     read = _read(trace, _A)
     for cell, store in held.items():
         for element in read[store.thread]:
-            start = left + element * side + side / 2
-            canvas.arrow(start, 30 + side + 3, left + cell * side + side / 2, shared - 4)
-        canvas.cell(left + cell * side, shared, side, side, number(store.value), ink=Ink.LIVE, size=size)
+            start = left + (element + 0.5) * wide
+            canvas.arrow(start, 30 + side + 3, left + (cell + 0.5) * wide, shared - 4)
+        canvas.cell(left + cell * wide, shared, wide, side, number(store.value), ink=Ink.LIVE, size=size)
     canvas.name(shared + side / 2, "shared", "" if narrow else memories[1], size=size)
     middle = shared + side + _BARRIER / 2 - 2
     canvas.arrow(1, middle, right + 2, middle, head=False, dashed=True)
-    canvas.plate(left + threads * side / 2, middle, 84, "barrier()")
-    canvas.label(result + side + (4 if narrow else 10), middle, "output", "end", mono=True, size=size)
+    canvas.plate(left + threads * wide / 2, middle, 84, "barrier()")
+    canvas.label(result + wide + (4 if narrow else 0), middle, "output", "end", mono=True, size=size)
     sums = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, block=0)}
     for thread, cells in _read(trace, SHARED).items():
         top = first + thread * step
         label = f"T{thread}" if narrow else _THREAD.of(thread=thread)
         canvas.label(1, top + side / 2, label, size=size)
         for cell in range(thread - window + 1, 0):
-            _no_cell(canvas, left + cell * side, top, side)
+            _no_cell(canvas, left + cell * wide, top, wide, side)
         for cell, store in held.items():
             ink = Ink.LIVE if cell in cells else Ink.SPARE
             text = number(store.value) if cell in cells else ""
-            canvas.cell(left + cell * side, top, side, side, text, ink=ink, size=size)
+            canvas.cell(left + cell * wide, top, wide, side, text, ink=ink, size=size)
         canvas.arrow(right + 4, top + side / 2, result - 4, top + side / 2)
-        canvas.cell(result, top, side, side, number(sums[thread]), ink=Ink.RESULT, size=size)
+        canvas.cell(result, top, wide, side, number(sums[thread]), ink=Ink.RESULT, size=size)
     return canvas
 
 
-def _no_cell(canvas: Canvas, x: float, y: float, side: float) -> None:
+def _no_cell(canvas: Canvas, x: float, y: float, width: float, height: float) -> None:
     """The outline of a cell that does not exist."""
     line = canvas.shade.marks[Ink.SPARE][2]
     canvas.embed(
-        f'<rect x="{x + 2:g}" y="{y + 2:g}" width="{side - 4:g}" height="{side - 4:g}" rx="4" fill="none" '
+        f'<rect x="{x + 2:g}" y="{y + 2:g}" width="{width - 4:g}" height="{height - 4:g}" rx="4" fill="none" '
         f'stroke="{line}" stroke-dasharray="3 3"/>',
-        (x + 2, y + 2, x + side - 2, y + side - 2),
+        (x + 2, y + 2, x + width - 2, y + height - 2),
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, beside_reduction, draw_reduction
+from tooling.book.figures.reduction import CELL, NARROW_CELL, beside_reduction, draw_reduction
 from tooling.book.figures.traces import SHARED
 from tooling.text import Text
 
@@ -18,22 +19,25 @@ def draw_dot_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Can
     data = facts.inputs("default")
     first = Text("products, shared")
     canvas = sheet(0, 0)
-    left, side, gap = (28, NARROW_CELL, 44) if narrow else (beside_reduction(canvas, first), CELL, 26)
+    side, gap = (NARROW_CELL, 44) if narrow else (CELL, 26)
+    left, wide = (28, NARROW_CELL) if narrow else beside_reduction(canvas, first, size)
     pitch = side + 18  # from one vector to the next
     rows = 34 + 2 * pitch - 8
-    canvas.width, canvas.height = left + size * side + 24, rows + gap + 3 * ROW + side + 8
+    canvas.width = left + size * wide + 24
     for index in range(size):
-        canvas.label(left + index * side + side / 2, 16, f"T{index}", "middle", size=Size.LABEL, quiet=True)
+        canvas.label(left + (index + 0.5) * wide, 16, f"T{index}", "middle", size=Size.LABEL, quiet=True)
     for row, name in enumerate(("a", "b")):
         top = 34 + row * pitch
         canvas.name(top + side / 2, name)
         for index in range(size):
-            canvas.cell(left + index * side, top, side, side, number(data[name].reshape(-1)[index]))
+            canvas.cell(left + index * wide, top, wide, side, number(data[name].reshape(-1)[index]))
     for index in range(size):
-        middle = left + index * side + side / 2
+        middle = left + (index + 0.5) * wide
         canvas.label(middle, 34 + (side + pitch) / 2, "×", "middle", size=Size.VALUE, quiet=True)
         canvas.arrow(middle, rows - 8, middle, rows + 22)
-    draw_reduction(canvas, left, rows + gap, facts.trace("p12"), first=first, narrow=narrow)
+    corner = left, rows + gap
+    end = draw_reduction(canvas, corner, wide, facts.trace("p12"), first=first, narrow=narrow)
+    canvas.height = math.ceil(end) + 2
     return canvas
 
 

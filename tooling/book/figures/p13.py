@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import GAP, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED, Access, Trace
@@ -94,8 +94,8 @@ def draw_products(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     a, b = data["a"].tolist(), data["b"].tolist()
     sums = facts.expected("simple")["out"].tolist()
     columns = len(a) + len(b) - 1
-    side, high, pitch, size = (35, 26, 34, Size.LABEL) if narrow else (44, 30, 40, Size.VALUE)
-    left, names = (22, Size.LABEL) if narrow else (66, Size.VALUE)
+    side, high, pitch, size = (35, 26, 34, Size.LABEL) if narrow else (66, 30, 40, Size.VALUE)
+    left, names = (22, Size.LABEL) if narrow else (69, Size.VALUE)
     result = left + columns * side + (14 if narrow else 40)
     first = 28 + high + 28
     canvas = sheet(result + side + (4 if narrow else 16), first + len(sums) * pitch)
@@ -129,10 +129,10 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace = facts.trace(_SIMPLE)
     data = {name: values.tolist() for name, values in facts.inputs("simple").items()}
     threads, taps = facts.constant("TPB"), facts.constant("CONV")
-    side, size = (28, Size.VALUE) if narrow else (38, Size.VALUE)
-    left = 9 if narrow else 156
-    right = left + threads * side + (26 if narrow else 44)  # of the filter
-    end = right + taps * side
+    side, wide, size = (28, 28, Size.VALUE) if narrow else (38, 45, Size.VALUE)
+    left = 9 if narrow else 155
+    right = left + threads * wide + (26 if narrow else 44)  # of the filter
+    end = right + taps * wide
     shared, barrier, windows = 96, 96 + side + 50, 96 + side + 86
     pitch = side + 10
     canvas = sheet(end + (12 if narrow else 22), windows + 2 * pitch)
@@ -142,18 +142,18 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.label(x, 12, name, mono=True, size=Size.VALUE)
         canvas.label(x, shared + side + 13, f"shared_{name}", mono=True, size=Size.VALUE)
         for index, value in enumerate(data[name]):
-            canvas.cell(x + index * side, 24, side, side, number(value), size=size)
+            canvas.cell(x + index * wide, 24, wide, side, number(value), size=size)
         for cell in own:
-            at = x + (cell.index - base) * side
+            at = x + (cell.index - base) * wide
             if cell.source is not None:
-                start = x + (cell.source + 0.5) * side
-                canvas.arrow(start, 24 + side + 3, at + side / 2, shared - 3)
+                start = x + (cell.source + 0.5) * wide
+                canvas.arrow(start, 24 + side + 3, at + wide / 2, shared - 3)
             else:
                 canvas.label(
-                    at + side / 2, shared - 12, f"T{cell.thread}", "middle", size=Size.SMALL, quiet=True
+                    at + wide / 2, shared - 12, f"T{cell.thread}", "middle", size=Size.SMALL, quiet=True
                 )
             ink = Ink.LIVE if cell.source is not None else Ink.SPARE
-            canvas.cell(at, shared, side, side, number(cell.value), ink=ink, size=size)
+            canvas.cell(at, shared, wide, side, number(cell.value), ink=ink, size=size)
     canvas.frame(left - 8, shared - 26, end - left + 16, side + 58)
     if not narrow:
         canvas.label(1, 24 + side / 2, Text("global memory"), size=Size.VALUE)
@@ -171,16 +171,16 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             canvas.label(1, top + side / 2, label, size=Size.VALUE)
         for index in window:
             ink = Ink.LIVE if held[index].source is not None else Ink.SPARE
-            canvas.cell(left + index * side, top, side, side, number(held[index].value), ink=ink, size=size)
+            canvas.cell(left + index * wide, top, wide, side, number(held[index].value), ink=ink, size=size)
         if narrow:
-            before = window[0] * side
-            label_x, anchor = (left + before - 6, "end") if before else (left + taps * side + 6, "start")
+            before = window[0] * wide
+            label_x, anchor = (left + before - 6, "end") if before else (left + taps * wide + 6, "start")
             canvas.label(label_x, top + side / 2, f"T{store.thread}", anchor, size=Size.LABEL)
-        begin = left + (window[-1] + 1) * side
+        begin = left + (window[-1] + 1) * wide
         canvas.arrow(
             begin + (26 if narrow and not window[0] else 4), top + side / 2, right - 3, top + side / 2
         )
-        alone = right + GAP / 2, top, side - GAP, side  # as wide as a cell among others
+        alone = right + GAP / 2, top, wide - GAP, side  # as wide as a cell among others
         canvas.cell(*alone, number(store.value), ink=Ink.RESULT, size=size)
     return canvas
 
@@ -196,7 +196,8 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
     left = canvas.beside(["shared_a"], [memory, own]) + _AROUND
     wide = len(blocks[0].cells) * side
     width = len(blocks) * (wide + gap) - gap
-    canvas.width = left + width + 14
+    left = max(left, PAGE - 1 - _AROUND - width)
+    canvas.width = PAGE
     # The elements of the last block are straight above its own cells.
     start = left + wide + gap - blocks[0].threads * side
     canvas.name(top + side / 2, "a", memory)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.reduction import curves_high
 from tooling.book.figures.traces import Access, Move, shared_moves
 from tooling.text import Text
 
@@ -39,29 +40,33 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Shared memory after the load and after each step, with an arrow for each value read."""
     moves = shared_moves(facts.trace(_SIMPLE), block=0)
     threads = len(moves[0].cells)
-    side, row, left, top = (37, 80, 56, 30) if narrow else (44, 80, 120, 34)
-    canvas = sheet(left + threads * side + (6 if narrow else 24), top + (len(moves) - 1) * row + side + 8)
+    side, wide, left, top = (37, 37, 56, 30) if narrow else (36, 72, 127, 34)
+    canvas = sheet(left + threads * wide + (6 if narrow else 24), 0)
     for thread in range(threads):
-        canvas.label(left + (thread + 0.5) * side, 13, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
+        canvas.label(left + (thread + 0.5) * wide, 13, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
     ways = _to_last(moves)
     for index, move in enumerate(moves):
-        y = top + index * row
+        gap = 0
+        if index:
+            gap = curves_high(offset(move))
+            top += side + gap
         label = (
             (Text("offset {move}") if narrow else Text("after offset {move}")).of(move=offset(move))
             if index
             else Text("loaded")
         )
         size = Size.SMALL if narrow else Size.VALUE
-        canvas.label(1, y + side / 2, label, size=size, quiet=True)
+        canvas.label(1, top + side / 2, label, size=size, quiet=True)
         for slot, value in enumerate(move.cells):
             ink = Ink.LIVE if slot in move.written else Ink.SPARE
             text = "" if value is None else number(value)
-            canvas.cell(left + slot * side, y, side, side, text, ink=ink)
+            canvas.cell(left + slot * wide, top, wide, side, text, ink=ink)
         arrows = [(slot, thread) for thread, slots in move.read.items() if index for slot in slots]
         for slot, thread in sorted(arrows, key=ways[index].__contains__):
-            start, end = left + (slot + 0.5) * side, left + (thread + 0.5) * side
+            start, end = left + (slot + 0.5) * wide, left + (thread + 0.5) * wide
             end -= 7 if slot != thread else 0
-            canvas.curve(start, y - row + side + 2, end, y - 3, marked=(slot, thread) in ways[index])
+            canvas.curve(start, top - gap + 2, end, top - 3, marked=(slot, thread) in ways[index])
+    canvas.height = top + side + 2
     return canvas
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, beside_reduction, draw_reduction
+from tooling.book.figures.reduction import CELL, NARROW_CELL, beside_reduction, draw_reduction
 from tooling.text import Text
 
 _SIDE = 33  # of a cell of the matrix
@@ -20,10 +21,11 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
     a = facts.inputs("default")["a"].reshape(batch, size)
     sums = facts.expected("default")["out"].reshape(batch)
     canvas = sheet(0, 64 + batch * 62 - 14)
-    matrix = canvas.beside([_BLOCK.of(row=0)], ["batch = 0"])
+    total = 56  # the width of a sum
+    matrix = PAGE - 1 - total - (size + threads) * _SIDE - 82
     shared = matrix + size * _SIDE + 42
     output = shared + threads * _SIDE + 40
-    canvas.width = output + 58
+    canvas.width = PAGE
     canvas.label(matrix + size * _SIDE / 2, 18, "a", "middle", mono=True, bold=True)
     canvas.label(
         shared + threads * _SIDE / 2,
@@ -32,7 +34,7 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
         "middle",
         bold=True,
     )
-    canvas.label(output + 28, 18, "output", "middle", mono=True, bold=True)
+    canvas.label(output + total / 2, 18, "output", "middle", mono=True, bold=True)
     for thread in range(threads):
         canvas.label(
             shared + thread * _SIDE + _SIDE / 2, 44, f"T{thread}", "middle", size=Size.LABEL, quiet=True
@@ -55,7 +57,7 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
             canvas.cell(shared + thread * _SIDE, top, _SIDE, _SIDE, value, ink=ink)
         canvas.arrow(matrix + size * _SIDE + 8, middle, shared - 12, middle)
         canvas.arrow(shared + threads * _SIDE + 12, middle, output - 4, middle)
-        canvas.cell(output, top, 56, _SIDE, number(sums[row]), ink=Ink.RESULT)
+        canvas.cell(output, top, total, _SIDE, number(sums[row]), ink=Ink.RESULT)
     return canvas
 
 
@@ -93,11 +95,13 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     threads = facts.constant("TPB")
     loaded = Text("loaded")
     canvas = sheet(0, 0)
-    left, top, side = (2, 50, NARROW_CELL) if narrow else (beside_reduction(canvas, loaded), 34, CELL)
-    canvas.width, canvas.height = left + threads * side + 24, top + 3 * ROW + side + 8
+    top, side = (50, NARROW_CELL) if narrow else (34, CELL)
+    left, wide = (2, side) if narrow else beside_reduction(canvas, loaded, threads)
+    canvas.width = left + threads * wide + 24
     for thread in range(threads):
-        canvas.label(left + thread * side + side / 2, 16, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
-    draw_reduction(canvas, left, top, facts.trace("p15"), first=loaded, narrow=narrow)
+        canvas.label(left + (thread + 0.5) * wide, 16, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
+    end = draw_reduction(canvas, (left, top), wide, facts.trace("p15"), first=loaded, narrow=narrow)
+    canvas.height = math.ceil(end) + 2
     return canvas
 
 

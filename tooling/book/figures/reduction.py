@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from tooling.book.figures.canvas import Canvas, Ink, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Size
 from tooling.book.figures.facts import number
 from tooling.book.figures.traces import SHARED, Move, Trace, shared_moves
 from tooling.text import Text
 
-CELL = 44
+CELL = 36  # the height of a cell
 NARROW_CELL = 36
-ROW = 88
+_APART = 52  # from a row to the next one on a narrow screen
 _AFTER = Text("after stride {move}")
 
 
 def draw_reduction(
-    canvas: Canvas, x: float, y: float, trace: Trace, *, first: Text, block: int = 0, narrow: bool = False
+    canvas: Canvas,
+    corner: tuple[float, float],
+    wide: float,
+    trace: Trace,
+    *,
+    first: Text,
+    block: int = 0,
+    narrow: bool = False,
 ) -> float:
     """Draws the cells after each barrier that follows a change, with arrows for what was read and added.
 
@@ -23,15 +30,17 @@ def draw_reduction(
 
     Args:
         canvas: the picture.
-        x, y: the upper left corner of the first cell.
+        corner: the upper left one of the first cell.
+        wide: the width of a cell.
         trace: of the solution.
         first: the label of the first row.
         block: which block's shared memory is shown.
         narrow: smaller cells, and labels above the ends of the rows instead of to the left of them.
 
     Returns:
-        The y below the last row.
+        The lower end of the last row.
     """
+    x, y = corner
     moves = shared_moves(trace, block)
     loaded = {
         thread
@@ -40,11 +49,15 @@ def draw_reduction(
         for thread in event.threads
     }
     side = NARROW_CELL if narrow else CELL
+    top = y
     for index, move in enumerate(moves):
-        top = y + index * ROW
+        gap = 0
+        if index:
+            gap = _APART if narrow else curves_high(stride(move))
+            top += side + gap
         label = _AFTER.of(move=stride(move)) if index else first
         if narrow:
-            canvas.label(x + len(move.cells) * side, top - 11, label, "end", size=Size.LABEL, quiet=True)
+            canvas.label(x + len(move.cells) * wide, top - 11, label, "end", size=Size.LABEL, quiet=True)
         else:
             canvas.name(top + side / 2, label)
         for cell, value in enumerate(move.cells):
@@ -54,20 +67,24 @@ def draw_reduction(
                 ink = Ink.SPARE
             else:
                 ink = Ink.RESULT if len(move.written) == 1 else Ink.LIVE
-            canvas.cell(x + cell * side, top, side, side, "" if value is None else number(value), ink=ink)
+            canvas.cell(x + cell * wide, top, wide, side, "" if value is None else number(value), ink=ink)
         for thread, cells in move.read.items() if index else ():
             for cell in cells:
-                to = x + thread * side + side / 2
-                start = x + cell * side + side / 2
-                canvas.curve(
-                    start, top - ROW + side + 2, to + (0.28 * side if cell != thread else 0), top - 3
-                )
-    return y + len(moves) * ROW
+                to = x + (thread + 0.5) * wide
+                start = x + (cell + 0.5) * wide
+                canvas.curve(start, top - gap + 2, to + (0.28 * wide if cell != thread else 0), top - 3)
+    return top + side
 
 
-def beside_reduction(canvas: Canvas, first: Text) -> int:
-    """Where the cells begin beside the labels of `draw_reduction`."""
-    return canvas.beside([first, _AFTER.of(move=1)])
+def beside_reduction(canvas: Canvas, first: Text, threads: int) -> tuple[int, int]:
+    """Where the cells begin beside the labels of `draw_reduction`, and their width: they fill the text."""
+    wide = (PAGE - 1 - canvas.beside([first, _AFTER.of(move=1)])) // threads
+    return PAGE - 1 - threads * wide, wide
+
+
+def curves_high(distance: int) -> int:
+    """The space between two rows of cells for arrows to another thread: the further, the more."""
+    return 32 + 14 * distance
 
 
 def stride(move: Move) -> int:
