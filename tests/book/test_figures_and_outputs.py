@@ -17,7 +17,7 @@ from tooling.book.directives.verdicts import answer, record, verdict_path, witho
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure, find_figure
-from tooling.book.figures.canvas import DARK, SHADES, Canvas, Ink, Shade, Size, measured
+from tooling.book.figures.canvas import DARK, PAGE, SHADES, SMALL, Canvas, Ink, Shade, Size, measured
 from tooling.book.figures.charts import Axis, Bar, Limit, Series, draw_bars, draw_chart
 from tooling.book.figures.drawing import outdated, pictures
 from tooling.book.figures.facts import Facts
@@ -76,6 +76,17 @@ def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure
 @pytest.mark.parametrize("figure", FIGURES, ids=[figure.name for figure in FIGURES])
 def test_the_pictures_in_the_book_are_up_to_date(real: Project, figure: Figure) -> None:
     assert outdated(PuzzleIndex(real), figure) == []
+
+
+def test_a_figure_is_as_wide_as_the_text_or_has_its_caption_beside_it(real: Project) -> None:
+    between = []
+    for figure in FIGURES:
+        for path, text in pictures(PuzzleIndex(real), figure):
+            width = int(ElementTree.fromstring(text).get("width", ""))
+            if "-narrow-" not in path.name and SMALL < width < 0.97 * PAGE:
+                between.append(figure.name)
+    # The cover has its own columns, and at the right of puzzle 7 are words.
+    assert set(between) == {"cover", "cover-mistake", "p07"}
 
 
 def test_the_axis_sum_shows_its_sums(real: Project) -> None:
@@ -484,6 +495,18 @@ def test_code_within_a_label_has_its_own_font() -> None:
     drawn = canvas.svg("x", "y")
     assert re.search(r">T4 reads <tspan font-family=\"[^\"]*\">shared\[3\]</tspan></text>", drawn)
     assert canvas.length(label, Size.VALUE) > canvas.length("shared[3]", Size.VALUE, mono=True)
+
+
+def test_a_variable_within_a_label_is_italic() -> None:
+    canvas = Canvas(200, 60, SHADES[0], "en")
+    canvas.label(1, 10, Text("thread *t*: `2 * t`"))
+    canvas.label(1, 30, "a*b*c", mono=True)
+    drawn = canvas.svg("x", "y")
+    assert re.search(
+        r'>thread <tspan font-style="italic">t</tspan>: <tspan [^>]*>2 \* t</tspan></text>', drawn
+    )
+    assert ">a*b*c</text>" in drawn
+    assert canvas.length(Text("*t*"), Size.VALUE) == canvas.length(Text("t"), Size.VALUE)
 
 
 def test_banks_that_no_pass_needs_have_one_row(real: Project) -> None:

@@ -23,8 +23,8 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The grid's threads in their blocks, each with the element that it read, or with none."""
     trace = facts.trace("p07")
     (columns, rows), (wide, high) = trace.grid[:2], trace.block[:2]
-    cell, gap, beside = (39, 8, 0) if narrow else (44, 14, 290)
-    stride_x, stride_y = wide * cell + 2 * _PAD + gap, high * cell + 2 * _PAD + _TITLE
+    cell, along, gap, beside = (39, 39, 8, 0) if narrow else (44, 58, 14, 290)
+    stride_x, stride_y = wide * along + 2 * _PAD + gap, high * cell + 2 * _PAD + _TITLE
     right, bottom = _LEFT + columns * stride_x - gap, _TOP + rows * stride_y
     below = _EXAMPLE_HIGH + _LEGEND_HIGH + 30 if narrow else 0
     canvas = sheet(right + 4 + beside, bottom + 6 + below)
@@ -33,11 +33,11 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
     def start(block: int, thread: int, axis: int) -> float:
         stride, first = (stride_x, _LEFT + _PAD) if axis == 0 else (stride_y, _TOP + _TITLE + _PAD)
-        return first + block * stride + thread * cell
+        return first + block * stride + thread * (along if axis == 0 else cell)
 
     for block in range(columns):
         for thread in range(wide):
-            middle = start(block, thread, 0) + cell / 2
+            middle = start(block, thread, 0) + along / 2
             canvas.label(middle, 12, f"col {block * wide + thread}", "middle", size=Size.LABEL)
             canvas.label(middle, 30, f"*x* = {thread}", "middle", size=Size.LABEL, quiet=True)
     for block in range(rows):
@@ -50,7 +50,7 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             left, top = start(x, 0, 0) - _PAD, start(y, 0, 1) - _PAD
             name = Text("block ({x}, {y})").of(x=x, y=y)
             canvas.label(left + 4, top - 11, name, size=Size.VALUE, bold=True)
-            canvas.frame(left, top, wide * cell + 2 * _PAD, high * cell + 2 * _PAD)
+            canvas.frame(left, top, wide * along + 2 * _PAD, high * cell + 2 * _PAD)
             for thread in range(wide * high):
                 across, down = thread % wide, thread // wide
                 element = read.get((y * columns + x, thread))
@@ -60,7 +60,7 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 canvas.cell(
                     start(x, across, 0) + 1,
                     start(y, down, 1) + 1,
-                    cell - 2,
+                    along - 2,
                     cell - 2,
                     "" if element is None else number(a[element]),
                     ink=ink,

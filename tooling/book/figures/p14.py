@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.reduction import curves_high
@@ -201,10 +201,10 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
     side, gap, apart = 33, 18, 16
     canvas = sheet(0, 0)
     memory, kernels = Text("global memory"), (Text("after kernel 1"), Text("after kernel 2"))
-    left = canvas.beside(["output"], [memory, *kernels])
+    left = PAGE - 1 - (size + blocks) * side - (blocks - 1) * apart - gap  # right of the names
     slots = left + size * side + (blocks - 1) * apart + gap  # of the blocks' sums
     rows = (28, 128, 262)
-    canvas.width, canvas.height = slots + blocks * side + 14, rows[2] + side + 26
+    canvas.width, canvas.height = PAGE, rows[2] + side + 26
 
     def at(element: int) -> float:
         if element >= size:

@@ -30,7 +30,7 @@ def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     a, b = (data[name].reshape(size, size) for name in ("a", "b"))
     product = facts.expected("tiled")["out"].reshape(size, size)
     row, col = _EXAMPLE
-    cell, left, top, gap = (17, 3, 38, 9) if narrow else (33, 72, 46, 24)
+    cell, left, top, gap = (17, 3, 38, 9) if narrow else (35, 72, 46, 24)
     wide = size * cell
     right, below = left + wide + gap, top + wide + gap
     canvas = sheet(right + wide + 8, below + wide + 30)
@@ -82,7 +82,7 @@ def draw_naive(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     read_a, read_b = _read(trace, _A), _read(trace, _B)
     stored = {store.thread: store for store in trace.accesses("store", _OUTPUT, block=0)}
     across, down = trace.block[:2]
-    cell, wide, high, left, gap = (29, 78, 62, 2, 20) if narrow else (40, 144, 62, 24, 38)
+    cell, wide, high, left, gap = (29, 78, 62, 2, 20) if narrow else (40, 192, 62, 24, 38)
     right, top = left + size * cell + gap, 32
     below = top + size * cell + 58
     canvas = sheet(
@@ -143,7 +143,7 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     across, down = trace.block[:2]
     tiles = _tiles(list(trace.accesses("store", SHARED, block=0)), across * down)
     stored = {store.element: store.value for store in trace.accesses("store", _OUTPUT, block=0)}
-    cell, left, gap, size_text = (31, 4, 26, Size.VALUE) if narrow else (44, 24, 74, Size.VALUE)
+    cell, left, gap, size_text = (31, 4, 26, Size.VALUE) if narrow else (50, 24, 162, Size.VALUE)
     frame = left + size * cell + gap
     shared = frame + 14
     after = shared + across * cell + 14
@@ -278,7 +278,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Both roofs of an H200, the intensities of the kernels, and what was measured."""
     roof = measured_roof(facts)
-    left, top, wide, high = (31, 30, 308, 300) if narrow else (34, 30, 600, 360)
+    left, top, wide, high = (31, 30, 308, 300) if narrow else (34, 30, 655, 360)
     low_x, high_x, low_y, high_y = 1 / 16, 64.0, 1 / 32, 128.0  # FLOP/byte, TFLOP/s
 
     def x_of(intensity: float) -> float:
@@ -392,8 +392,8 @@ def measured_roof(facts: Facts) -> Roof:
             _ADDED / float(adding[_MEAN]) / 1e6,
         ),
         Point(
-            Text("tiled product, T = {TILE}").of(TILE=_TILE),
-            Text("tiled, T = {TILE}").of(TILE=_TILE),
+            Text("tiled product, *T* = {TILE}").of(TILE=_TILE),
+            Text("tiled, *T* = {TILE}").of(TILE=_TILE),
             _TILE / 4,
             2 * _SIZE**3 / float(tiled[_MEAN]) / 1e6,
         ),
@@ -407,8 +407,8 @@ _MEAN, _BANDWIDTH, _OF_COPY = 3, 5, 6  # columns of a benchmark's table: microse
 _MULTIPROCESSORS, _LANES = 132, 128  # of an H200, and float32 units of each
 _INTENSITIES = (
     (0.25, (Text("naive"), Text("kernel"))),
-    (0.75, (Text("tiled,"), Text("T = 3"))),
-    (8.0, (Text("tiled,"), Text("T = 32"))),
+    (0.75, (Text("tiled,"), Text("*T* = 3"))),
+    (8.0, (Text("tiled,"), Text("*T* = 32"))),
 )
 _INPUT = (Ink.PLAIN, Text("input"))
 _SHARED = (Ink.LIVE, Text("shared memory"))

@@ -20,7 +20,7 @@ def draw_graph(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Both inputs with their values, the operation with its two halves, the output with its values."""
     data = facts.inputs("default")
     result = facts.expected("default")["out"].tolist()
-    side, high, size = (22, 24, Size.SMALL) if narrow else (38, 30, Size.VALUE)
+    side, high, size = (22, 24, Size.SMALL) if narrow else (42, 30, Size.VALUE)
     canvas = sheet(0, 374 if narrow else 362)
     left = 8 if narrow else canvas.beside(["kernel", "output"])
     right = left + len(result) * side

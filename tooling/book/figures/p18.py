@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -19,10 +19,10 @@ def draw_bars(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     shares = facts.expected("default")["out"].tolist()
     largest, smallest = numbers.index(max(numbers)), numbers.index(min(numbers))
     canvas = sheet(0, 330 if narrow else 316)
-    pitch = 2.7 if narrow else 4.6
     left = 1 if narrow else canvas.beside([_SHARE])
+    pitch = 2.7 if narrow else (PAGE - 1 - left) / len(numbers)
     width = pitch * len(numbers)
-    canvas.width = round(left + width + 8)
+    canvas.width = round(left + width + 1)
     zero, unit = (92, 22) if narrow else (80, 24)
 
     def row(base: float, scale: float, values: Sequence[float], name: str, top: float, *, ink: Ink) -> None:

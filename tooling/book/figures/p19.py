@@ -18,7 +18,7 @@ def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     """The tensors with their shapes, a numbered arrow for each launch; one row of K is marked all the way."""
     length, d = facts.constant("SEQ_LEN"), facts.constant("D")
     unit = 5 if narrow else 8
-    left, middle, right = (1, 152, 274) if narrow else (1, 214, 420)
+    left, middle, right = (1, 152, 274) if narrow else (1, 290, 574)
     wide, high = unit * d, unit * length
     turned = 60 + high + 44  # the top of Kᵀ
     scores = turned + wide + 34

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -21,12 +21,12 @@ def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     results = facts.expected("default")
     inputs = [("signal", data["input"].tolist()), ("kernel", data["kernel"].tolist())]
     wide, high = 330, 296
-    canvas = sheet(wide + 8, 2 * high + 12) if narrow else sheet(2 * wide + 24, high)
+    canvas = sheet(wide + 8, 2 * high + 12) if narrow else sheet(PAGE, high)
     graph = Text("MAX graph")
     torch = Text("call from PyTorch")
     made, given = Text("made by the graph"), Text("your tensor")
     _call(canvas, (4, 4), graph, inputs, ("out", results["out"].tolist()), made)
-    second = (4, high + 8) if narrow else (wide + 20, 4)
+    second = (4, high + 8) if narrow else (wide + 50, 4)
     values = results["out_torch"].tolist()
     _call(canvas, second, torch, [("result", []), *inputs], ("result", values), given)
     return canvas

@@ -27,7 +27,7 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         rows += [token, None]
     rows.append(last)
     side, high, cell, values = (44, 26, 46, 1) if narrow else (64, 32, 52, 3)
-    first, second, third = (2, 70, 258) if narrow else (4, 116, 482)
+    first, second, third = (2, 70, 258) if narrow else (1, 138, 524)
     offset = 50 if narrow else 76
     top, size = 40, Size.SMALL if narrow else Size.VALUE
     canvas = sheet(third + values * cell + 28, top + len(rows) * (high + 2) + 8)
@@ -202,7 +202,7 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         ]
         names = [Text("token {row}").of(row=row) for row in range(rows)]
         grids.append(Grid(title, squares, numbered(columns), names))
-    return draw_grids(sheet, grids, side=50, left=66, beside=1 if narrow else 2)
+    return draw_grids(sheet, grids, side=54, left=66, beside=1 if narrow else 2)
 
 
 FIGURES = (

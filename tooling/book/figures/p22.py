@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Bar, draw_bars
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
@@ -90,10 +90,13 @@ def draw_row(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     normal = (row - mean) / (variance + _EPS) ** 0.5
     names: tuple[Text | str, ...] = ("input", Text("minus the mean"), Text("normalised"))
     canvas = sheet(0, 0)
-    left, cell, size = (2, 43, Size.SMALL) if narrow else (canvas.beside(names), 64, Size.VALUE)
+    left, cell, size = (2, 43, Size.SMALL) if narrow else (canvas.beside(names), 0, Size.VALUE)
+    if not narrow:
+        cell = (PAGE - 1 - left) // len(row)
+        left = PAGE - 1 - len(row) * cell
     lines = tuple(zip(names, (row, row - mean, normal), (Ink.PLAIN, Ink.LIVE, Ink.RESULT), strict=True))
     step = 66 if narrow else 54
-    canvas.width, canvas.height = left + len(row) * cell + 6, 44 + len(lines) * step
+    canvas.width, canvas.height = left + len(row) * cell, 44 + len(lines) * step
     told = Text("mean {mean:.2f}, variance {variance:.2f}").of(mean=mean, variance=variance)
     canvas.label(1, 16, told, bold=True)
     for place, (name, values, ink) in enumerate(lines):
@@ -112,8 +115,8 @@ def draw_gradients(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     rows, hidden = facts.constant("ROWS"), facts.constant("HIDDEN_DIM")
     columns = facts.constant("OUTPUT_DIM")
     shown = 3
-    box, gap, own = (70, 6, 112) if narrow else (110, 18, 150)
-    right = 3 + 2 * own if narrow else 3 + box + gap + own + 120
+    box, gap, own, added = (70, 6, 112, 0) if narrow else (130, 30, 170, 240)
+    right = 3 + 2 * own if narrow else 3 + box + gap + own + 130
     shared = (
         f"grad_ln_weight {hidden}",
         f"grad_ln_bias {hidden}",
@@ -125,13 +128,13 @@ def draw_gradients(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     tops = [40 + place * 52 + (24 if place == shown else 0) for place in range(shown + 1)]
     if narrow:
         return _narrow_gradients(sheet, numbers, shared)
-    canvas = sheet(right + 216, tops[-1] + 46)
+    canvas = sheet(right + added + 4, tops[-1] + 46)
     own_x, thread = 3, 3 + own + gap + 26
     canvas.label(own_x + own / 2, 18, Text("own row"), "middle", bold=True, size=Size.VALUE)
-    canvas.label(right + 106, 18, Text("added up over all rows"), "middle", bold=True, size=Size.VALUE)
+    canvas.label(right + added / 2, 18, Text("added up over all rows"), "middle", bold=True, size=Size.VALUE)
     bottoms = [40 + place * 58 for place in range(len(shared))]
     for text, y in zip(shared, bottoms, strict=True):
-        canvas.cell(right, y, 212, 34, text, ink=Ink.RESULT, size=size)
+        canvas.cell(right, y, added, 34, text, ink=Ink.RESULT, size=size)
     for row, y in zip(numbers, tops, strict=True):
         canvas.cell(thread, y, box, 34, Text("thread {row}").of(row=row), ink=Ink.LIVE, size=size)
         canvas.arrow(thread - 3, y + 17, own_x + own + 3, y + 17)

@@ -33,7 +33,7 @@ def _words(event: Event) -> int:
 
 def draw_division(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The first elements in each mode: which of them thread 0 has, and how many a thread loads at a time."""
-    shown, left, each = (64, 2, 5.4) if narrow else (128, 4, 4.6)
+    shown, left, each = (64, 2, 5.4) if narrow else (128, 4, 5.46)
     wide = shown * each
     canvas = sheet(round(left + wide + left), 8 + 82 * len(_MODES))
     for row, mode in enumerate(_MODES):
@@ -67,7 +67,7 @@ def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     first = _loads(facts, "elementwise")[0]
     width = _words(first)
     calls = 2 if narrow else 3
-    side, left, gap = (33, 54, 18) if narrow else (44, 70, 22)
+    side, left, gap = (33, 54, 18) if narrow else (48, 70, 24)
     canvas = sheet(left + calls * (width * side + gap), 238)
     rows = (("a", Ink.PLAIN, 74), ("b", Ink.PLAIN, 116), ("output", Ink.RESULT, 190))
     for name, _, y in rows:
@@ -121,7 +121,7 @@ def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     first = _loads(facts, "elementwise")[0]
     words = _words(first)
     lanes: tuple[int | None, ...] = (0, 1, None, 31) if narrow else (0, 1, 2, 3, 4, 5, None, 30, 31)
-    side, left = (76, 40) if narrow else (58, 116)
+    side, left = (76, 40) if narrow else (65, 116)
     canvas = sheet(left + len(lanes) * side + 4, 92 + words * 34)
     label = Text("lane")
     canvas.label(1, 12, label, size=Size.LABEL, quiet=True)
@@ -204,7 +204,7 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     steps: tuple[int | None, ...] = (0, 1, 2, 3, 4, None, tile - 2, tile - 1)
     if narrow:
         steps = (0, 1, 2, None, tile - 1)
-    left, width, skipped = (4, 92, 40) if narrow else (24, 112, 112)
+    left, width, skipped = (4, 92, 40) if narrow else (1, 117, 117)
     whole = (len(strip) - 1) * width + skipped
     canvas = sheet(left + whole + left, 300)
     canvas.label(

@@ -73,7 +73,7 @@ def draw_exchange(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
 def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """A chart with logarithmic axes: time against the number of elements."""
     kernels = measured(facts, f"{_PROGRAM} --benchmark")
-    left, top, wide, high = (22, 30, 324, 250) if narrow else (54, 30, 560, 300)
+    left, top, wide, high = (22, 30, 324, 250) if narrow else (21, 30, 662, 300)
     sizes = [row.elements for row in next(iter(kernels.values()))]
     low_x, high_x, low_y, high_y = sizes[0], sizes[-1], 2.0, 64.0
 

@@ -34,8 +34,8 @@ def draw_overlap(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (Text("compute the sums"), _threads(max(counts)), Ink.RESULT),
         (Text("copy the edges"), _threads(min(counts)), Ink.RESULT),
     )
-    left, wide, high, pitch = (2, 200, 40, 54) if narrow else (20, 300, 42, 60)
-    side = 110 if narrow else 220
+    left, wide, high, pitch = (2, 200, 40, 54) if narrow else (1, 400, 42, 60)
+    side = 110 if narrow else 277
     canvas = sheet(left + wide + 24 + side + 4, 30 + len(steps) * pitch)
     canvas.label(left + wide / 2, 12, Text("threads of a block"), "middle", size=Size.VALUE, bold=True)
     canvas.label(left + wide + 24 + side / 2, 12, Text("hardware"), "middle", size=Size.VALUE, bold=True)

@@ -149,7 +149,7 @@ def draw_scopes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The warps of the blocks of one cluster, and the barrier of each level."""
     threads, blocks = facts.constant("TPB"), facts.constant("CLUSTER_SIZE")
     warps, lanes = threads // _LANES, _LANES
-    columns, cell, edge, gap, margin = (4, 18, 4, 5, 8) if narrow else (4, 33, 10, 14, 18)
+    columns, cell, edge, gap, margin = (4, 18, 4, 5, 8) if narrow else (4, 34, 10, 14, 18)
     inner = columns * cell + 2 * edge
     rows = warps // columns
     top, high = 16, 32 + rows * cell + edge

@@ -54,7 +54,7 @@ def draw_loads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Sixteen words of a buffer, the boundaries of 16 bytes, and a vector at three addresses."""
     words = 12 if narrow else 16
-    cell, left, high = (28, 6, 28) if narrow else (34, 20, 30)
+    cell, left, high = (28, 6, 28) if narrow else (43, 8, 30)
     pitch = 52 if narrow else 34
     canvas = sheet(left + words * cell + (left if narrow else 60), 262)
     canvas.label(left, 16, Text("address in bytes"), size=Size.LABEL, quiet=True)
