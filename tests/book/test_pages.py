@@ -242,6 +242,15 @@ def test_functions_are_named_where_the_lines_belong_to_several(real: Project) ->
     assert "def " not in alone.partition("<div")[0]
 
 
+def test_lines_of_the_host_are_not_shown_with_a_kernel(real: Project) -> None:
+    name = "p26_tile_tensor --conditional-max shuffle_in_a_branch"
+    shown = renderer(real).render(PAGE, f"{{{{#verdict {name}}}}}")
+    code, _, verdict = shown.partition("<div")
+    assert "synchronize" not in code
+    assert "def " not in code
+    assert "p26_tile_tensor.mojo:268" in verdict
+
+
 def test_the_solution_of_a_changed_line_stays_folded(real: Project) -> None:
     shown = renderer(real).render(PAGE, "{{#verdict p01 counted_from_one}}")
     assert "output[unsafe_offset=i + 1] = a[unsafe_offset=i] + 10" in shown

@@ -17,6 +17,7 @@ from tooling.mdbook.includes import Kind, take
 _CONTEXT = 2  # lines before and after a change
 _GAP = 4  # lines from one that is shown to the next one, up to which those between them are shown as well
 _ALIKE = 0.6  # similarity above which a line counts as the changed form of another one
+_FUNCTION = re.compile(r"^def .*\n(?:(?![\w@#]).*\n)*", re.MULTILINE)  # up to the next declaration
 _NO_STATEMENT = ["pass"]  # what a wrong answer has where the solution has a statement
 
 
@@ -36,7 +37,7 @@ class Line(Struct, frozen=True):
 def changed_code(
     selection: Selection, solution: Mapping[str, str], wrong: Mapping[str, str], verdict: str
 ) -> str:
-    """A code block of the changed lines of a wrong answer, in the functions that the run is about.
+    """A code block of the changed lines of a wrong answer, in the kernels of the run and what they call.
 
     A line of the solution is only shown where the wrong answer has none like it: a reader who has not solved
     the puzzle yet should not see the solution.
@@ -47,11 +48,12 @@ def changed_code(
         verdict: the lines that it names are shown, too.
     """
     name = next(file for file, text in wrong.items() if text != solution[file])
-    about = _numbers(wrong[name], selection.mode.anchors.get(selection.program.name, ()))
+    named = {int(number) for number in re.findall(rf"{re.escape(PurePath(name).name)}:(\d+)", verdict)}
+    kernel = _numbers(wrong[name], selection.mode.anchors.get(selection.program.name, ()))
+    about = kernel | _called(wrong[name], named)
     every = [line for line in _compared(solution[name], wrong[name]) if not is_mark(f"{line.text}\n")]
     inside = [line for line in every if line.number in about]
     lines = inside if any(line.kind != "same" for line in inside) else every
-    named = {int(number) for number in re.findall(rf"{re.escape(PurePath(name).name)}:(\d+)", verdict)}
     shown = [lines[start:stop] for start, stop in _excerpts(lines, named)]
     numbers = [[line.number for line in part if line.kind != "removed"] for part in shown]
     fence = opening_fence(name, [number for part in numbers for number in (0, *part)][1:])
@@ -69,6 +71,21 @@ def _numbers(text: str, anchors: Sequence[str]) -> frozenset[int]:
     """The numbers of the lines that anchors of the solution enclose."""
     excerpts = (take(Kind.INCLUDE, f"{anchor}_solution", text) for anchor in anchors)
     return frozenset(number for excerpt in excerpts for number in excerpt.numbers)
+
+
+def _called(text: str, named: Collection[int]) -> frozenset[int]:
+    """The numbers of the lines of the functions for the GPU that a named line is in.
+
+    A function that raises runs on the host.
+    """
+    called: set[int] = set()
+    for function in _FUNCTION.finditer(text):
+        first = text.count("\n", 0, function.start()) + 1
+        numbers = range(first, first + function[0].count("\n"))
+        head, _, _ = function[0].partition(":\n")
+        if "raises" not in head.split() and any(number in numbers for number in named):
+            called.update(numbers)
+    return frozenset(called)
 
 
 def _compared(solution: str, wrong: str) -> Iterator[Line]:
