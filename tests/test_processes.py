@@ -14,6 +14,7 @@ import pytest
 from tooling.execution.program import Ending, run_program
 from tooling.processes import run_captured
 
+# Two processes write to one pipe. Each line is one write: unbuffered, print makes several.
 SESSION_OF_ITS_OWN = """
 import os, subprocess, sys, time
 children = [
@@ -23,10 +24,10 @@ children = [
 if os.fork() == 0:  # an orphan: its parent ends at once
     os.setsid()
     if os.fork() == 0:
-        print(os.getpid(), flush=True)
+        os.write(1, b"%d\\n" % os.getpid())
         time.sleep(60)
     os._exit(0)
-print(*(child.pid for child in children), flush=True)
+os.write(1, b"%d %d\\n" % tuple(child.pid for child in children))
 time.sleep({seconds})
 """
 
