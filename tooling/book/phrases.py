@@ -60,6 +60,7 @@ PHRASES = {
     "stub-given": Text("This code is complete. Run it, and compare it with the others."),
     "stub-outputs": Text("Result:"),
     "lines": Text("lines {first}–{last}"),
+    "changed-lines": Text("changed"),
     "named-lines": Text("named below"),
     "removed-lines": Text("left out"),
     "full-file": Text("View full file"),

@@ -19,6 +19,8 @@ _DECIMALS = 100  # values below it have one
 _CLEAR = 8  # how far a line may rise below a value without touching it
 _LIMITS = 44  # the room above bars for the names and values of limits
 _AXIS = 42  # the height of an axis below bars
+_BEYOND = 1.05  # how far a bar may pass the end of the axis: a kernel may be a little faster than a copy
+_INSET = 22  # from a vertical axis to the first point, whose value is clear of the ticks
 _TICKS_APART = 9  # from the left edge to an axis, without the labels of its ticks
 
 
@@ -36,6 +38,7 @@ class Series(Struct, frozen=True):
         end: what is written at the last point.
         values: each point has its value above it.
         limit: no measurement but a bound, a dashed line without points, and x values are missing.
+        span: the first and the last x that the name is about; it is below a bracket under their points.
     """
 
     name: Text | str
@@ -47,6 +50,7 @@ class Series(Struct, frozen=True):
     end: Text | str = ""
     values: bool = False
     limit: bool = False
+    span: tuple[int, int] | None = None
 
 
 class Axis(Struct, frozen=True):
@@ -54,7 +58,7 @@ class Axis(Struct, frozen=True):
 
     Attributes:
         title: with the unit.
-        ticks: the values with a label; those of a vertical axis begin and end at its ends.
+        ticks: the values with a label, the first and the last one at the ends of the axis.
         logarithmic: otherwise linear.
     """
 
@@ -99,7 +103,7 @@ def draw_chart(
 
     def place(x: int, y: float) -> tuple[float, float]:
         across = (math.log2(x) - first) / (last - first)
-        return left + 14 + (wide - 14 - end) * across, top + high * (1 - axis.share(y))
+        return left + _INSET + (wide - _INSET - end) * across, top + high * (1 - axis.share(y))
 
     for index, value in enumerate(values):
         x, bottom = place(value, axis.ticks[0])[0], top + high
@@ -117,7 +121,10 @@ def draw_chart(
             canvas.embed(_dot(canvas, (x, y), each, ringed=ringed), (x - 7, y - 7, x + 7, y + 7))
         if each.values:
             _values(canvas, each, [place(*point) for point in sorted(each.points.items())], small)
-        _name(canvas, each, place(each.named, each.points[each.named]), left + wide, small)
+        if each.span:
+            _bracket(canvas, each, [place(x, each.points[x]) for x in each.span], small)
+        else:
+            _name(canvas, each, place(each.named, each.points[each.named]), left + wide, small)
         if each.end:
             x, y = place(values[-1], each.points[values[-1]])
             colour = line_colour(canvas, each.ink)
@@ -158,6 +165,16 @@ def _name(canvas: Canvas, series: Series, at: tuple[float, float], right: float,
     )
 
 
+def _bracket(canvas: Canvas, series: Series, ends: Sequence[tuple[float, float]], size: Size) -> None:
+    """A bracket below the points from one end to the other, with the name of the series below it."""
+    (first, _), (last, _) = ends
+    y = max(y for _, y in ends) + 20
+    colour = line_colour(canvas, series.ink)
+    _line(canvas, [(first, y - 6), (first, y), (last, y), (last, y - 6)], colour, 1.5)
+    x = max((first + last) / 2, first - 6 + canvas.length(series.name, size) / 2)
+    canvas.label(x, y + 14, series.name, "middle", size=size, colour=colour, bold=True)
+
+
 def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]], size: Size) -> None:
     """The values of a series, above its points; on their left where the line rises steeply from them."""
     values = [value for _, value in sorted(series.points.items())]
@@ -195,7 +212,7 @@ class Bar(Struct, frozen=True):
     """One bar.
 
     Attributes:
-        value: its length in any unit.
+        value: its length in the unit of the axis.
         text: the value as it is written behind the bar.
         ink: its colour.
         name: what it is, written in the bar if it fits, and otherwise behind the value.
@@ -258,7 +275,7 @@ def draw_bars(
     size = Size.LABEL if narrow else Size.VALUE
     canvas = sheet(PHONE if narrow else PAGE, 0)
     above = 22 if narrow and names_apart else 0  # of a row's name, which otherwise is beside its bars
-    field = _field(canvas, rows, limits, size, names_apart=names_apart, above=above)
+    field = _field(canvas, rows, axis, limits, size, names_apart=names_apart, above=above)
     each = max(map(len, rows.values()))
     step = each * (field.high + 4) + 14 + above
     top = _LIMITS if limits else 6
@@ -283,13 +300,14 @@ def draw_bars(
 def _field(
     canvas: Canvas,
     rows: Mapping[_Name, Sequence[Bar]],
+    axis: Axis,
     limits: Sequence[Limit],
     size: Size,
     *,
     names_apart: bool,
     above: int,
 ) -> _Field:
-    """Where the bars are if they, their values and the limits fill the canvas."""
+    """Where the bars are if the axis, the values and the limits fill the canvas."""
     bars = [bar for row in rows.values() for bar in row]
     heads = max(canvas.length(name, size, mono=isinstance(name, str)) for name in rows)
     left = 1.0 if above else math.ceil(11 + heads)
@@ -297,14 +315,18 @@ def _field(
     if names_apart:
         names = left
         left = math.ceil(left + max(canvas.length(bar.name, Size.LABEL, mono=_code(bar)) for bar in bars) + 8)
-    right = canvas.width - 1
-    whole = right - left
+    longest = max([bar.value for bar in bars] + [limit.value for limit in limits])
+    if longest > axis.ticks[-1] * _BEYOND:
+        raise ValueError(f"the axis ends at {axis.ticks[-1]:,g}, before the value {longest:,g}: add a tick")
+    whole = canvas.width - 1 - left
     # The name of a bar that is too short for it is behind its value.
     scales = [(whole - 6 - canvas.length(bar.text, Size.LABEL)) / bar.value for bar in bars]
     for limit in limits:
         half = max(canvas.length(text, Size.LABEL) for text in (limit.name, limit.text)) / 2
         scales.append((whole - half) / limit.value)
-    scale = min(scales)
+    half = canvas.length(f"{axis.ticks[-1]:,g}", Size.LABEL) / 2
+    scale = min(*scales, (whole - half) / axis.ticks[-1])
+    right = left + axis.ticks[-1] * scale
     lines = [left + limit.value * scale for limit in limits]
     return _Field(left, right, names, scale, lines, 20 if canvas.width == PHONE else 22)
 
@@ -315,7 +337,7 @@ def _code(bar: Bar) -> bool:
 
 
 def _draw_bar(canvas: Canvas, bar: Bar, field: _Field, top: float) -> None:
-    """A bar with its value and its name; a value that a limit would cross is behind this line."""
+    """A bar with its value and its name, which interrupt the line of a limit."""
     middle, size = top + field.high / 2, Size.LABEL
     length = bar.value * field.scale
     canvas.cell(field.left, top, length, field.high, ink=bar.ink)
@@ -327,13 +349,9 @@ def _draw_bar(canvas: Canvas, bar: Bar, field: _Field, top: float) -> None:
     elif bar.name:
         _, _, colour = canvas.shade.marks[bar.ink]
         canvas.label(field.left + 8, middle, bar.name, size=size, mono=_code(bar), colour=colour)
-    wide = sum(canvas.length(text, size, mono=mono) + 7 for text, mono in behind)
     x = field.left + length + 6
-    for line in sorted(field.lines):
-        if x - 6 < line < x + wide - 4:
-            x = line + 6
     for text, mono in behind:
-        canvas.label(x, middle, text, size=size, mono=mono, quiet=text is bar.name)
+        canvas.label(x, middle, text, size=size, mono=mono, quiet=text is bar.name, halo=bool(field.lines))
         x += canvas.length(text, size, mono=mono) + 7
 
 

@@ -109,7 +109,15 @@ def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         percent=round(100 * (flat.microseconds / first.microseconds - 1)),
     )
     series = (
-        Series(remark, times, Ink.RESULT, first.elements, (1, 3), values=True),
+        Series(
+            remark,
+            times,
+            Ink.RESULT,
+            first.elements,
+            (1, 3),
+            values=True,
+            span=(first.elements, flat.elements),
+        ),
         Series(
             Text("data transfer alone"),
             {elements: time for elements, time in least.items() if time >= 1},

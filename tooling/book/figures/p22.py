@@ -184,7 +184,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         name: (Bar(times[measured], f"{times[measured]:.1f}", Ink.RESULT),)
         for measured, name in names.items()
     }
-    axis = Axis(Text("time (µs)"), (0, 10, 20, 30))
+    axis = Axis(Text("time (µs)"), (0, 10, 20, 30, 40))
     return draw_bars(sheet, rows, axis, narrow=narrow)
 
 

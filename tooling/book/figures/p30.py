@@ -50,7 +50,7 @@ def draw_reads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for kernel, (requested, read) in counted_reads(facts).items()
     }
     key = ((Ink.LIVE, Text("requested")), (Ink.RESULT, Text("from device memory")))
-    axis = Axis("MB", (0, 200, 400, 600, 800, 1000))
+    axis = Axis("MB", (0, 200, 400, 600, 800, 1000, 1200))
     return draw_bars(sheet, rows, axis, key=key, narrow=narrow)
 
 
@@ -60,7 +60,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         kernel: (Bar(one.microseconds, f"{one.microseconds:.1f}", Ink.LIVE),)
         for kernel, (one,) in measured(facts, _BEFORE).items()
     }
-    axis = Axis(Text("time (µs)"), (0, 100, 200, 300, 400))
+    axis = Axis(Text("time (µs)"), (0, 100, 200, 300, 400, 500))
     return draw_bars(sheet, rows, axis, narrow=narrow)
 
 
@@ -78,7 +78,7 @@ def draw_bandwidths(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
     copies = [one.of_a_copy for run in runs for (one,) in run.values()]
     copy = round(sum(copies) / len(copies), -2)  # the ratios have three digits
     limit = Limit(copy, Text("a copy"), f"{copy:,.0f} GB/s")
-    axis = Axis("GB/s", (0, 1000, 2000, 3000))
+    axis = Axis("GB/s", (0, 1000, 2000, 3000, 4000))
     return draw_bars(sheet, rows, axis, limits=[limit], narrow=narrow)
 
 

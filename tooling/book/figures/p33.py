@@ -161,7 +161,7 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         Limit(peak, Text("ordinary units"), f"{peak:.0f} TFLOP/s"),
         Limit(_TENSOR_CORES, Text("tensor cores"), f"{_TENSOR_CORES} TFLOP/s"),
     )
-    axis = Axis("TFLOP/s", (0, 100, 200, 300, 400))
+    axis = Axis("TFLOP/s", (0, 100, 200, 300, 400, 500))
     return draw_bars(sheet, rows, axis, limits=limits, names_apart=True, narrow=narrow)
 
 

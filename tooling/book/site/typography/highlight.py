@@ -79,6 +79,8 @@ It is not indented, so group 1 is empty.
 _SHELLS = ("bash", "console", "sh")
 _COMMAND = re.compile(r"^.+\n?", re.MULTILINE)
 _CHANGED = " changed"  # a class of the code of a wrong answer
+_KEYS = ((OPENING, "", "changed-lines"), (REMOVED, "−", "removed-lines"), (NAMED, "▸", "named-lines"))
+"""The marks of lines of a wrong answer, each with its sign and its phrase; a bar has no sign."""
 _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
 _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
@@ -151,10 +153,10 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
         kind, name = "code changed", f'<span class="filename">{file["file"]}</span>'
     key = "".join(
         f'<span class="key" data-sign="{sign}">{escape(say(phrase, edition))}</span>'
-        for mark, sign, phrase in ((REMOVED, "−", "removed-lines"), (NAMED, "▸", "named-lines"))
+        for mark, sign, phrase in _KEYS
         if mark in block[0]
     )
-    keys = f'<span class="keys">{key}</span>' if key else ""
+    keys = f'<span class="keys">{key}</span>' if key and kind == "code changed" else ""
     caption = f"<figcaption>{name} <span>{escape(lines_shown)}</span>{keys}</figcaption>"
     return f'<figure class="{kind}">{caption}{shown}</figure>{after}'
 

@@ -1,4 +1,4 @@
-"""Prevents line breaks in code, flags, tuples, `puzzle 3` and `16 KiB`, and before particles after code."""
+"""Prevents line breaks in code, flags, tuples, `puzzle 3` and `16 KiB`, before particles and last words."""
 
 from __future__ import annotations
 
@@ -27,9 +27,12 @@ _UNBROKEN = re.compile(
     r"|(?:퍼즐|레인|스레드|워프|블록|행|열|뱅크|타일) \d+"
     r"|\d (?:[KMG]iB|[kMG]B|[mµn]s|[kMGT]B/s|[GT]FLOP/s)\b"
     r"|\((?:(?:\d+|[a-z]), )+(?:\d+|[a-z])\)"
-    r"|(?<=\w)\)(?=[가-힣])",  # before a particle
+    r"|(?<=\w)\)(?=[가-힣])|(?<=\d)%(?=[가-힣])"  # before a particle
+    r"|(?<=[가-힣])\(",  # before a gloss
     re.DOTALL,
 )
+_LAST_WORDS = re.compile(r"(?<=[\w,;:]) (?:[^\s<>]{1,6} )?[^\s<>]{1,8}(?=</(?:p|li|dd|figcaption|summary)>)")
+"""Short words at the end of a paragraph, and the space before them: none of them is a line of its own."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _JOINER = "\N{WORD JOINER}"
 
@@ -39,6 +42,7 @@ def keep_together(html: str) -> str:
     html = _PUZZLE.sub('<a class="short" ', html)
     html = _SHORT.sub(r'<code class="short">\1</code>', html)
     html = _LONG.sub(_broken_between_parts, html)
+    html = _LAST_WORDS.sub(lambda words: words[0].replace(" ", _NO_BREAK), html)
     html = _EQUATION.sub(_unbroken_equation, html)
     html = _UNBROKEN.sub(lambda found: found[0] if found[0][0] == "<" else _joined(found[0]), html)
     return _PARTICLE.sub(rf"\g<0>{_JOINER}", html)
@@ -59,4 +63,6 @@ def _unbroken_equation(found: re.Match[str]) -> str:
 
 
 def _joined(words: str) -> str:
-    return words + _JOINER if words == ")" else words.replace(" ", _NO_BREAK)
+    if words == "(":
+        return _JOINER + words
+    return words + _JOINER if words in ")%" else words.replace(" ", _NO_BREAK)
