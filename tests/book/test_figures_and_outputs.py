@@ -639,12 +639,12 @@ def test_a_limit_in_a_chart_has_no_points_and_may_lack_some() -> None:
     assert values == [("middle", "4.0"), ("end", "5.0"), ("middle", "800"), ("end", "820")]
 
 
-def test_the_value_of_a_bar_is_behind_a_line_that_it_would_cross() -> None:
+def test_the_value_of_a_bar_is_at_its_end_and_interrupts_a_line() -> None:
     bars = [Bar(5, "5", Ink.LIVE, "--short"), Bar(90, "90", Ink.RESULT, "--long")]
     drawn = draw_bars(
         partial(Canvas, shade=SHADES[0], language="en"),
         {"k": bars},
-        Axis("µs", (0, 50)),
+        Axis("µs", (0, 50, 100)),
         limits=[Limit(15, "peak", "15 µs")],
     ).svg("x", "y")
     line, *_ = re.findall(r'<polyline points="([\d.]+),', drawn)
@@ -655,9 +655,21 @@ def test_the_value_of_a_bar_is_behind_a_line_that_it_would_cross() -> None:
     found = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)
     (_, short), (_, long) = ((float(x), float(x) + float(w)) for x, w in found)
     assert abs(starts["peak"] - float(line)) < 0.1
-    assert short < float(line) < starts["5"] < starts["--short"]
+    assert short + 5 < starts["5"] < short + 7 < float(line)
+    assert len(re.findall(r'paint-order="stroke">(?:5|--short|90)<', drawn)) == 3
     assert starts["--long"] < long < starts["90"]  # this name has room in its bar
     assert 'width="704"' in drawn
+
+
+def test_the_axis_of_bars_ends_at_a_tick_behind_the_longest_one() -> None:
+    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    bars = {"k": [Bar(9, "9", Ink.LIVE)]}
+    drawn = draw_bars(sheet, bars, Axis("µs", (0, 5, 10))).svg("x", "y")
+    end, *_ = re.findall(r'<polyline points="[\d.]+,[\d.]+ ([\d.]+),', drawn)
+    (label,) = re.findall(r'<text x="([\d.]+)"[^>]*>10<', drawn)
+    assert abs(float(end) - float(label)) < 0.1
+    with pytest.raises(ValueError, match=r"^the axis ends at 5, before the value 9: add a tick$"):
+        draw_bars(sheet, bars, Axis("µs", (0, 5)))
 
 
 def test_speeds_are_drawn_from_what_was_measured(real: Project) -> None:

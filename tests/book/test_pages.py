@@ -320,6 +320,14 @@ def test_prose_among_columns_goes_on_below_itself_and_rows_do_not() -> None:
     )
 
 
+def test_the_commands_of_a_recorded_session_differ_from_its_output() -> None:
+    session = "$ cuda-gdb ./p\n(cuda-gdb) run\nprice: $ 3\n"
+    assert highlight_page(f'<pre><code class="language-text">{session}</code></pre>', REPOSITORY, "en") == (
+        '<pre><code class="language-text"><span class="p">$ </span><b>cuda-gdb ./p</b>\n'
+        '<span class="pause"></span><span class="p">(cuda-gdb) </span><b>run</b>\nprice: $ 3\n</code></pre>'
+    )
+
+
 def test_columns_that_a_program_printed_are_two_spaces_apart() -> None:
     printed = "device: H200\nname          n   time\na &lt; b         8    1.5\n"
     shown = highlight_page(f'<pre><code class="language-text">{printed}</code></pre>', REPOSITORY, "en")

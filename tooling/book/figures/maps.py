@@ -22,6 +22,7 @@ def draw_map(
     trace: Trace,
     inputs: Mapping[tuple[int, str], Sequence[float]],
     output: tuple[int, str],
+    work: str,
     *,
     index: str = "i",
     narrow: bool = False,
@@ -35,6 +36,7 @@ def draw_map(
         trace: of the solution.
         inputs: for each input, its index among the kernel's pointer arguments and its name; its elements.
         output: index and name of the output.
+        work: what a thread does with what it has read, written beside the arrow to its output.
         index: the kernel's name for a thread's number.
         narrow: smaller cells, and the names of the rows right of their cells or above their ends.
 
@@ -102,4 +104,7 @@ def draw_map(
     for store in stores:
         cell(store.element, last, number(store.value), Ink.RESULT)
         canvas.arrow(middle(store.thread), below + HIGH + 3, middle(store.element), last - 4)
+        beside = (middle(store.thread) + 7, below + HIGH + _GAP / 2)
+        said = work.replace(" ", "") if narrow else work
+        canvas.label(*beside, said, size=Size.SMALL if narrow else Size.LABEL, mono=True, quiet=True)
     return canvas

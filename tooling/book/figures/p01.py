@@ -15,7 +15,7 @@ from tooling.text import Text
 def draw_add_ten(facts: Facts, sheet: Sheet) -> Canvas:
     """`a`, the threads, and what they wrote."""
     a = facts.inputs("default")["a"].reshape(-1).tolist()
-    return draw_map(sheet, facts.trace("p01"), {(1, "a"): a}, (0, "output"))
+    return draw_map(sheet, facts.trace("p01"), {(1, "a"): a}, (0, "output"), "+ 10")
 
 
 def draw_addresses(facts: Facts, sheet: Sheet) -> Canvas:

@@ -13,7 +13,7 @@ def draw_zip(facts: Facts, sheet: Sheet) -> Canvas:
     """`a` and `b`, the threads, and what they wrote."""
     data = facts.inputs("default")
     a, b = (data[name].reshape(-1).tolist() for name in ("a", "b"))
-    return draw_map(sheet, facts.trace("p02"), {(1, "a"): a, (2, "b"): b}, (0, "output"))
+    return draw_map(sheet, facts.trace("p02"), {(1, "a"): a, (2, "b"): b}, (0, "output"), "+")
 
 
 FIGURES = (

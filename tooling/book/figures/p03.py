@@ -14,7 +14,7 @@ from tooling.text import Text
 def draw_guarded(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """`a`, all threads of the block, and what those with an element wrote."""
     a = facts.inputs("default")["a"].reshape(-1).tolist()
-    return draw_map(sheet, facts.trace("p03"), {(1, "a"): a}, (0, "output"), narrow=narrow)
+    return draw_map(sheet, facts.trace("p03"), {(1, "a"): a}, (0, "output"), "+ 10", narrow=narrow)
 
 
 FIGURES = (

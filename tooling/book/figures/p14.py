@@ -164,7 +164,7 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def _draw_order(canvas: Canvas, order: _Order, corner: tuple[float, float], wide: float) -> None:
     """The elements after each action, with an arrow for each value that is added."""
     x, y = corner
-    side, high, pitch = 44, 34, 54
+    side, high, pitch = 40, 34, 54
     gap = (wide - _INSET - _NAMES - 3 * side) / 2
     canvas.label(x, y + 8, order.title, bold=True)
 
@@ -174,11 +174,11 @@ def _draw_order(canvas: Canvas, order: _Order, corner: tuple[float, float], wide
     def top(moment: int) -> float:
         return y + 52 + moment * pitch
 
+    canvas.label(left(0) - 6, y + 34, "shared", "end", size=Size.LABEL, mono=True)
     for element in range(3):
-        name = f"shared[{_WRITER - 1 + element}]"
-        accessed = element == 1
+        name = f"[{_WRITER - 1 + element}]"
         middle = left(element) + side / 2
-        canvas.label(middle, y + 36, name, "middle", size=Size.SMALL, mono=True, bold=accessed)
+        canvas.label(middle, y + 34, name, "middle", size=Size.LABEL, mono=True, bold=element == 1)
     first = min(order.read, order.write)
     canvas.frame(left(1) - 6, top(first) - 6, side + 12, pitch + high + 12, dashed=True)
     for index, moment in enumerate(order.moments):
@@ -186,10 +186,10 @@ def _draw_order(canvas: Canvas, order: _Order, corner: tuple[float, float], wide
         for element, (value, ink) in enumerate(zip(moment.values, moment.inks, strict=True)):
             canvas.cell(left(element), top(index), side, high, number(value), ink=ink)
     middle = high / 2
-    canvas.side_curve(left(0) + side + 2, top(0) + middle, left(1) - 2, top(order.write) + middle)
+    canvas.side_curve(left(0) + side + 2, top(0) + middle, left(1) - 8, top(order.write) + middle)
     path = left(1) + side / 2
     canvas.curve(path, top(order.read - 1) + high + 2, path, top(order.read) - 2, marked=True)
-    canvas.side_curve(left(1) + side + 2, top(order.read) + middle, left(2) - 2, top(3) + middle, marked=True)
+    canvas.side_curve(left(1) + side + 8, top(order.read) + middle, left(2) - 2, top(3) + middle, marked=True)
     colour = canvas.shade.marks[Ink.WRONG][2] if order.wrong else None
     canvas.label(x + wide, top(3) + high + 18, order.verdict, "end", bold=True, colour=colour)
 

@@ -197,7 +197,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     cell, high = (42, 32) if narrow else (38, 38)  # an element of a tile
     wide = 48 if narrow else 52  # a total
     columns = _columns(narrow, steps * small, tile * cell)
-    pitch = tile * high + (42 if narrow else 30)  # a narrow one has a line of text above each step
+    pitch = tile * high + (42 if narrow else 36)  # a narrow one has a line of text above each step
     top = 80 if narrow else 64
     bottom = top + steps * pitch - (18 if narrow else 0)
     right = columns[3] + tile * cell if narrow else columns[4] + tile * wide
@@ -241,6 +241,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                     size=Size.LABEL if narrow else Size.VALUE,
                 )
         a_shared, b_shared = tiles
+        before = totals[0]
         for index in range(cells):
             row, col = index // tile, index % tile
             totals[index] += sum(a_shared[row * tile + k] * b_shared[k * tile + col] for k in range(tile))
@@ -256,19 +257,24 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         middle = y + tile * high / 2
         canvas.label((columns[2] + tile * cell + columns[3]) / 2, middle, "×", "middle", mono=True)
         if not narrow:
-            canvas.label((columns[3] + tile * cell + columns[4]) / 2, middle, "→", "middle", mono=True)
+            canvas.label((columns[3] + tile * cell + columns[4]) / 2, middle, "+=", "middle", mono=True)
         if narrow:
             thread = Text("total of thread (0, 0)")
-            line = f"tile = {step}: {canvas.say(thread)} = {number(totals[0])}"
+            terms = f"{number(before)} + {number(totals[0] - before)} = " if step else ""
+            line = f"tile = {step}: {canvas.say(thread)} = {terms}{number(totals[0])}"
             canvas.label(1, y - (12 if step else 36), line, size=Size.LABEL)
-        elif step == steps - 1:
-            canvas.label(columns[4] + tile * wide / 2, y - 15, "output", "middle", mono=True, bold=True)
+        elif step:
+            centre = columns[4] + tile * wide / 2
+            canvas.arrow(centre, y + tile * high - pitch + 4, centre, y - 4)
+            if step == steps - 1:
+                canvas.label(centre + 12, y - 18, "output", mono=True, bold=True)
     written = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, _BLOCK)}
     if [written[thread] for thread in range(cells)] != totals:
         raise ValueError("the kernel wrote other totals than the tiles give")
     if narrow:
         x = right - tile * wide
-        canvas.label(x + tile * wide / 2, bottom + 6, "output", "middle", mono=True, bold=True)
+        canvas.arrow(x + tile * wide / 2, bottom - 18, x + tile * wide / 2, bottom + 18)
+        canvas.label(x + tile * wide / 2 + 12, bottom, "output", mono=True, bold=True)
         for index, total in enumerate(totals):
             place = (x + index % tile * wide, bottom + 22 + index // tile * high)
             canvas.cell(*place, wide, high, number(total), ink=Ink.RESULT, size=Size.LABEL)

@@ -67,8 +67,8 @@ _BLOCK = re.compile(
 _FILE = re.compile(r" file:(?P<file>[^ #]+)#L(?P<first>\d+)-L(?P<last>\d+)(?:@(?P<ranges>[\d+-]+))?")
 _LONG = re.compile(r"^( *)\S.{37,}$", re.MULTILINE)
 """A line of output that may go on below itself, further in than it begins."""
-_TABLE_ROW = re.compile(r"^(?:\S+ ){0,3}\S+ {2,}\S.*? {2,}\S", re.MULTILINE)
-"""Three columns, the first of at most four words: a sentence of a debugger has two spaces in places, too."""
+_TABLE_ROW = re.compile(r"^(?: {2}(?:\S+ )*|(?:\S+ ){0,3})\S+ {2,}\S.*? {2,}\S", re.MULTILINE)
+"""Three columns, the first indented or of at most four words: a debugger's sentences have two spaces, too."""
 _COLUMNS = 75
 """Letters in the rows of a table that fit on a phone, in small letters."""
 _PROSE = re.compile(rf"^(?!{_TABLE_ROW.pattern[1:]})()\S.*")
@@ -76,6 +76,11 @@ _PROSE = re.compile(rf"^(?!{_TABLE_ROW.pattern[1:]})()\S.*")
 
 It is not indented, so group 1 is empty.
 """
+_TYPED = re.compile(
+    r"^(?P<start><span class=\"wrapped\">)?(?P<prompt>\$ |\(cuda-gdb\) )(?P<typed>.+?)(?P<end></span>)?$",
+    re.MULTILINE,
+)
+"""A command in a recorded session, with the prompt before it."""
 _SHELLS = ("bash", "console", "sh")
 _COMMAND = re.compile(r"^.+\n?", re.MULTILINE)
 _CHANGED = " changed"  # a class of the code of a wrong answer
@@ -141,6 +146,8 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
         middle = f" columns{size}{middle}"
     elif language == "text":
         code = _LONG.sub(_wrapped, code)
+    if language == "text":
+        code = _TYPED.sub(_typed, code)
     shown = f"{opening}{_FILE.sub('', classes)}{middle}{code}{closing}"
     if file is None:
         return shown + (block["after"] or "")
@@ -164,6 +171,13 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
 def _wrapped(line: re.Match[str]) -> str:
     indent = f' style="--indent:{len(line[1])}"' if line[1] else ""
     return f'<span class="wrapped"{indent}>{line[0]}</span>'
+
+
+def _typed(line: re.Match[str]) -> str:
+    """A command in a session with its prompt; there is some space before all but the first one."""
+    pause = '<span class="pause"></span>' if line.start() else ""
+    command = f'<span class="p">{line["prompt"]}</span><b>{line["typed"]}</b>'
+    return f"{pause}{line['start'] or ''}{command}{line['end'] or ''}"
 
 
 def _numbers(ranges: str) -> list[int]:
