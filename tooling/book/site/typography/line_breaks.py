@@ -1,4 +1,4 @@
-"""Prevents line breaks in code, flags, tuples, `puzzle 3` and `16 KiB`, before particles and last words."""
+"""Prevents line breaks in code, flags, tuples, `puzzle 3` and `16 KiB`, before particles and a short last word."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ _UNBROKEN = re.compile(
     r"|(?<=[가-힣])\(",  # before a gloss
     re.DOTALL,
 )
-_LAST_WORDS = re.compile(r"(?<=[\w,;:]) (?:[^\s<>]{1,6} )?[^\s<>]{1,8}(?=</(?:p|li|dd|figcaption|summary)>)")
-"""Short words at the end of a paragraph, and the space before them: none of them is a line of its own."""
+_LAST_WORD = re.compile(
+    r"(?<=[\w,;:]) (?:[^\s<>가-힣]{1,5}|[가-힣]{1,3}[.:]?)(?=</(?:p|li|dd|figcaption|summary)>)"
+)
+"""A short word at the end of a paragraph, and the space before it: it is not a line of its own."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _JOINER = "\N{WORD JOINER}"
 
@@ -42,9 +44,9 @@ def keep_together(html: str) -> str:
     html = _PUZZLE.sub('<a class="short" ', html)
     html = _SHORT.sub(r'<code class="short">\1</code>', html)
     html = _LONG.sub(_broken_between_parts, html)
-    html = _LAST_WORDS.sub(lambda words: words[0].replace(" ", _NO_BREAK), html)
     html = _EQUATION.sub(_unbroken_equation, html)
     html = _UNBROKEN.sub(lambda found: found[0] if found[0][0] == "<" else _joined(found[0]), html)
+    html = _LAST_WORD.sub(lambda word: word[0].replace(" ", _NO_BREAK), html)
     return _PARTICLE.sub(rf"\g<0>{_JOINER}", html)
 
 
