@@ -7,7 +7,7 @@
 Korean has several files for each weight: the syllables that the book uses now, in bold those of titles and
 emphasis and then the others, and the rest of KS X 1001 in four parts. A browser loads the first file of a
 weight, and another one only for a page that needs a syllable of it. So a new chapter needs no new fonts at
-once. The script also writes theme/assets/fonts-ko.css.
+once. The script also writes theme/assets/fonts-ko.css. The file `names` is for links to other languages.
 """
 
 from __future__ import annotations
@@ -117,6 +117,14 @@ def cut(source: Path | TTFont, characters: Iterable[int], name: str) -> None:
     sys.stderr.write(f"{target.stat().st_size:7} {target.name}\n")
 
 
+def signs_of_names() -> list[int]:
+    """Those of the languages' names that no Latin font has: pages in other languages link to them."""
+    names = re.findall(
+        r'^name = "(.*)"', (HERE.parent / "i18n" / "languages.toml").read_text("utf-8"), re.MULTILINE
+    )
+    return sorted({ord(sign) for name in names for sign in name} - set(LATIN))
+
+
 def main(folder: Path) -> None:
     TARGET.mkdir(exist_ok=True)
     packages = folder / "node_modules" / "@ibm"
@@ -126,6 +134,7 @@ def main(folder: Path) -> None:
     cut(instancer.instantiateVariableFont(TTFont(folder / "node_modules" / file), place), LATIN, "display")
     titles = syllables_in_titles()
     cut(folder / "node_modules" / DISPLAY_KOREAN, titles, "display-kr")
+    cut(packages / KOREAN.format("Regular"), signs_of_names(), "names")
     used = syllables_of_the_book()
     others = sorted(syllables_of_the_standard() - used)
     step = -(-len(others) // PARTS)

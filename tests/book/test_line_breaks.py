@@ -57,6 +57,16 @@ from tooling.book.site.typography.line_breaks import keep_together
         ),
         ("<td>as in puzzle 3, part 12</td>", "<td>as in puzzle\u00a03, part\u00a012</td>"),
         ("<p>퍼즐 3에서</p>", "<p>퍼즐\u00a03에서</p>"),
+        ("<td>8 warps of 32 lanes each</td>", "<td>8\u00a0warps of 32\u00a0lanes each</td>"),
+        ("<p>p100 threads, 1,024 threads</p>", "<p>p100 threads, 1,024 threads</p>"),
+        (
+            "<td>2 · 16 · 8 = 256 of them</td>",
+            "<td>2\u00a0·\u00a016\u00a0·\u00a08\u00a0=\u00a0256 of them</td>",
+        ),
+        (
+            "<code>shared[local_i] += shared[local_i - offset]</code>",
+            '<code>shared[local_i] += <span class="short">shared[local_i - offset]</span></code>',
+        ),
         ("<p>thread (2, 3) of (x, y, 0)</p>", "<p>thread (2,\u00a03) of (x,\u00a0y,\u00a00)</p>"),
         ("<td>(two, three) parts 3</td>", "<td>(two, three) parts 3</td>"),
         ('<p title="puzzle 3">(1)</p>', '<p title="puzzle 3">(1)</p>'),

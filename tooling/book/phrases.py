@@ -10,6 +10,8 @@ PHRASES = {
     "close": Text("Close"),
     "outline": Text("On this page"),
     "new-terms": Text("New terms"),
+    # The heading of the first section, as chapters write it.
+    "overview": Text("Overview"),
     "before-puzzles": Text("Before the puzzles"),
     "search": Text("Search"),
     "theme": Text("Theme"),

@@ -17,6 +17,7 @@ from tooling.book.parts import glyph, part_number, part_style
 from tooling.book.phrases import say
 from tooling.book.site.icons import ICONS, draw_signs
 from tooling.book.site.print_page import PRINT
+from tooling.book.site.sections import mark_sections
 from tooling.book.site.typography.tables import mark_cells
 from tooling.book.summary import Entry
 
@@ -140,14 +141,12 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
     if mark:
         article = article.replace("<h1", '<h1 class="plate"', 1)
     puzzle = _NAME.search(article)
-    named = f" · {puzzle[1]}" if puzzle else ""
     heads = (f"<th>{escape(say(each, around.edition.language))}</th>" for each in ("fact", "value"))
     article = re.sub(
         rf"<table>(?=\s*<thead>\s*<tr>{''.join(heads)}</tr>)", f'<table class="facts">{_COLUMNS}', article
     )
     if part:
-        above = rf'{mark}\2{named}<span class="visually-hidden">:</span>'
-        article = _TITLE.sub(rf'\1<span class="eyebrow">{above}</span> \3', article)
+        article = _TITLE.sub(lambda found: _name_page(found, mark, puzzle, around), article)
     elif mark:
         section = next((entry.part for entry in around.entries if entry.page == page), "")
         above = mark + escape(section or say("before-puzzles", around.edition.language))
@@ -163,7 +162,22 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
             head,
             count=1,
         )
-    return head + opening + draw_signs(mark_cells(article)) + closing + tail
+    article = mark_sections(mark_cells(article), around.edition.language)
+    return head + opening + draw_signs(article) + closing + tail
+
+
+def _name_page(title: re.Match[str], mark: str, puzzle: re.Match[str] | None, around: SiteContext) -> str:
+    """The title of a puzzle's page below the puzzle's number and name.
+
+    A title that pages of several puzzles have, such as "Tensors", is below the puzzle's name instead.
+    """
+    start, number, name = title.groups()
+    colon = '<span class="visually-hidden">:</span>'
+    if puzzle and sum(entry.title == unescape(name) for entry in around.entries) > 1:
+        variant = f'{puzzle[1]} <span class="variant">{name}</span>'
+        return f'{start}<span class="eyebrow">{mark}{number}{colon}</span> {variant}'
+    named = f" · {puzzle[1]}" if puzzle else ""
+    return f'{start}<span class="eyebrow">{mark}{number}{named}{colon}</span> {name}'
 
 
 def _position(page: str, number: re.Match[str] | None, around: SiteContext) -> list[str]:

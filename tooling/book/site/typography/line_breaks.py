@@ -1,4 +1,4 @@
-"""Prevents line breaks in code, flags, tuples, `puzzle 3` and `16 KiB`, before particles and a short last word."""
+"""Prevents line breaks in code, flags, tuples and `8 warps`, before particles and a short last word."""
 
 from __future__ import annotations
 
@@ -12,20 +12,28 @@ _LONG = re.compile(r"<code>([^<]+)</code>")
 _PARTS = re.compile(
     r"(?<=<code>)uv run(?= )|(?<= )tooling [a-z-]+(?: [\w.]+)?|(?<=<code>)(?:var )?\w+ \+?=(?= )"
     r"|(?<=\s)(?:--[a-z][\w-]*(?: [a-z][\w./-]*)?|-\w+)"
+    r"|(?<=\s)\w+\[[^\[\]<>]+\](?=</code>)"
 )
-"""What stays in one line of longer code: a command with its program, an option with its value, `name =`."""
+"""What stays in one line of longer code: a command with its program, an option with its value, `a[i]`."""
 _PUZZLE = re.compile(r"<a (?=[^>]*>(?:[Pp]uzzle|퍼즐) \d+</a>)")
 _EQUATION = re.compile(
     r"(</code>|</em>) ([=%<>≤×−+-]) (?=<code|<em>|\d)|(?<=</em>) (mod) (?=\d)|(\d) ([=%×]) (?=<code|<em>)"
 )
 """An operator between short terms, one of which is code or a variable."""
 _PARTICLE = re.compile(r"</(?:code|math)>(?=[가-힣])")
+_COUNTED = (
+    "(?:warp|lane|thread|block|element|sector|byte|bank|word|step|tile|row|column|term|cycle|register|line"
+    "|load|store|request|result|microsecond)s?"
+)
+"""What stays with its number."""
 _UNBROKEN = re.compile(
     r"<(head|nav|h[1-6]|pre|code|svg|math|script|style)\b.*?</\1>|<[^>]*>"  # stay as they are
     r"|\b(?:[Pp]uzzle|[Pp]art|[Ll]ane|[Tt]hread|[Ww]arp|[Bb]lock) \d+\b"
     r"|\b(?:[Rr]ow|[Cc]olumn|[Bb]ank|[Ss]tep|[Tt]ile) \d+\b"
     r"|(?:퍼즐|레인|스레드|워프|블록|행|열|뱅크|타일) \d+"
     r"|\d (?:[KMG]iB|[kMG]B|[mµn]s|[kMGT]B/s|[GT]FLOP/s)\b"
+    rf"|(?<![\w.,])\d{{1,4}} (?:{_COUNTED})\b"
+    r"|(?<=\d)(?: [=·×+−] \d[\d,.]*)+(?<=\d)"
     r"|\((?:(?:\d+|[a-z]), )+(?:\d+|[a-z])\)"
     r"|(?<=\w)\)(?=[가-힣])|(?<=\d)%(?=[가-힣])"  # before a particle
     r"|(?<=[가-힣])\(",  # before a gloss

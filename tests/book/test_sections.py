@@ -1,0 +1,58 @@
+"""Headings are marked by what their sections contain."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tooling.book.site.sections import mark_sections
+
+_FACTS = '<div class="table-wrapper">\n<table class="facts"><tr></tr></table></div>'
+_RUN = '<div class="code-tabs" data-tab-group="package-manager"></div>'
+_HOLE = '<pre><code><em class="hole"># FILL ME IN</em></code></pre>'
+_VERDICT = '<div class="judged" lang="en"></div>'
+_SOLUTION = '<details class="solution-details"></details>'
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "kind"),
+    [
+        ("Overview", "<p>Add 10.</p>", "opening"),
+        ("The simulated GPU", "<p>Without a GPU.</p>", None),
+        ("Configuration", f"\n{_FACTS}", "quiet"),
+        ("Run it", f"<p>Before:</p>{_RUN}", "quiet"),
+        ("Code to complete", _HOLE, "task"),
+        ("Wrong on purpose", f"{_RUN}{_VERDICT}", "wrong"),
+        ("Solution", f"\n{_SOLUTION}", "answer"),
+        ("Key concepts", f"<ul><li>A</li></ul>{_FACTS}", None),
+    ],
+)
+def test_a_section_is_marked_by_what_it_contains(title: str, body: str, kind: str | None) -> None:
+    heading = f'<h2 id="s"><a class="header" href="#s">{title}</a></h2>'
+    marked = heading.replace('"s">', f'"s" class="{kind}">', 1) if kind else heading
+    assert mark_sections(f"<h1>T</h1>{heading}{body}", "en") == f"<h1>T</h1>{marked}{body}"
+
+
+def test_only_the_first_section_can_be_the_opening() -> None:
+    page = '<h2 id="a">Warps</h2><p>A</p><h2 id="b">Overview</h2><p>B</p>'
+    assert mark_sections(page, "en") == page
+
+
+def test_every_page_of_a_puzzle_opens_with_its_overview(site: Path) -> None:
+    """The simulated GPU and its tools open the page on tools for debugging instead, in both languages."""
+    for folder, count in (("", 95), ("ko", 95)):
+        pages = sorted((site / folder).glob("puzzle_*/*.html"))
+        opened = [
+            page for page in pages if re.search(r'<h2 id="[^"]*" class="opening">', page.read_text("utf-8"))
+        ]
+        assert len(opened) == count
+        assert [page.stem for page in pages if page not in opened] == ["essentials"]
+
+
+def test_a_title_of_several_puzzles_is_below_the_name_of_the_puzzle(site: Path) -> None:
+    page = (site / "puzzle_12" / "layout_tensor.html").read_text(encoding="utf-8")
+    (title,) = re.findall(r"<h1.*?</h1>", page, re.DOTALL)
+    assert re.sub(r"<svg.*?</svg>|<[^>]+>", "", title) == "Puzzle 12: Dot product Tensors"
+    assert '<span class="variant">Tensors</span>' in title

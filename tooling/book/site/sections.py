@@ -1,0 +1,47 @@
+"""Marks the headings of a page by what their sections contain, for the style sheet."""
+
+from __future__ import annotations
+
+import re
+
+from tooling.book.phrases import say
+
+_SECTION = re.compile(r'<h2 id="(?P<id>[^"]+)">(?P<title>.*?)</h2>(?P<body>.*?)(?=<h2 id="|\Z)', re.DOTALL)
+_TAG = re.compile(r"<[^>]+>")
+_FACTS = re.compile(r'\s*<div class="table-wrapper">\s*<table class="facts"')
+
+
+def mark_sections(article: str, language: str) -> str:
+    """The article with a class at the headings of its sections:
+
+    - `opening`: the overview at the top, whose heading the title makes superfluous to the eye;
+    - `task`: code to complete;
+    - `wrong`: a verdict on a wrong answer;
+    - `answer`: a folded solution, which has a title of its own;
+    - `quiet`: facts, or commands to run.
+    """
+    overview = say("overview", language)
+    first = _SECTION.search(article)
+
+    def mark(section: re.Match[str]) -> str:
+        opening = first is not None and section.start() == first.start()
+        kind = "opening" if opening and _title(section) == overview else _kind(section["body"])
+        return section[0].replace('">', f'" class="{kind}">', 1) if kind else section[0]
+
+    return _SECTION.sub(mark, article)
+
+
+def _title(section: re.Match[str]) -> str:
+    return _TAG.sub("", section["title"]).strip()
+
+
+def _kind(body: str) -> str | None:
+    if body.lstrip().startswith('<details class="solution-details">'):
+        return "answer"
+    if 'class="hole"' in body:
+        return "task"
+    if 'class="judged' in body:
+        return "wrong"
+    if _FACTS.match(body) or 'data-tab-group="package-manager"' in body:
+        return "quiet"
+    return None
