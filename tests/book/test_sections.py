@@ -12,7 +12,8 @@ from tooling.book.site.sections import mark_sections
 _FACTS = '<div class="table-wrapper">\n<table class="facts"><tr></tr></table></div>'
 _RUN = '<div class="code-tabs" data-tab-group="package-manager"></div>'
 _HOLE = '<pre><code><em class="hole"># FILL ME IN</em></code></pre>'
-_VERDICT = '<div class="judged" lang="en"></div>'
+_VERDICT = '<div class="judged"></div>'
+_WRONG = f'<figure class="code changed"></figure>{_VERDICT}'
 _SOLUTION = '<details class="solution-details"></details>'
 
 
@@ -24,7 +25,8 @@ _SOLUTION = '<details class="solution-details"></details>'
         ("Configuration", f"\n{_FACTS}", "quiet"),
         ("Run it", f"<p>Before:</p>{_RUN}", "quiet"),
         ("Code to complete", _HOLE, "task"),
-        ("Wrong on purpose", f"{_RUN}{_VERDICT}", "wrong"),
+        ("Run it", f"{_RUN}{_VERDICT}", "quiet"),
+        ("Wrong on purpose", f"{_RUN}{_WRONG}", "wrong"),
         ("Solution", f"\n{_SOLUTION}", "answer"),
         ("Key concepts", f"<ul><li>A</li></ul>{_FACTS}", None),
     ],

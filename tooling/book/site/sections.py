@@ -16,7 +16,7 @@ def mark_sections(article: str, language: str) -> str:
 
     - `opening`: the overview at the top, whose heading the title makes superfluous to the eye;
     - `task`: code to complete;
-    - `wrong`: a verdict on a wrong answer;
+    - `wrong`: a wrong answer, with the verdict on it;
     - `answer`: a folded solution, which has a title of its own;
     - `quiet`: facts, or commands to run.
     """
@@ -40,7 +40,7 @@ def _kind(body: str) -> str | None:
         return "answer"
     if 'class="hole"' in body:
         return "task"
-    if 'class="judged' in body:
+    if 'class="code changed"' in body:
         return "wrong"
     if _FACTS.match(body) or 'data-tab-group="package-manager"' in body:
         return "quiet"
