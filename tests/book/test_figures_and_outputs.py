@@ -639,26 +639,56 @@ def test_a_limit_in_a_chart_has_no_points_and_may_lack_some() -> None:
     assert values == [("middle", "4.0"), ("end", "5.0"), ("middle", "800"), ("end", "820")]
 
 
-def test_the_value_of_a_bar_is_at_its_end_and_interrupts_a_line() -> None:
-    bars = [Bar(5, "5", Ink.LIVE, "--short"), Bar(90, "90", Ink.RESULT, "--long")]
+def _starts(drawn: str) -> dict[str, tuple[float, str]]:
+    """Where the labels of a drawing are, with their anchors."""
+    found = re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="(\w+)"[^>]*>([^<]*)<', drawn)
+    return {text: (float(x), anchor) for x, anchor, text in found}
+
+
+def _ends_of_bars(drawn: str) -> list[tuple[float, float]]:
+    found = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)
+    return [(float(x), float(x) + float(width)) for x, width in found]
+
+
+def test_the_value_of_a_bar_is_at_its_end_and_clear_of_lines() -> None:
+    bars = [Bar(5, "5", Ink.LIVE, "--short"), Bar(90, "90", Ink.RESULT, "--long"), Bar(11, "11", Ink.LIVE)]
     drawn = draw_bars(
         partial(Canvas, shade=SHADES[0], language="en"),
         {"k": bars},
         Axis("µs", (0, 50, 100)),
         limits=[Limit(15, "peak", "15 µs")],
     ).svg("x", "y")
-    line, *_ = re.findall(r'<polyline points="([\d.]+),', drawn)
-    starts = {
-        text: float(x)
-        for x, text in re.findall(r'<text x="([\d.]+)"[^>]*>(5|90|--short|--long|peak)<', drawn)
-    }
-    found = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)
-    (_, short), (_, long) = ((float(x), float(x) + float(w)) for x, w in found)
-    assert abs(starts["peak"] - float(line)) < 0.1
-    assert short + 5 < starts["5"] < short + 7 < float(line)
-    assert len(re.findall(r'paint-order="stroke">(?:5|--short|90)<', drawn)) == 3
+    line = float(re.findall(r'<polyline points="([\d.]+),', drawn)[0])
+    starts = {text: x for text, (x, _) in _starts(drawn).items()}
+    (_, short), (_, long), (_, near) = _ends_of_bars(drawn)
+    assert abs(starts["peak"] - line) < 0.1
+    assert short + 5 < starts["5"] < short + 7 < line
+    assert abs(starts["--short"] - line - 6) < 0.1  # there is no room for it before the line
     assert starts["--long"] < long < starts["90"]  # this name has room in its bar
+    assert near - 9 < starts["11"] < near - 7  # this value has room in its bar, but not before the line
     assert 'width="704"' in drawn
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_a_limit_far_beyond_the_bars_is_behind_a_break_of_the_axis(*, narrow: bool) -> None:
+    drawn = draw_bars(
+        partial(Canvas, shade=SHADES[0], language="en"),
+        {"k": [Bar(60, "60", Ink.LIVE, "--x"), Bar(94, "94", Ink.RESULT, "--y")]},
+        Axis("TFLOP/s", (0, 50, 100)),
+        limits=[Limit(67, "near", "67 TFLOP/s"), Limit(495, "far", "495 TFLOP/s", beyond=True)],
+        names_apart=True,
+        narrow=narrow,
+    ).svg("x", "y")
+    edge = (356 if narrow else 704) - 1
+    labels = _starts(drawn)
+    assert labels["far"] == labels["495 TFLOP/s"] == labels["495"] == (edge, "end")
+    assert labels["100"][0] + 45 < edge
+    assert labels["k"] == (1, "start")  # above the bars, so their names begin at the edge, too
+    assert f'points="{edge}.0,' in drawn
+    (left, _), (_, longest) = _ends_of_bars(drawn)
+    unit = (labels["100"][0] - labels["0"][0]) / 100
+    assert abs(longest - left - 94 * unit) < 2
+    assert abs(labels["near"][0] - labels["0"][0] - 67 * unit) < 0.1
 
 
 def test_the_axis_of_bars_ends_at_a_tick_behind_the_longest_one() -> None:
