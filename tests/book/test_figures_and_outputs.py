@@ -581,6 +581,53 @@ def test_a_wrong_value_is_red(real: Project, name: str, wrong: list[str]) -> Non
         assert re.findall(rf'fill="{red}" font-family="[^"]*">([^<]*)</text>', text) == wrong
 
 
+def test_a_gpu_has_all_lanes_of_its_warps_and_the_sizes_of_the_page(real: Project) -> None:
+    page = (real.root / "book/src/basics/gpu.md").read_text(encoding="utf-8")
+    memories = {"65,536 of 32 bits", "256 KiB", "60 MiB", "140 GiB", "4,288 GB/s"}
+    assert all(size in " ".join(page.split()) for size in memories)
+    for path, text in pictures(PuzzleIndex(real), find_figure("gpu")):
+        warps = re.findall(r'h(\d+)"[^>]*stroke-dasharray="(\d+) (\d+)"', text)
+        assert len(warps) == 2 * 2 * 3
+        assert {(int(long) + int(gap)) / (int(lane) + int(gap)) for long, lane, gap in warps} == {32}
+        labels = re.findall(r"<text[^>]*>([^<]*)<", text)
+        if "i18n" not in path.parts:
+            assert memories <= {size for label in labels for size in label.split(", ")}
+
+
+def test_sectors_of_a_gpu_are_those_that_its_page_counts(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("gpu-coalescing")):
+        sectors = re.findall(
+            r'<rect x="[\d.]+" y="([\d.]+)" width="([\d.]+)"[^>]*fill="url\(#hatched\)"', text
+        )
+        sectors = [(y, float(width)) for y, width in sectors if float(width) > 20]  # without the key
+        assert len(sectors) == 4 + 32
+        words = re.findall(r'width="([\d.]+)" height="24" rx="1"', text)
+        assert len(words) == 32 + 32
+        assert {8 * float(word) for word in words} == {width for _, width in sectors}
+        assert ("32 sectors, 128 of 1,024 bytes used" in text) != ("i18n" in path.parts)
+
+
+def test_the_occupancy_of_a_gpu_is_calculated(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("gpu-occupancy")):
+        labels = re.findall(r"<text[^>]*>([^<]*)<", text)
+        assert [label for label in labels if label.endswith("%")] == ["100%", "100%", "50%"]
+        if "narrow" not in path.stem:
+            assert [label for label in labels if label.isdigit()] == [
+                "16",
+                "4",
+                "2",
+                "32",
+                "2",
+                "2",
+                "64",
+                "1",
+                "2",
+            ]
+        if "i18n" not in path.parts:
+            blocks = [label for label in labels if label.startswith(("block ", "32 warps"))]
+            assert blocks == ["block 0", "block 1", "block 0", "block 1", "block 0", "32 warps idle"]
+
+
 def test_the_kernels_of_puzzle_30_are_on_one_screen(real: Project) -> None:
     for path, text in pictures(PuzzleIndex(real), find_figure("p30")):
         assert text.count('class="lane"') == 32 + 3 + 32
@@ -588,6 +635,17 @@ def test_the_kernels_of_puzzle_30_are_on_one_screen(real: Project) -> None:
         height = re.search(r'height="(\d+)"', text)
         assert height is not None
         assert int(height[1]) < 700
+
+
+@pytest.mark.parametrize("name", ["p12-banks", "p23-vectors", "p30", "p32", "p33-banks", "p35", "gpu-banks"])
+def test_maps_of_requests_are_as_wide_as_the_text(real: Project, name: str) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure(name)):
+        width = 356 if "narrow" in path.stem else 704
+        boxes = re.findall(
+            r'<rect class="(?:moved|still|first|again)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', text
+        )
+        ends = {float(x) + float(wide) for x, wide in boxes}
+        assert width - 2 <= max(ends) <= width - 1
 
 
 @pytest.mark.parametrize("narrow", [False, True])
