@@ -697,6 +697,34 @@ def test_a_limit_in_a_chart_has_no_points_and_may_lack_some() -> None:
     assert values == [("middle", "4.0"), ("end", "5.0"), ("middle", "800"), ("end", "820")]
 
 
+def test_bands_of_a_chart_are_between_its_points_and_have_their_names_above_it(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("p23-sizes")):
+        bands = re.findall(r'<rect x="([\d.]+)" y="12" width="([\d.]+)"[^>]*fill-opacity="([\d.]+)"', text)
+        (left, first, tint), (start, second, other), (last, third, same) = (
+            map(float, each) for each in bands
+        )
+        assert tint == same < other
+        rings = [float(x) for x in re.findall(r'cx="([\d.]+)" cy="[\d.]+" r="6"', text)]
+        assert abs(left + first - rings[3]) < 0.1  # the sizes are 1, 4, 16 and 64 Ki
+        assert rings[6] < start + second < rings[7]  # 5 Mi are between 4 and 16
+        width = 356 if "narrow" in path.stem else 704
+        assert abs(last + third - width + 1) < 0.2
+        names = {
+            label: float(x)
+            for x, label in re.findall(
+                r'<text x="([\d.]+)" y="23"[^>]*text-anchor="middle"[^>]*>([^<]*)<', text
+            )
+        }
+        assert list(names.values()) == [
+            pytest.approx(x, abs=0.2) for x in (left + first / 2, start + second / 2, last + third / 2)
+        ]
+        if "i18n" not in path.parts:
+            assert list(names) == ["launch", "in the L2 cache", "memory"]
+            assert {">4,288 GB/s<", ">4,284 GB/s<", ">a copy: 4,250 GB/s<"} <= set(
+                re.findall(r">[^<]*GB/s<", text)
+            )
+
+
 def _starts(drawn: str) -> dict[str, tuple[float, str]]:
     """Where the labels of a drawing are, with their anchors."""
     found = re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="(\w+)"[^>]*>([^<]*)<', drawn)

@@ -15,6 +15,8 @@ from tooling.text import Sentence, Text
 _Name = TypeVar("_Name", bound=Sentence | str)
 
 _TICK = 4  # the length of a line at an axis, in pixels
+_BAND_NAME = 22  # the height of the names of bands above a chart
+_TINTS = (0.35, 0.8)  # the opacity of neighbouring bands
 _DECIMALS = 100  # values below it have one
 _CLEAR = 8  # how far a line may rise below a value without touching it
 _LIMITS = 44  # the room above bars for the names and values of limits
@@ -40,6 +42,7 @@ class Series(Struct, frozen=True):
             and lines above (negative) or below.
         ring: the points are rings, in which the dots of another series are seen.
         end: what is written at the last point.
+        end_below: it is below the point instead of above it.
         values: each point has its value above it.
         limit: no measurement but a bound, a dashed line without points, and x values are missing.
         span: the first and the last x that the name is about; it is below a bracket under their points.
@@ -52,9 +55,17 @@ class Series(Struct, frozen=True):
     corner: tuple[int, int]
     ring: bool = False
     end: Text | str = ""
+    end_below: bool = False
     values: bool = False
     limit: bool = False
     span: tuple[int, int] | None = None
+
+
+class Band(Struct, frozen=True):
+    """A range of x values from the band before it on, a tint behind the curves: its name and its end."""
+
+    name: Text | str
+    last: float
 
 
 class Axis(Struct, frozen=True):
@@ -83,6 +94,7 @@ def draw_chart(
     axis: Axis,
     title: Text | str,
     *,
+    bands: Sequence[Band] = (),
     every: int = 1,
     narrow: bool = False,
 ) -> Canvas:
@@ -93,6 +105,7 @@ def draw_chart(
         series: all with the same x values; a limit may lack some, and is not the first one.
         axis: the vertical one.
         title: of the horizontal axis.
+        bands: from left to right; the last one extends to the right edge.
         every: on a narrow screen only each n-th x value has a label.
         narrow: for narrow screens.
     """
@@ -103,12 +116,15 @@ def draw_chart(
     first, last = math.log2(values[0]), math.log2(values[-1])
     end = max(14, math.ceil(measured(_short(values[-1]), small) / 2) + 1)  # room for half of the last label
     canvas = sheet(PHONE if narrow else PAGE, top + high + 43)
-    _draw_axis(canvas, axis, (left, top, wide, high), small)
 
-    def place(x: int, y: float) -> tuple[float, float]:
+    def place(x: float, y: float) -> tuple[float, float]:
         across = (math.log2(x) - first) / (last - first)
         return left + _INSET + (wide - _INSET - end) * across, top + high * (1 - axis.share(y))
 
+    ends = [place(band.last, axis.ticks[0])[0] for band in bands[:-1]]
+    edges = [float(left), *ends, float(left + wide)]
+    _draw_bands(canvas, bands, edges, (top, top + high), small)
+    _draw_axis(canvas, axis, (left, top, wide, high), small)
     for index, value in enumerate(values):
         x, bottom = place(value, axis.ticks[0])[0], top + high
         _line(canvas, [(x, bottom), (x, bottom + _TICK)], canvas.shade.arrow, 1)
@@ -132,8 +148,24 @@ def draw_chart(
         if each.end:
             x, y = place(values[-1], each.points[values[-1]])
             colour = line_colour(canvas, each.ink)
-            canvas.label(x + 6, y - 16, each.end, "end", size=small, colour=colour, bold=True)
+            aside = y + (16 if each.end_below else -16)
+            canvas.label(x + 6, aside, each.end, "end", size=small, colour=colour, bold=True)
     return canvas
+
+
+def _draw_bands(
+    canvas: Canvas, bands: Sequence[Band], edges: Sequence[float], levels: tuple[float, float], size: Size
+) -> None:
+    """The tints of bands between their edges, with their names above the field of the curves."""
+    top, bottom = levels
+    for number, (band, (left, right)) in enumerate(zip(bands, pairwise(edges), strict=False)):
+        above = top - _BAND_NAME
+        canvas.embed(
+            f'<rect x="{left:.1f}" y="{above}" width="{right - left:.1f}" height="{bottom - above}" '
+            f'fill="{canvas.shade.grid}" fill-opacity="{_TINTS[number % 2]:g}"/>',
+            (left, above, right, bottom),
+        )
+        canvas.label((left + right) / 2, above + _BAND_NAME / 2, band.name, "middle", size=size, quiet=True)
 
 
 def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, float], size: Size) -> None:
