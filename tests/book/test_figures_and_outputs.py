@@ -637,6 +637,33 @@ def test_the_kernels_of_puzzle_30_are_on_one_screen(real: Project) -> None:
         assert int(height[1]) < 700
 
 
+def _boxes(text: str) -> list[tuple[float, float, str]]:
+    """Where the cells and frames of a drawing begin and end, with their colours."""
+    found = re.findall(r'<rect x="([\d.]+)"[^>]* width="([\d.]+)"[^>]* fill="([^"]*)"', text)
+    return [(float(x), float(x) + float(width), fill) for x, width, fill in found]
+
+
+def test_the_sums_of_a_race_end_with_its_cells(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("p14-race")):
+        ends = {end for _, end, _ in _boxes(text)}
+        sums = re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="end"[^>]*font-weight="600"', text)
+        assert len(sums) == 2
+        for x in map(float, sums):
+            assert min(abs(end - x) for end in ends) <= 1
+        assert max(map(float, sums)) == (355 if "narrow" in path.stem else 703)
+
+
+def test_the_output_of_a_cluster_is_as_wide_as_its_blocks(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("p34")):
+        (shade,) = [shade for shade in SHADES if path.stem.endswith(f"-{shade.name}")]
+        boxes = _boxes(text)
+        output = [box[:2] for box in boxes if box[2] == shade.marks[Ink.RESULT][0]]
+        cluster, *blocks = [box[:2] for box in boxes if box[2] == "none"]
+        assert len(output) == len(blocks) == 4
+        assert output == [pytest.approx(block, abs=1) for block in blocks]
+        assert cluster[1] == pytest.approx(353 if "narrow" in path.stem else 703, abs=1)
+
+
 @pytest.mark.parametrize("name", ["p12-banks", "p23-vectors", "p30", "p32", "p33-banks", "p35", "gpu-banks"])
 def test_maps_of_requests_are_as_wide_as_the_text(real: Project, name: str) -> None:
     for path, text in pictures(PuzzleIndex(real), find_figure(name)):
