@@ -581,6 +581,53 @@ def test_a_wrong_value_is_red(real: Project, name: str, wrong: list[str]) -> Non
         assert re.findall(rf'fill="{red}" font-family="[^"]*">([^<]*)</text>', text) == wrong
 
 
+def test_a_gpu_has_all_lanes_of_its_warps_and_the_sizes_of_the_page(real: Project) -> None:
+    page = (real.root / "book/src/basics/gpu.md").read_text(encoding="utf-8")
+    memories = {"65,536 of 32 bits", "256 KiB", "60 MiB", "140 GiB", "4,288 GB/s"}
+    assert all(size in " ".join(page.split()) for size in memories)
+    for path, text in pictures(PuzzleIndex(real), find_figure("gpu")):
+        warps = re.findall(r'h(\d+)"[^>]*stroke-dasharray="(\d+) (\d+)"', text)
+        assert len(warps) == 2 * 2 * 3
+        assert {(int(long) + int(gap)) / (int(lane) + int(gap)) for long, lane, gap in warps} == {32}
+        labels = re.findall(r"<text[^>]*>([^<]*)<", text)
+        if "i18n" not in path.parts:
+            assert memories <= {size for label in labels for size in label.split(", ")}
+
+
+def test_sectors_of_a_gpu_are_those_that_its_page_counts(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("gpu-coalescing")):
+        sectors = re.findall(
+            r'<rect x="[\d.]+" y="([\d.]+)" width="([\d.]+)"[^>]*fill="url\(#hatched\)"', text
+        )
+        sectors = [(y, float(width)) for y, width in sectors if float(width) > 20]  # without the key
+        assert len(sectors) == 4 + 32
+        words = re.findall(r'width="([\d.]+)" height="24" rx="1"', text)
+        assert len(words) == 32 + 32
+        assert {8 * float(word) for word in words} == {width for _, width in sectors}
+        assert ("32 sectors, 128 of 1,024 bytes used" in text) != ("i18n" in path.parts)
+
+
+def test_the_occupancy_of_a_gpu_is_calculated(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("gpu-occupancy")):
+        labels = re.findall(r"<text[^>]*>([^<]*)<", text)
+        assert [label for label in labels if label.endswith("%")] == ["100%", "100%", "50%"]
+        if "narrow" not in path.stem:
+            assert [label for label in labels if label.isdigit()] == [
+                "16",
+                "4",
+                "2",
+                "32",
+                "2",
+                "2",
+                "64",
+                "1",
+                "2",
+            ]
+        if "i18n" not in path.parts:
+            blocks = [label for label in labels if label.startswith(("block ", "32 warps"))]
+            assert blocks == ["block 0", "block 1", "block 0", "block 1", "block 0", "32 warps idle"]
+
+
 def test_the_kernels_of_puzzle_30_are_on_one_screen(real: Project) -> None:
     for path, text in pictures(PuzzleIndex(real), find_figure("p30")):
         assert text.count('class="lane"') == 32 + 3 + 32
@@ -588,6 +635,44 @@ def test_the_kernels_of_puzzle_30_are_on_one_screen(real: Project) -> None:
         height = re.search(r'height="(\d+)"', text)
         assert height is not None
         assert int(height[1]) < 700
+
+
+def _boxes(text: str) -> list[tuple[float, float, str]]:
+    """Where the cells and frames of a drawing begin and end, with their colours."""
+    found = re.findall(r'<rect x="([\d.]+)"[^>]* width="([\d.]+)"[^>]* fill="([^"]*)"', text)
+    return [(float(x), float(x) + float(width), fill) for x, width, fill in found]
+
+
+def test_the_sums_of_a_race_end_with_its_cells(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("p14-race")):
+        ends = {end for _, end, _ in _boxes(text)}
+        sums = re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="end"[^>]*font-weight="600"', text)
+        assert len(sums) == 2
+        for x in map(float, sums):
+            assert min(abs(end - x) for end in ends) <= 1
+        assert max(map(float, sums)) == (355 if "narrow" in path.stem else 703)
+
+
+def test_the_output_of_a_cluster_is_as_wide_as_its_blocks(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("p34")):
+        (shade,) = [shade for shade in SHADES if path.stem.endswith(f"-{shade.name}")]
+        boxes = _boxes(text)
+        output = [box[:2] for box in boxes if box[2] == shade.marks[Ink.RESULT][0]]
+        cluster, *blocks = [box[:2] for box in boxes if box[2] == "none"]
+        assert len(output) == len(blocks) == 4
+        assert output == [pytest.approx(block, abs=1) for block in blocks]
+        assert cluster[1] == pytest.approx(353 if "narrow" in path.stem else 703, abs=1)
+
+
+@pytest.mark.parametrize("name", ["p12-banks", "p23-vectors", "p30", "p32", "p33-banks", "p35", "gpu-banks"])
+def test_maps_of_requests_are_as_wide_as_the_text(real: Project, name: str) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure(name)):
+        width = 356 if "narrow" in path.stem else 704
+        boxes = re.findall(
+            r'<rect class="(?:moved|still|first|again)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', text
+        )
+        ends = {float(x) + float(wide) for x, wide in boxes}
+        assert width - 2 <= max(ends) <= width - 1
 
 
 @pytest.mark.parametrize("narrow", [False, True])
@@ -639,26 +724,84 @@ def test_a_limit_in_a_chart_has_no_points_and_may_lack_some() -> None:
     assert values == [("middle", "4.0"), ("end", "5.0"), ("middle", "800"), ("end", "820")]
 
 
-def test_the_value_of_a_bar_is_at_its_end_and_interrupts_a_line() -> None:
-    bars = [Bar(5, "5", Ink.LIVE, "--short"), Bar(90, "90", Ink.RESULT, "--long")]
+def test_bands_of_a_chart_are_between_its_points_and_have_their_names_above_it(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("p23-sizes")):
+        bands = re.findall(r'<rect x="([\d.]+)" y="12" width="([\d.]+)"[^>]*fill-opacity="([\d.]+)"', text)
+        (left, first, tint), (start, second, other), (last, third, same) = (
+            map(float, each) for each in bands
+        )
+        assert tint == same < other
+        rings = [float(x) for x in re.findall(r'cx="([\d.]+)" cy="[\d.]+" r="6"', text)]
+        assert abs(left + first - rings[3]) < 0.1  # the sizes are 1, 4, 16 and 64 Ki
+        assert rings[6] < start + second < rings[7]  # 5 Mi are between 4 and 16
+        width = 356 if "narrow" in path.stem else 704
+        assert abs(last + third - width + 1) < 0.2
+        names = {
+            label: float(x)
+            for x, label in re.findall(
+                r'<text x="([\d.]+)" y="23"[^>]*text-anchor="middle"[^>]*>([^<]*)<', text
+            )
+        }
+        assert list(names.values()) == [
+            pytest.approx(x, abs=0.2) for x in (left + first / 2, start + second / 2, last + third / 2)
+        ]
+        if "i18n" not in path.parts:
+            assert list(names) == ["launch", "in the L2 cache", "memory"]
+            assert {">4,288 GB/s<", ">4,284 GB/s<", ">a copy: 4,250 GB/s<"} <= set(
+                re.findall(r">[^<]*GB/s<", text)
+            )
+
+
+def _starts(drawn: str) -> dict[str, tuple[float, str]]:
+    """Where the labels of a drawing are, with their anchors."""
+    found = re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="(\w+)"[^>]*>([^<]*)<', drawn)
+    return {text: (float(x), anchor) for x, anchor, text in found}
+
+
+def _ends_of_bars(drawn: str) -> list[tuple[float, float]]:
+    found = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)
+    return [(float(x), float(x) + float(width)) for x, width in found]
+
+
+def test_the_value_of_a_bar_is_at_its_end_and_clear_of_lines() -> None:
+    bars = [Bar(5, "5", Ink.LIVE, "--short"), Bar(90, "90", Ink.RESULT, "--long"), Bar(11, "11", Ink.LIVE)]
     drawn = draw_bars(
         partial(Canvas, shade=SHADES[0], language="en"),
         {"k": bars},
         Axis("µs", (0, 50, 100)),
         limits=[Limit(15, "peak", "15 µs")],
     ).svg("x", "y")
-    line, *_ = re.findall(r'<polyline points="([\d.]+),', drawn)
-    starts = {
-        text: float(x)
-        for x, text in re.findall(r'<text x="([\d.]+)"[^>]*>(5|90|--short|--long|peak)<', drawn)
-    }
-    found = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)
-    (_, short), (_, long) = ((float(x), float(x) + float(w)) for x, w in found)
-    assert abs(starts["peak"] - float(line)) < 0.1
-    assert short + 5 < starts["5"] < short + 7 < float(line)
-    assert len(re.findall(r'paint-order="stroke">(?:5|--short|90)<', drawn)) == 3
+    line = float(re.findall(r'<polyline points="([\d.]+),', drawn)[0])
+    starts = {text: x for text, (x, _) in _starts(drawn).items()}
+    (_, short), (_, long), (_, near) = _ends_of_bars(drawn)
+    assert abs(starts["peak"] - line) < 0.1
+    assert short + 5 < starts["5"] < short + 7 < line
+    assert abs(starts["--short"] - line - 6) < 0.1  # there is no room for it before the line
     assert starts["--long"] < long < starts["90"]  # this name has room in its bar
+    assert near - 9 < starts["11"] < near - 7  # this value has room in its bar, but not before the line
     assert 'width="704"' in drawn
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_a_limit_far_beyond_the_bars_is_behind_a_break_of_the_axis(*, narrow: bool) -> None:
+    drawn = draw_bars(
+        partial(Canvas, shade=SHADES[0], language="en"),
+        {"k": [Bar(60, "60", Ink.LIVE, "--x"), Bar(94, "94", Ink.RESULT, "--y")]},
+        Axis("TFLOP/s", (0, 50, 100)),
+        limits=[Limit(67, "near", "67 TFLOP/s"), Limit(495, "far", "495 TFLOP/s", beyond=True)],
+        names_apart=True,
+        narrow=narrow,
+    ).svg("x", "y")
+    edge = (356 if narrow else 704) - 1
+    labels = _starts(drawn)
+    assert labels["far"] == labels["495 TFLOP/s"] == labels["495"] == (edge, "end")
+    assert labels["100"][0] + 45 < edge
+    assert labels["k"] == (1, "start")  # above the bars, so their names begin at the edge, too
+    assert f'points="{edge}.0,' in drawn
+    (left, _), (_, longest) = _ends_of_bars(drawn)
+    unit = (labels["100"][0] - labels["0"][0]) / 100
+    assert abs(longest - left - 94 * unit) < 2
+    assert abs(labels["near"][0] - labels["0"][0] - 67 * unit) < 0.1
 
 
 def test_the_axis_of_bars_ends_at_a_tick_behind_the_longest_one() -> None:

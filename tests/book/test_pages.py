@@ -99,6 +99,17 @@ def test_a_recorded_benchmark_is_a_table(real: Project) -> None:
     assert re.findall(r"<td>([^<]*)</td>", table)[:3] == ["16,777,216", "75.86", "2,654.0"]
 
 
+def test_a_recorded_benchmark_by_size_has_bars_up_to_the_bandwidth_of_a_copy(real: Project) -> None:
+    table = renderer(real).render(PAGE, "{{#sizes p23-benchmark}}")
+    heads = re.findall(r'<th [^>]*scope="rowgroup">([^<]*)</th>', table)
+    assert heads == ["16 elements", "128 elements", "1,048,576 elements", "268,435,456 elements"]
+    assert [group.count("<code>") for group in table.split("<tbody>")] == [0, 4, 4, 4, 4]
+    assert re.findall(r"<code>tiled</code></td>(.*)</tr>", table)[-1] == (
+        '<td>10,299.55</td><td>312.8</td><td class="share" style="--share: 7.4%">0.074</td>'
+    )
+    assert '<td class="share" style="--share: 100.0%">1.012</td>' in table
+
+
 def test_a_table_of_no_benchmark_is_refused(real: Project) -> None:
     at_work = renderer(real)
     at_work.render(PAGE, "{{#times p10-memory-bug-memcheck}}")

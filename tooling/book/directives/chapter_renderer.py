@@ -58,6 +58,7 @@ DIRECTIVES: dict[str, Renderer] = {
     "wrong": verdicts.wrong_code,
     "demo": demos.demo,
     "times": measurements.times,
+    "sizes": measurements.sizes,
     "says": messages.says,
     "version": messages.version,
     "figure": pictures.figure,

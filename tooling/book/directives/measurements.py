@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import groupby
 
 from tooling.book.errors import BookError, malformed
 from tooling.book.page import PageContext, Words
@@ -12,6 +13,7 @@ from tooling.text import Text
 
 _KERNEL, _ELEMENTS, _TIME = Text("kernel"), Text("elements"), Text("mean time (µs)")
 _OF_COPY, _BEFORE, _AFTER = Text("bandwidth relative to a copy"), Text("as given"), Text("repaired")
+_OF_SIZE = Text("{elements} elements")
 _NAME = ' class="name"'
 _ELEMENTS_AT, _MEAN_AT, _SPEED_AT, _OF_COPY_AT = 1, 3, 5, 6  # columns of a recording
 
@@ -36,6 +38,42 @@ def times(page: PageContext, words: Words) -> str:
     if [row[: _ELEMENTS_AT + 1] for row in before] != [row[: _ELEMENTS_AT + 1] for row in after]:
         raise BookError(f"`{words[0]}` and `{words[1]}` measured different kernels or sizes")
     return _both(page, before, after)
+
+
+def sizes(page: PageContext, words: Words) -> str:
+    """`{{#sizes NAME}}`: a recording as of `times`, by size, with bars for the bandwidths.
+
+    A bar is as long as the bandwidth relative to that of a copy, which is the whole length.
+
+    Raises:
+        BookError: as `times`.
+    """
+    (name,) = words
+    kernel, time, of_copy = (pick(title, page.language) for title in (_KERNEL, _TIME, _OF_COPY))
+    head = _head(kernel, _NAME) + "".join(map(_head, (time, "GB/s"))) + _head(of_copy, ' class="share"')
+    groups = groupby(_recorded(page, name), lambda row: int(row[_ELEMENTS_AT]))
+    bodies = "".join(
+        f"<tbody>\n{_of_size(page, elements)}{''.join(map(_with_bar, rows))}</tbody>\n"
+        for elements, rows in groups
+    )
+    return (
+        f'<div class="table-wrapper">\n<table class="times sizes">\n<thead><tr>{head}</tr></thead>\n'
+        f"{bodies}</table>\n</div>\n"
+    )
+
+
+def _of_size(page: PageContext, elements: int) -> str:
+    """The row of `sizes` above those of one size."""
+    title = escape(pick(_OF_SIZE.of(elements=f"{elements:,}"), page.language))
+    return f'<tr><th{_NAME} scope="rowgroup">{title}</th><td colspan="3"></td></tr>\n'
+
+
+def _with_bar(row: Sequence[str]) -> str:
+    """A row of `sizes`: a kernel with its time, its bandwidth, and this relative to a copy."""
+    share = row[_OF_COPY_AT]
+    numbers = f"<td>{float(row[_MEAN_AT]):,.2f}</td><td>{float(row[_SPEED_AT]):,.1f}</td>"
+    bar = f'<td class="share" style="--share: {min(100 * float(share), 100):.1f}%">{share}</td>'
+    return f"<tr><td{_NAME}><code>{escape(row[0])}</code></td>{numbers}{bar}</tr>\n"
 
 
 def _recorded(page: PageContext, name: str) -> list[list[str]]:

@@ -222,12 +222,8 @@ class Canvas(Struct):
         quiet: bool = False,
         bold: bool = False,
         italic: bool = False,
-        halo: bool = False,
     ) -> None:
-        """A line of text, centred on `y`; what is between backticks is code, between asterisks a variable.
-
-        A halo interrupts the lines behind it.
-        """
+        """A line of text, centred on `y`; what is between backticks is code, between asterisks a variable."""
         colour = colour or (self.shade.quiet if quiet else self.shade.text)
         said = self.say(text)
         if not said:
@@ -239,8 +235,6 @@ class Canvas(Struct):
         family = f' font-family="{MONO}"' if mono else ""
         weight = ' font-weight="600"' if bold else ""
         style = ' font-style="italic"' if italic else ""
-        if halo:
-            style += f' stroke="{self.shade.paper}" stroke-width="6" paint-order="stroke"'
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}" '
             f'dominant-baseline="central" '

@@ -15,11 +15,17 @@ from tooling.text import Sentence, Text
 _Name = TypeVar("_Name", bound=Sentence | str)
 
 _TICK = 4  # the length of a line at an axis, in pixels
+_BAND_NAME = 22  # the height of the names of bands above a chart
+_TINTS = (0.35, 0.8)  # the opacity of neighbouring bands
 _DECIMALS = 100  # values below it have one
 _CLEAR = 8  # how far a line may rise below a value without touching it
 _LIMITS = 44  # the room above bars for the names and values of limits
 _AXIS = 42  # the height of an axis below bars
-_BEYOND = 1.05  # how far a bar may pass the end of the axis: a kernel may be a little faster than a copy
+_PAST_END = 1.05  # how far a bar may pass the end of the axis: a kernel may be a little faster than a copy
+_BREAK = 0.1  # the part of a drawing's width between the end of a broken axis and the limit beyond it
+_APART = 14  # between the labels on both sides of the break
+_SLASH = 5  # half the height of the two strokes that break an axis
+_BESIDE_LINE = 6  # from a line to what is written beside it
 _INSET = 22  # from a vertical axis to the first point, whose value is clear of the ticks
 _TICKS_APART = 9  # from the left edge to an axis, without the labels of its ticks
 
@@ -36,6 +42,7 @@ class Series(Struct, frozen=True):
             and lines above (negative) or below.
         ring: the points are rings, in which the dots of another series are seen.
         end: what is written at the last point.
+        end_below: it is below the point instead of above it.
         values: each point has its value above it.
         limit: no measurement but a bound, a dashed line without points, and x values are missing.
         span: the first and the last x that the name is about; it is below a bracket under their points.
@@ -48,9 +55,17 @@ class Series(Struct, frozen=True):
     corner: tuple[int, int]
     ring: bool = False
     end: Text | str = ""
+    end_below: bool = False
     values: bool = False
     limit: bool = False
     span: tuple[int, int] | None = None
+
+
+class Band(Struct, frozen=True):
+    """A range of x values from the band before it on, a tint behind the curves: its name and its end."""
+
+    name: Text | str
+    last: float
 
 
 class Axis(Struct, frozen=True):
@@ -79,6 +94,7 @@ def draw_chart(
     axis: Axis,
     title: Text | str,
     *,
+    bands: Sequence[Band] = (),
     every: int = 1,
     narrow: bool = False,
 ) -> Canvas:
@@ -89,6 +105,7 @@ def draw_chart(
         series: all with the same x values; a limit may lack some, and is not the first one.
         axis: the vertical one.
         title: of the horizontal axis.
+        bands: from left to right; the last one extends to the right edge.
         every: on a narrow screen only each n-th x value has a label.
         narrow: for narrow screens.
     """
@@ -99,12 +116,15 @@ def draw_chart(
     first, last = math.log2(values[0]), math.log2(values[-1])
     end = max(14, math.ceil(measured(_short(values[-1]), small) / 2) + 1)  # room for half of the last label
     canvas = sheet(PHONE if narrow else PAGE, top + high + 43)
-    _draw_axis(canvas, axis, (left, top, wide, high), small)
 
-    def place(x: int, y: float) -> tuple[float, float]:
+    def place(x: float, y: float) -> tuple[float, float]:
         across = (math.log2(x) - first) / (last - first)
         return left + _INSET + (wide - _INSET - end) * across, top + high * (1 - axis.share(y))
 
+    ends = [place(band.last, axis.ticks[0])[0] for band in bands[:-1]]
+    edges = [float(left), *ends, float(left + wide)]
+    _draw_bands(canvas, bands, edges, (top, top + high), small)
+    _draw_axis(canvas, axis, (left, top, wide, high), small)
     for index, value in enumerate(values):
         x, bottom = place(value, axis.ticks[0])[0], top + high
         _line(canvas, [(x, bottom), (x, bottom + _TICK)], canvas.shade.arrow, 1)
@@ -128,8 +148,24 @@ def draw_chart(
         if each.end:
             x, y = place(values[-1], each.points[values[-1]])
             colour = line_colour(canvas, each.ink)
-            canvas.label(x + 6, y - 16, each.end, "end", size=small, colour=colour, bold=True)
+            aside = y + (16 if each.end_below else -16)
+            canvas.label(x + 6, aside, each.end, "end", size=small, colour=colour, bold=True)
     return canvas
+
+
+def _draw_bands(
+    canvas: Canvas, bands: Sequence[Band], edges: Sequence[float], levels: tuple[float, float], size: Size
+) -> None:
+    """The tints of bands between their edges, with their names above the field of the curves."""
+    top, bottom = levels
+    for number, (band, (left, right)) in enumerate(zip(bands, pairwise(edges), strict=False)):
+        above = top - _BAND_NAME
+        canvas.embed(
+            f'<rect x="{left:.1f}" y="{above}" width="{right - left:.1f}" height="{bottom - above}" '
+            f'fill="{canvas.shade.grid}" fill-opacity="{_TINTS[number % 2]:g}"/>',
+            (left, above, right, bottom),
+        )
+        canvas.label((left + right) / 2, above + _BAND_NAME / 2, band.name, "middle", size=size, quiet=True)
 
 
 def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, float], size: Size) -> None:
@@ -225,19 +261,27 @@ class Bar(Struct, frozen=True):
 
 
 class Limit(Struct, frozen=True):
-    """A value with which bars are compared, a line across all of them: the value, its name, and its text."""
+    """A value with which bars are compared, a line across all of them.
+
+    Attributes:
+        value: in the unit of the axis.
+        name: what it is.
+        text: the value as it is written below the name.
+        beyond: the axis ends far below it and is broken, and the line is at the right edge.
+    """
 
     value: float
     name: Text | str
     text: Text | str
+    beyond: bool = False
 
 
 class _Field(Struct, frozen=True):
     """Where the bars are.
 
     Attributes:
-        left, right: the ends of the horizontal axis.
-        names: the left end of the names of bars beside the axis; None if they are in the bars or behind.
+        left, right: the ends of the horizontal axis, without what is behind a break.
+        names_apart: the names of bars are at the left of the axis, and otherwise in the bars or behind.
         scale: pixels of a unit.
         lines: the x of each limit.
         high: the height of a bar.
@@ -245,7 +289,7 @@ class _Field(Struct, frozen=True):
 
     left: float
     right: float
-    names: float | None
+    names_apart: bool
     scale: float
     lines: Sequence[float]
     high: int
@@ -269,21 +313,22 @@ def draw_bars(
         axis: the horizontal one; it begins at zero.
         key: what the colours mean, in a line below the bars.
         limits: lines that are named above the bars.
-        names_apart: the names of bars are at their left, where lines cannot cross them.
+        names_apart: the names of bars are at their left, and those of rows above them.
         narrow: for narrow screens.
     """
     size = Size.LABEL if narrow else Size.VALUE
     canvas = sheet(PHONE if narrow else PAGE, 0)
-    above = 22 if narrow and names_apart else 0  # of a row's name, which otherwise is beside its bars
-    field = _field(canvas, rows, axis, limits, size, names_apart=names_apart, above=above)
+    above = 22 if names_apart else 0  # of a row's name, which otherwise is beside its bars
+    field = _field(canvas, rows, axis, limits, size, names_apart=names_apart)
     each = max(map(len, rows.values()))
     step = each * (field.high + 4) + 14 + above
     top = _LIMITS if limits else 6
     bottom = top + len(rows) * step - 8
     canvas.height = bottom + _AXIS + (28 if key else 0)
     for x, limit in zip(field.lines, limits, strict=True):
-        canvas.label(x, 10, limit.name, "middle", size=Size.LABEL, quiet=True)
-        canvas.label(x, 26, limit.text, "middle", size=Size.LABEL)
+        anchor = "end" if limit.beyond else "middle"
+        canvas.label(x, 10, limit.name, anchor, size=Size.LABEL, quiet=True)
+        canvas.label(x, 26, limit.text, anchor, size=Size.LABEL)
         _line(canvas, [(x, _LIMITS - 6), (x, bottom)], canvas.shade.text, 1.5)
     for line, (name, bars) in enumerate(rows.items()):
         y = top + line * step
@@ -292,6 +337,9 @@ def draw_bars(
         for index, bar in enumerate(bars):
             _draw_bar(canvas, bar, field, y + above + index * (field.high + 4))
     _draw_units(canvas, axis, field, bottom)
+    for x, limit in zip(field.lines, limits, strict=True):
+        if limit.beyond:
+            _draw_break(canvas, limit, field.right, x, bottom)
     if key:
         canvas.legend(1 if narrow else field.left, bottom + _AXIS + 18, *key)
     return canvas
@@ -305,30 +353,33 @@ def _field(
     size: Size,
     *,
     names_apart: bool,
-    above: int,
 ) -> _Field:
     """Where the bars are if the axis, the values and the limits fill the canvas."""
     bars = [bar for row in rows.values() for bar in row]
-    heads = max(canvas.length(name, size, mono=isinstance(name, str)) for name in rows)
-    left = 1.0 if above else math.ceil(11 + heads)
-    names = None
+    within = [limit for limit in limits if not limit.beyond]
     if names_apart:
-        names = left
-        left = math.ceil(left + max(canvas.length(bar.name, Size.LABEL, mono=_code(bar)) for bar in bars) + 8)
-    longest = max([bar.value for bar in bars] + [limit.value for limit in limits])
-    if longest > axis.ticks[-1] * _BEYOND:
+        heads = max(canvas.length(bar.name, Size.LABEL, mono=_code(bar)) for bar in bars)
+        left = math.ceil(9 + heads)
+    else:
+        heads = max(canvas.length(name, size, mono=isinstance(name, str)) for name in rows)
+        left = math.ceil(11 + heads)
+    longest = max([bar.value for bar in bars] + [limit.value for limit in within])
+    if longest > axis.ticks[-1] * _PAST_END:
         raise ValueError(f"the axis ends at {axis.ticks[-1]:,g}, before the value {longest:,g}: add a tick")
-    whole = canvas.width - 1 - left
+    edge = canvas.width - 1
+    whole = edge - left
     # The name of a bar that is too short for it is behind its value.
     scales = [(whole - 6 - canvas.length(bar.text, Size.LABEL)) / bar.value for bar in bars]
-    for limit in limits:
+    for limit in within:
         half = max(canvas.length(text, Size.LABEL) for text in (limit.name, limit.text)) / 2
         scales.append((whole - half) / limit.value)
     half = canvas.length(f"{axis.ticks[-1]:,g}", Size.LABEL) / 2
-    scale = min(*scales, (whole - half) / axis.ticks[-1])
+    beyond = [canvas.length(f"{limit.value:,g}", Size.LABEL) for limit in limits if limit.beyond]
+    behind = max(canvas.width * _BREAK, half + max(beyond) + _APART) if beyond else half
+    scale = min(*scales, (whole - behind) / axis.ticks[-1])
     right = left + axis.ticks[-1] * scale
-    lines = [left + limit.value * scale for limit in limits]
-    return _Field(left, right, names, scale, lines, 20 if canvas.width == PHONE else 22)
+    lines = [edge if limit.beyond else left + limit.value * scale for limit in limits]
+    return _Field(left, right, names_apart, scale, lines, 20 if canvas.width == PHONE else 22)
 
 
 def _code(bar: Bar) -> bool:
@@ -337,22 +388,31 @@ def _code(bar: Bar) -> bool:
 
 
 def _draw_bar(canvas: Canvas, bar: Bar, field: _Field, top: float) -> None:
-    """A bar with its value and its name, which interrupt the line of a limit."""
+    """A bar with its value and its name, clear of the lines of limits."""
     middle, size = top + field.high / 2, Size.LABEL
     length = bar.value * field.scale
     canvas.cell(field.left, top, length, field.high, ink=bar.ink)
+    inside = field.left + 8
+    _, _, colour = canvas.shade.marks[bar.ink]
     behind = [(bar.text, False)]
-    if field.names is not None:
-        canvas.label(field.left - 8, middle, bar.name, "end", size=size, mono=_code(bar))
+    if field.names_apart:
+        canvas.label(inside - 16, middle, bar.name, "end", size=size, mono=_code(bar))
     elif canvas.length(bar.name, size, mono=_code(bar)) + 12 > length:
         behind.append((bar.name, _code(bar)))
     elif bar.name:
-        _, _, colour = canvas.shade.marks[bar.ink]
-        canvas.label(field.left + 8, middle, bar.name, size=size, mono=_code(bar), colour=colour)
+        canvas.label(inside, middle, bar.name, size=size, mono=_code(bar), colour=colour)
+        inside += canvas.length(bar.name, size, mono=_code(bar)) + 8
     x = field.left + length + 6
     for text, mono in behind:
-        canvas.label(x, middle, text, size=size, mono=mono, quiet=text is bar.name, halo=bool(field.lines))
-        x += canvas.length(text, size, mono=mono) + 7
+        long = canvas.length(text, size, mono=mono)
+        met = [line for line in field.lines if x - _BESIDE_LINE < line < x + long + _BESIDE_LINE]
+        end = field.left + length - 8
+        if met and text is bar.text and end - long >= inside:
+            canvas.label(end, middle, text, "end", size=size, colour=colour)
+            continue
+        x = max([x, *(line + _BESIDE_LINE for line in met)])
+        canvas.label(x, middle, text, size=size, mono=mono, quiet=text is bar.name)
+        x += long + 7
 
 
 def _draw_units(canvas: Canvas, axis: Axis, field: _Field, y: float) -> None:
@@ -365,6 +425,17 @@ def _draw_units(canvas: Canvas, axis: Axis, field: _Field, y: float) -> None:
     half = canvas.length(axis.title, Size.LABEL) / 2
     middle = min((field.left + field.right) / 2, canvas.width - 1 - half)
     canvas.label(middle, y + 33, axis.title, "middle", size=Size.LABEL, quiet=True)
+
+
+def _draw_break(canvas: Canvas, limit: Limit, start: float, x: float, y: float) -> None:
+    """The broken axis from its last tick to a limit beyond it, whose value is below its end."""
+    middle = (start + x) / 2
+    for left, right in ((start, middle - 3), (middle + 3, x)):
+        _line(canvas, [(left, y), (right, y)], canvas.shade.arrow, 1)
+    for stroke in (middle - 3, middle + 3):
+        _line(canvas, [(stroke - 3, y + _SLASH), (stroke + 3, y - _SLASH)], canvas.shade.arrow, 1.5)
+    _line(canvas, [(x, y), (x, y + _TICK)], canvas.shade.arrow, 1)
+    canvas.label(x, y + 14, f"{limit.value:,g}", "end", size=Size.LABEL, quiet=True)
 
 
 def _short(value: int) -> str:

@@ -1,88 +1,117 @@
-"""The parts of a GPU: multiprocessors with their blocks, warps and memories; and what a launch takes."""
+"""The parts of a GPU: multiprocessors with their blocks, warps and memories; and what limits its speed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Series, draw_chart
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import measured
 from tooling.book.figures.lanes import WARP, Step, draw_steps
-from tooling.text import Text
+from tooling.text import Sentence, Text
 
-_GAP = 12
-_ROW = 25  # from a warp to the next one
+if TYPE_CHECKING:  # only drawing needs the simulator
+    from tooling.simulator.counters.occupancy import Occupancy
+
 _FLAT = 1 << 16  # elements up to which the time hardly grows
+_ADDITION = "benchmarks/kernels/vector_addition.mojo"
+_L1_KIB, _L2_MIB, _GLOBAL_GIB = 256, 60, 140  # of an H200, by NVIDIA's documents and its driver
+_LAST = 131  # the number of the last multiprocessor
+_BLOCK, _BLOCK_HIGH = 149, 112  # the size of a block of three warps, in pixels
+_LANE, _LANES_APART = 2, 1  # the width of a lane and of the gap after it, whole pixels
+_WARP_HIGH = 18
+_ROW = 25  # from a warp to the next one
+_INSET = 8  # from the outline of a block to what is in it
+_MEMORY = 44  # the height of a memory with its size
+_SECTOR, _WORD = 32, 4  # bytes
+_SECTOR_HIGH = 24
+_SECTORS_APART = 48  # from a line of sectors to the next one
+_READ = {"kernel1": "p30 --kernel1", "kernel2": "p30 --kernel2 unsolved"}
+_SHOWN = 1  # the warp of the first block that the page of puzzle 30 shows, too
+_LOADED = {1: Text("Lane *i* loads word *i*"), 2: Text("Lane *i* loads word 2*i*")}
+_REGISTERS = (16, 32, 64)  # of a thread
+_COLUMNS_APART = 24
+_BAR_HIGH = 28
 
 
-def draw_wide(facts: Facts, sheet: Sheet) -> Canvas:
-    """Three multiprocessors of many, side by side."""
-    return _draw(sheet(704, 386), ("SM 0", "SM 1", "SM 131"), (218, 12, 36))
+def draw_gpu(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Two multiprocessors of many, over the memories that they share."""
+    from tooling.simulator.counters.occupancy import H200  # noqa: PLC0415 - only drawing needs the simulator
 
-
-def draw_narrow(facts: Facts, sheet: Sheet) -> Canvas:
-    """Two of them."""
-    return _draw(sheet(356, 386), ("SM 0", "SM 131"), (164, 0, 26))
-
-
-def _draw(canvas: Canvas, names: tuple[str, ...], widths: tuple[int, int, int]) -> Canvas:
-    """Multiprocessors over the memories that they share.
-
-    Args:
-        widths: of a multiprocessor, of the space to the next one, and of the one with dots before the last.
-    """
-    width, near, far = widths
-    lefts = [1 + index * (width + near) for index in range(len(names) - 1)]
-    lefts.append(canvas.width - 1 - width)
-    for left, name in zip(lefts, names, strict=True):
-        _multiprocessor(canvas, left, width, name)
-    middle = lefts[-1] - far / 2
-    for dot in (middle - 7, middle, middle + 7):
-        circle = f'<circle cx="{dot:g}" cy="120" r="1.5" fill="{canvas.shade.quiet}"/>'
-        canvas.embed(circle, (dot - 2, 118, dot + 2, 122))
-    inside = canvas.width - 2
-    for y, height, text, ink in (
-        (278, 36, Text("L2 cache"), Ink.PLAIN),
-        (338, 46, Text("global memory"), Ink.PLAIN),
-    ):
-        canvas.cell(1, y, inside, height, ink=ink)
-        canvas.label(canvas.width / 2, y + height / 2, text, "middle", bold=True)
-    for left in lefts:
-        middle = left + width / 2
-        _both_ways(canvas, middle, 244, 276)
-        _both_ways(canvas, middle, 316, 336)
+    across = 1 if narrow else 2  # blocks side by side
+    gap = 8 if narrow else 12
+    width = across * (_BLOCK + gap) + gap
+    blocks = 2 // across * (_BLOCK_HIGH + 8) - 8
+    memories = 34 + blocks + 12
+    bottom = memories + 2 * (_MEMORY + 8) + 4
+    canvas = sheet(PHONE if narrow else PAGE, bottom + 2 * (_MEMORY + 36) + 1)
+    own: tuple[tuple[Text, Sentence | str], ...] = (
+        (Text("registers"), Text("{count} of 32 bits").of(count=f"{H200.registers:,}")),
+        (Text("shared memory, L1"), f"{_L1_KIB} KiB"),
+    )
+    lefts = (1, canvas.width - 1 - width)
+    for left, number in zip(lefts, (0, _LAST), strict=True):
+        canvas.frame(left, 1, width, bottom - 1)
+        canvas.label(left + width / 2, 18, f"SM {number}", "middle", bold=True)
+        for block in range(2):
+            down, right = divmod(block, across)
+            _block(canvas, left + gap + right * (_BLOCK + gap), 34 + down * (_BLOCK_HIGH + 8))
+        for row, (name, size) in enumerate(own):
+            _memory(canvas, (left + gap, memories + row * (_MEMORY + 8), width - 2 * gap), name, size)
+    middle, y = canvas.width / 2, bottom / 2
+    for dot in (middle - 6, middle, middle + 6):
+        circle = f'<circle cx="{dot:g}" cy="{y:g}" r="1.5" fill="{canvas.shade.quiet}"/>'
+        canvas.embed(circle, (dot - 2, y - 2, dot + 2, y + 2))
+    bandwidth = measured(facts, _ADDITION)["cold"][-1].bandwidth
+    shared = (
+        (Text("L2 cache"), f"{_L2_MIB} MiB"),
+        (Text("global memory"), f"{_GLOBAL_GIB} GiB, {bandwidth:,.0f} GB/s"),
+    )
+    for row, (name, size) in enumerate(shared):
+        top = bottom + 36 + row * (_MEMORY + 36)
+        _memory(canvas, (1, top, canvas.width - 2), name, size, bold=True)
+        for left in lefts:
+            _both_ways(canvas, left + width / 2, top - 34, top - 2)
     return canvas
+
+
+def _block(canvas: Canvas, x: float, y: float) -> None:
+    """A block: its warps, each a row of all its lanes."""
+    canvas.frame(x, y, _BLOCK, _BLOCK_HIGH, dashed=True)
+    long = WARP * (_LANE + _LANES_APART) - _LANES_APART
+    first = x + _BLOCK - _INSET - long
+    canvas.label(x + _INSET, y + 16, Text("block"), size=Size.LABEL, quiet=True)
+    lanes = Text("{count} lanes").of(count=WARP)
+    canvas.label(first + long, y + 16, lanes, "end", size=Size.SMALL, quiet=True)
+    line = canvas.shade.marks[Ink.LIVE][1]
+    for warp in range(3):
+        top = y + 32 + warp * _ROW
+        middle = top + _WARP_HIGH / 2
+        canvas.label(x + _INSET, middle, Text("warp"), size=Size.SMALL, quiet=True)
+        canvas.embed(
+            f'<path d="M{first:g} {middle:g}h{long}" fill="none" stroke="{line}" stroke-width="{_WARP_HIGH}" '
+            f'stroke-dasharray="{_LANE} {_LANES_APART}"/>',
+            (first, top, first + long, top + _WARP_HIGH),
+        )
+
+
+def _memory(
+    canvas: Canvas, box: tuple[float, float, float], name: Text, size: Sentence | str, *, bold: bool = False
+) -> None:
+    """A memory with its size; `box` has its left and upper end and its width."""
+    x, y, width = box
+    canvas.cell(x, y, width, _MEMORY, ink=Ink.PLAIN)
+    canvas.label(x + width / 2, y + 15, name, "middle", bold=bold)
+    canvas.label(x + width / 2, y + 32, size, "middle", size=Size.LABEL, quiet=True)
 
 
 def _both_ways(canvas: Canvas, x: float, top: float, bottom: float) -> None:
     canvas.arrow(x - 5, bottom, x - 5, top)
     canvas.arrow(x + 5, top, x + 5, bottom)
-
-
-def _multiprocessor(canvas: Canvas, x: float, width: float, name: str) -> None:
-    """A multiprocessor: two blocks of three warps, registers, shared memory."""
-    canvas.frame(x, 1, width, 240)
-    canvas.label(x + width / 2, 18, name, "middle", bold=True)
-    gap = _GAP if width > 200 else _GAP - 2
-    block = (width - 3 * gap) / 2
-    lanes, lane, inset = (5, 6, 8) if width > 200 else (4, 5, 6)  # drawn for a warp of 32
-    pitch = lane + (3 if width > 200 else 2)
-    for column in range(2):
-        left = x + gap + column * (block + gap)
-        canvas.frame(left, 34, block, 108, dashed=True)
-        canvas.label(left + block / 2, 48, Text("block"), "middle", size=Size.LABEL, quiet=True)
-        first = round(left + block - inset) + pitch - lane - lanes * pitch  # whole, so all cells are equal
-        for warp in range(3):
-            y = 62 + warp * _ROW
-            canvas.label(left + inset, y + 9, Text("warp"), size=Size.SMALL, quiet=True)
-            for index in range(lanes):
-                canvas.cell(first + index * pitch, y, lane, 18, ink=Ink.LIVE)
-    for row, text in enumerate((Text("registers"), Text("shared memory, L1"))):
-        y = 154 + row * 42
-        canvas.cell(x + gap, y, width - 2 * gap, 34, ink=Ink.PLAIN)
-        canvas.label(x + width / 2, y + 17, text, "middle", size=Size.VALUE if width > 200 else Size.LABEL)
 
 
 def draw_divergence(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -99,7 +128,7 @@ def draw_divergence(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
 
 def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The time of a launch against the number of elements, and that of its bytes at the speed of a copy."""
-    rows = measured(facts, "benchmarks/kernels/vector_addition.mojo")["cold"]
+    rows = measured(facts, _ADDITION)["cold"]
     times = {row.elements: row.microseconds for row in rows}
     last = rows[-1]
     least = {row.elements: row.elements * last.microseconds * last.of_copy / last.elements for row in rows}
@@ -131,21 +160,168 @@ def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     return draw_chart(sheet, series, axis, Text("elements"), every=2, narrow=narrow)
 
 
+def draw_coalescing(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The sectors that one request of a warp moves, of neighbouring elements and of distant ones."""
+    from tooling.book.figures.requests import define_hatching, draw_states  # noqa: PLC0415 - brings NumPy
+
+    canvas = sheet(PHONE if narrow else PAGE, 0)
+    define_hatching(canvas)
+    across = 8 if narrow else 16
+    pitch = canvas.width / across
+    y = 8.0
+    for kernel, run in _READ.items():
+        reads = _reads(facts, run)
+        sectors: dict[int, list[tuple[int, int]]] = {}
+        for lane, address in reads:
+            sectors.setdefault(address // _SECTOR, []).append((lane, address % _SECTOR // _WORD))
+        apart = (reads[1][1] - reads[0][1]) // _WORD
+        what = Text("elements {count} apart").of(count=apart) if apart > 1 else Text("neighbouring elements")
+        canvas.label(1, y, kernel, bold=True, mono=True)
+        canvas.label(1 + canvas.length(kernel, Size.VALUE, mono=True) + 10, y, what, size=Size.LABEL)
+        used = Text("{sectors} sectors, {used} of {moved} bytes used").of(
+            sectors=len(sectors), used=f"{len(reads) * _WORD:,}", moved=f"{len(sectors) * _SECTOR:,}"
+        )
+        if narrow:
+            y += 20
+            canvas.label(1, y, used, size=Size.LABEL, quiet=True)
+        else:
+            canvas.label(canvas.width - 1, y, used, "end", size=Size.LABEL, quiet=True)
+        y += 18
+        for place, words in enumerate(sectors.values()):
+            down, right = divmod(place, across)
+            _sector(canvas, (1 + right * pitch, y + down * _SECTORS_APART, pitch - 2), words)
+        y += -(-len(sectors) // across) * _SECTORS_APART + 16
+    canvas.height = round(y) - 22
+    draw_states(canvas, all_moved=True)
+    return canvas
+
+
+def _reads(facts: Facts, run: str) -> list[tuple[int, int]]:
+    """The lanes of a warp and the addresses that they read in the first load of a run."""
+    load = next(event for event in facts.trace(run).events if event.action == "load")
+    return [
+        (thread % WARP, element * _WORD)
+        for thread, element in zip(load.threads, load.elements, strict=True)
+        if thread // WARP == _SHOWN
+    ]
+
+
+def _sector(canvas: Canvas, box: tuple[float, float, float], words: Sequence[tuple[int, int]]) -> None:
+    """A sector that is moved for some lanes, their words, and below it their numbers.
+
+    Args:
+        canvas: is drawn on.
+        box: the left and the upper end of the sector, and its width.
+        words: the lanes, each with the number of its word in the sector.
+    """
+    x, y, width = box
+    fill, line, _ = canvas.shade.marks[Ink.LIVE]
+    within = (x, y, x + width, y + _SECTOR_HIGH)
+    look = f'height="{_SECTOR_HIGH}" rx="2" fill="url(#hatched)" stroke="{line}"'
+    canvas.embed(f'<rect x="{x:g}" y="{y:g}" width="{width:g}" {look}/>', within)
+    wide = width * _WORD / _SECTOR
+    look = f'width="{wide:g}" height="{_SECTOR_HIGH}" rx="1" fill="{fill}" stroke="{line}"'
+    for _, word in words:
+        canvas.embed(f'<rect x="{x + word * wide:g}" y="{y:g}" {look}/>', within)
+    first, last = words[0][0], words[-1][0]
+    name = f"{first}–{last}" if last > first else str(first)
+    canvas.label(x + width / 2, y + _SECTOR_HIGH + 10, name, "middle", size=Size.SMALL, quiet=True)
+
+
+def draw_banks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The banks that serve a load of a warp, without conflicts and with them."""
+    import numpy as np  # noqa: PLC0415
+
+    from tooling.book.figures.requests import draw_requests  # noqa: PLC0415 - brings NumPy
+    from tooling.simulator.counters.banks import Service  # noqa: PLC0415
+    from tooling.simulator.counters.hook import Sample  # noqa: PLC0415
+    from tooling.simulator.counters.profile import Picture  # noqa: PLC0415
+    from tooling.simulator.gpu.launch import Dim3  # noqa: PLC0415
+
+    pictures = []
+    for stride, heading in _LOADED.items():
+        addresses = np.arange(WARP, dtype=np.int64) * stride * _WORD
+        pictures.append((heading, Picture(Sample(addresses, _WORD, 0, 0, Service.LOAD), Dim3(0, 0, 0), 0)))
+    return draw_requests(sheet, pictures, narrow=narrow)
+
+
+def draw_occupancy(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """How many blocks fit if a thread has some number of registers, and the warps that they fill."""
+    from tooling.simulator.counters.occupancy import Limit, theoretical_occupancy  # noqa: PLC0415
+
+    canvas = sheet(PHONE if narrow else PAGE, 0)
+    heads = (Text("registers per thread"), Text("blocks by registers"), Text("blocks by warps"))
+    columns = [1.0]
+    for head in heads:
+        columns.append(columns[-1] + canvas.length(head, Size.LABEL) + _COLUMNS_APART)
+    share, edge = Text("occupancy"), canvas.width - 1
+    left, right = columns.pop(), edge - canvas.length(share, Size.LABEL) - _COLUMNS_APART
+    top, row = 26, _BAR_HIGH + 14
+    if narrow:
+        left, right, top, row = 1, edge, 22, _BAR_HIGH + 62
+    else:
+        for x, head in zip((*columns, left), (*heads, Text("warps of a multiprocessor")), strict=True):
+            canvas.label(x, 8, head, size=Size.LABEL, quiet=True)
+        canvas.label(edge, 8, share, "end", size=Size.LABEL, quiet=True)
+    threads = facts.constant("BLOCK_SIZE", "p31")
+    for number, registers in enumerate(_REGISTERS):
+        y = top + number * row
+        middle = y + _BAR_HIGH / 2
+        found = theoretical_occupancy(threads, 0, registers)
+        allowed = found.limits[Limit.REGISTERS], found.limits[Limit.WARPS]
+        percent = f"{100 * found.fraction:.0f}%"
+        if narrow:
+            name = Text("{count} registers per thread").of(count=registers)
+            canvas.label(1, y - 14, name, bold=True)
+            canvas.label(edge, y - 14, percent, "end", bold=True)
+            limits = Text("blocks: {registers} by registers, {warps} by warps")
+            of_row = limits.of(registers=allowed[0], warps=allowed[1])
+            canvas.label(1, y + _BAR_HIGH + 14, of_row, size=Size.LABEL, quiet=True)
+        else:
+            for x, count in zip(columns, (registers, *allowed), strict=True):
+                canvas.label(x, middle, str(count))
+            canvas.label(edge, middle, percent, "end", bold=True)
+        _draw_warps(canvas, (left, y, right - left), found)
+    canvas.height = top + (len(_REGISTERS) - 1) * row + _BAR_HIGH + (22 if narrow else 2)
+    return canvas
+
+
+def _draw_warps(canvas: Canvas, box: tuple[float, float, float], found: Occupancy) -> None:
+    """The warps of a multiprocessor as a bar: those of its blocks, and the idle ones.
+
+    Args:
+        canvas: is drawn on.
+        box: the left and the upper end of the bar, and its width.
+        found: what fits.
+    """
+    x, y, width = box
+    each = width * found.fraction / found.blocks
+    for block in range(found.blocks):
+        name = Text("block {number}").of(number=block)
+        canvas.cell(x + block * each, y, each, _BAR_HIGH, name, ink=Ink.LIVE, size=Size.LABEL)
+    idle = round(found.warps / found.fraction) - found.warps
+    if idle:
+        name = Text("{free} warps idle").of(free=idle)
+        taken = found.blocks * each
+        canvas.cell(x + taken, y, width - taken, _BAR_HIGH, name, ink=Ink.SPARE, size=Size.LABEL)
+
+
 FIGURES = (
     Figure(
         name="gpu",
         caption=Text(
-            "A GPU. Each multiprocessor (SM) runs the warps of its blocks, here a row of cells for each "
-            "warp, though fewer cells than its 32 threads, and has registers and shared memory of its own. "
-            "All multiprocessors share the L2 cache and the global memory."
+            "A GPU. Each multiprocessor (SM) runs the warps of its blocks, and has registers and shared "
+            "memory of its own. All multiprocessors share the L2 cache and the global memory. The sizes are "
+            "those of an H200, and the bandwidth is that of the largest addition measured below."
         ),
         description=Text(
-            "Multiprocessors from SM 0 to SM 131 side by side. Each contains two blocks with three warps, a "
-            "bar of registers, and a bar of shared memory with the L1 cache. Arrows lead from each to a wide "
-            "bar, the L2 cache, and from there to another one, the global memory."
+            "Multiprocessors from SM 0 to SM 131 side by side. Each contains two blocks with three warps of "
+            "32 lanes, 65,536 registers of 32 bits, and 256 KiB of shared memory and L1 cache. Arrows lead "
+            "from each to a wide bar, the L2 cache of 60 MiB, and from there to another one, the global "
+            "memory of 140 GiB with 4,288 GB/s."
         ),
-        draw=draw_wide,
-        narrow=draw_narrow,
+        draw=draw_gpu,
+        narrow=partial(draw_gpu, narrow=True),
     ),
     Figure(
         name="gpu-divergence",
@@ -174,5 +350,50 @@ FIGURES = (
         ),
         draw=draw_launches,
         narrow=partial(draw_launches, narrow=True),
+    ),
+    Figure(
+        name="gpu-coalescing",
+        caption=Text(
+            "The sectors of one request of a warp in two kernels of puzzle 30. Each box is a sector of eight "
+            "words; the numbers below it are the lanes that read there. Hatched words are moved but not used."
+        ),
+        description=Text(
+            "Two groups of sectors. kernel1 reads neighbouring elements: 4 sectors, each read by eight "
+            "lanes, 128 of 128 bytes used. kernel2 reads elements 512 apart: 32 sectors, in each of which "
+            "one lane reads the first of eight words, 128 of 1,024 bytes used."
+        ),
+        draw=draw_coalescing,
+        traces=tuple(_READ.values()),
+        narrow=partial(draw_coalescing, narrow=True),
+    ),
+    Figure(
+        name="gpu-banks",
+        caption=Text(
+            "The banks that serve a warp when each lane loads a word of shared memory; a number is a lane. "
+            "Above, one pass serves all lanes. Below, half of the banks are idle, each of the others has the "
+            "words of two lanes, and a bank conflict adds the pass with the red label."
+        ),
+        description=Text(
+            "Two maps with a column for each of the 32 banks. Lane i loads word i: one pass, with lanes 0 to "
+            "31 in the banks of the same numbers. Lane i loads word 2i: lanes 0 to 15 have the banks with "
+            "even numbers in the first pass, and lanes 16 to 31 the same banks in a second pass, marked as "
+            "a conflict."
+        ),
+        draw=draw_banks,
+        narrow=partial(draw_banks, narrow=True),
+    ),
+    Figure(
+        name="gpu-occupancy",
+        caption=Text(
+            "Blocks of 1,024 threads, that is 32 warps, on a multiprocessor with 64 warps and 65,536 "
+            "registers. The smaller one of the two numbers of blocks decides."
+        ),
+        description=Text(
+            "A table with three rows. 16 registers per thread: the registers are enough for 4 blocks, the "
+            "warps for 2, so two blocks fill all warps, 100 percent. 32 registers: 2 and 2, 100 percent. 64 "
+            "registers: 1 and 2, so one block is there, and 32 warps are idle, 50 percent."
+        ),
+        draw=draw_occupancy,
+        narrow=partial(draw_occupancy, narrow=True),
     ),
 )

@@ -17,7 +17,7 @@ from tooling.text import Text
 _OUTPUT, _A = 0, 1  # the kernels' arguments
 _SIMPLE = "p14_tile_tensor --simple"
 _COMPLETE = "p14_tile_tensor --complete"
-_NAMES, _INSET = 146, 9  # from the left edge to the cells of a race, and from these to the right edge
+_NAMES = 158  # from the left edge to the cells of a race
 
 
 def offset(move: Move) -> int:
@@ -165,7 +165,7 @@ def _draw_order(canvas: Canvas, order: _Order, corner: tuple[float, float], wide
     """The elements after each action, with an arrow for each value that is added."""
     x, y = corner
     side, high, pitch = 40, 34, 54
-    gap = (wide - _INSET - _NAMES - 3 * side) / 2
+    gap = (wide - _NAMES - 3 * side) / 2
     canvas.label(x, y + 8, order.title, bold=True)
 
     def left(element: int) -> float:

@@ -7,9 +7,10 @@ from functools import partial
 
 from tooling.book.errors import malformed
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
-from tooling.book.figures.charts import Axis, Series, draw_chart
+from tooling.book.figures.charts import Axis, Band, Series, draw_chart
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.h200 import measured
 from tooling.book.figures.traces import Event
 from tooling.text import Text
 
@@ -18,6 +19,8 @@ _MODES = ("elementwise", "tiled", "manual-vectorized", "vectorized")
 _TRACES = tuple(f"{_PROGRAM} --{mode}" for mode in _MODES)
 _MEASURED = "benchmarks/kernels/vector_addition.mojo"
 _LANES = 32
+_LAUNCH = 1 << 16  # elements up to which the time is that of a launch
+_L2_MIB, _BYTES = 60, 12  # the L2 cache of an H200, and what an addition moves for each element
 
 
 def _loads(facts: Facts, mode: str) -> list[Event]:
@@ -187,13 +190,22 @@ def draw_sizes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for row in _measured(facts):
         if row[0] in ("cold", "warm"):
             (cold if row[0] == "cold" else warm)[int(row[1])] = float(row[5])
-    end = f"{round(cold[max(cold)]):,} GB/s"
+    first, last = min(cold), max(cold)
+    ends = [f"{round(speeds[last]):,} GB/s" for speeds in (warm, cold)]
+    copy = round(measured(facts, _MEASURED)["cold"][-1].of_a_copy, -1)  # the ratio has four digits
+    limit = Text("a copy: {speed} GB/s").of(speed=f"{copy:,.0f}")
     series = (
-        Series(Text("run again and again"), warm, Ink.PLAIN, 1 << 14, (1, 1)),
-        Series(Text("caches overwritten"), cold, Ink.RESULT, 1 << 18, (-1, -1), ring=True, end=end),
+        Series(Text("run again and again"), warm, Ink.PLAIN, 1 << 14, (1, 1), end=ends[0], end_below=True),
+        Series(limit, {first: copy, last: copy}, Ink.SPARE, first, (1, -1), limit=True),
+        Series(Text("caches overwritten"), cold, Ink.RESULT, 1 << 18, (-1, -1), ring=True, end=ends[1]),
+    )
+    bands = (
+        Band(Text("launch"), _LAUNCH),
+        Band(Text("in the L2 cache"), _L2_MIB * (1 << 20) / _BYTES),
+        Band(Text("memory"), last),
     )
     axis = Axis("GB/s", (1, 10, 100, 1000, 10_000), logarithmic=True)
-    return draw_chart(sheet, series, axis, Text("elements"), every=2, narrow=narrow)
+    return draw_chart(sheet, series, axis, Text("elements"), bands=bands, every=2, narrow=narrow)
 
 
 def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -334,13 +346,16 @@ FIGURES = (
         "p23-sizes",
         Text(
             "The bandwidth of `--elementwise` on an H200 by the number of elements, with caches overwritten "
-            "before each run and without. Both axes are logarithmic. Below 64 Ki elements, that is 65,536, "
-            "it measures the launch."
+            "before each run and without. Both axes are logarithmic. Up to 64 Ki elements, that is 65,536, "
+            "it measures the launch; up to 5 Mi the vectors fit in the L2 cache of 60 MiB; beyond that, "
+            "memory is the limit. The dashed line is a copy of as many bytes as the largest addition moves."
         ),
         Text(
             "A chart: elements from 1 Ki to 256 Mi against GB/s. With caches overwritten the curve rises "
             "from 3 to 1,650 at 1 Mi elements, 3,837 at 16 Mi and 4,288 at 256 Mi. Without, it begins "
-            "lower, at 2, and is slightly higher at 1 Mi and 4 Mi; from 16 Mi on both coincide."
+            "lower, at 2, and is slightly higher at 1 Mi and 4 Mi; from 16 Mi on both coincide, at 256 Mi "
+            "with a dashed line at 4,250 for a copy. Three bands behind the curves: launch up to 64 Ki "
+            "elements, in the L2 cache up to 5 Mi, and memory."
         ),
         draw_sizes,
         narrow=partial(draw_sizes, narrow=True),

@@ -44,13 +44,13 @@ def _columns(facts: Facts) -> tuple[_Column, ...]:
 
 def draw_cluster(facts: Facts, sheet: Sheet) -> Canvas:
     """Input ranges, blocks with their scale and sum, both halves of the cluster's barrier, outputs."""
-    left, width, edge, inset = 136, 139, 8, 14
+    left, width, edge, inset = 139, 139, 8, 14
     columns = _columns(facts)
     right = left + len(columns) * width
     given, cluster = 20, 90
     scale, block_barrier, arrive, total, wait = (cluster + down for down in (58, 112, 140, 162, 216))
     output = cluster + 278
-    canvas = sheet(right + 20, output + 36)
+    canvas = sheet(right + 9, output + 36)
     canvas.frame(left - 8, cluster, len(columns) * width + 16, 244)
     for block, column in enumerate(columns):
         x, inner = left + block * width + edge, width - 2 * edge
@@ -65,7 +65,7 @@ def draw_cluster(facts: Facts, sheet: Sheet) -> Canvas:
         _draw_barrier(canvas, x + 1, x + inner - 1, block_barrier)
         canvas.cell(cell[0], total, cell[1], 34, Text("sum"), ink=Ink.LIVE)
         canvas.arrow(middle, cluster + 232, middle, output - 4)
-        canvas.cell(cell[0], output, cell[1], 34, column.total, ink=Ink.RESULT)
+        canvas.cell(x, output, inner, 34, column.total, ink=Ink.RESULT)
     canvas.rule(left - 7, right + 7, arrive, dotted=True)
     canvas.rule(left - 7, right + 7, wait)
     names: tuple[tuple[float, Text | str], ...] = (
@@ -123,7 +123,7 @@ def draw_cluster_narrow(facts: Facts, sheet: Sheet) -> Canvas:
             _draw_barrier(canvas, first, last, block_barrier)
         canvas.cell(cell, total, side, high, Text("sum"), ink=Ink.LIVE, size=Size.LABEL)
         canvas.arrow(middle, end + 12, middle, output - 4)
-        canvas.cell(cell, output, side, high, column.total, ink=Ink.RESULT, size=Size.LABEL)
+        canvas.cell(x, output, inner, high, column.total, ink=Ink.RESULT, size=Size.LABEL)
     for y, call in ((arrive, "cluster_arrive()"), (wait, "cluster_wait()")):
         canvas.rule(left - 7, right + 7, y, dotted=call == "cluster_arrive()")
         canvas.plate((left + right) / 2, y, canvas.length(call, Size.LABEL, mono=True) + 10, call)

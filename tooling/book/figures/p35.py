@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
@@ -54,9 +54,10 @@ def draw_loads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Sixteen words of a buffer, the boundaries of 16 bytes, and a vector at three addresses."""
     words = 12 if narrow else 16
-    cell, left, high = (28, 6, 28) if narrow else (43, 8, 30)
-    pitch = 52 if narrow else 34
-    canvas = sheet(left + words * cell + (left if narrow else 60), 262)
+    high, pitch = (28, 52) if narrow else (30, 34)
+    left, width = 1, PHONE if narrow else PAGE
+    cell = (width - 1 - left) / words
+    canvas = sheet(width, 262)
     canvas.label(left, 16, Text("address in bytes"), size=Size.LABEL, quiet=True)
     for word in range(words):
         x = left + word * cell

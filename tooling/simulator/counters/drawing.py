@@ -21,7 +21,6 @@ ROW = 128
 _SECTOR_WORDS = SECTOR // WORD
 _ROW_WORDS = ROW // WORD
 _HIGH = 20  # height of a line, in pixels
-_GAP = 8  # between sectors
 _ADVANCE = 7  # of a digit
 _BELOW = 14  # from a row to what is below a label there
 _EDGE = 1  # where labels at the left begin, if they all begin there
@@ -51,6 +50,7 @@ class Form(Struct, frozen=True):
         line: words or banks side by side; those that are left stand below.
         most_rows: of a memory map. A note counts the others.
         every: how many banks have one label, above the first of them; the last of a line has one, too.
+        gap: pixels between sectors.
         rim: pixels of a sector that show on every side of its words; 0 if the words cover it.
         inset: pixels of a word at the left and at the right of the box of its lane.
         inset_down: the same above and below, where no rim shows.
@@ -68,6 +68,7 @@ class Form(Struct, frozen=True):
     line: int
     most_rows: int
     every: int = 1
+    gap: int = 8
     rim: int = 0
     inset: float = 1.5
     inset_down: float = 1.5
@@ -86,7 +87,7 @@ class Form(Struct, frozen=True):
     def x(self, word: int) -> int:
         """Left edge of a word of a memory row."""
         column = word % self.line
-        return self.left + self.rim + column * self.cell + column // _SECTOR_WORDS * (_GAP + self.rim)
+        return self.left + self.rim + column * self.cell + column // _SECTOR_WORDS * (self.gap + self.rim)
 
     def y(self, word: int) -> int:
         """The distance of a word from the top of its memory row."""
@@ -197,7 +198,7 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
     if rest > 0:
         parts.append(_label(form.left, top + 8, f"⋮ {say('rest', language, n=rest)}"))
         top += 16
-    width = form.left + form.line * form.cell + 4
+    width = form.left + form.line * form.cell + 2
     return Map(width, top + 2, "".join(parts), say("bank_axis", language))
 
 
