@@ -196,10 +196,18 @@ class Canvas(Struct):
         )
 
     def frame(
-        self, x: float, y: float, width: float, height: float, *, dashed: bool = False, corner: float = 9
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        *,
+        dashed: bool = False,
+        corner: float = 9,
+        ink: Ink = Ink.FRAME,
     ) -> None:
         """Draws an outline around elements that belong together; `corner` is its radius."""
-        _, line, _ = self.shade.marks[Ink.FRAME]
+        _, line, _ = self.shade.marks[ink]
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         left, top, right, bottom = map(_sharp, (x, y, x + width, y + height))
         self._edges += [left, right]
