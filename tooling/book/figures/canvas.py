@@ -27,7 +27,7 @@ GAP = 3  # between neighbouring cells
 _THIN = 1  # the outline of a cell, in pixels
 _BEND = 8  # the radius of a corner of an arrow
 _HEAD = 5  # how far the head of an arrow reaches beyond its line, which would blunt its tip, in pixels
-_HALO = 6  # the width of a marked arrow with the space around it, in pixels
+_HALO = 4.8  # the width of a marked arrow with the space around it, in pixels
 _DASH = 4  # the length of a dash and of the gap after it, in pixels
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _SAFETY = 1.06  # letters may be a little wider than measured, and bold ones are
@@ -347,6 +347,7 @@ class Canvas(Struct):
         x2: float,
         y2: float,
         *,
+        bend: float = 0.5,
         marked: bool = False,
         faint: bool = False,
         dashed: bool = False,
@@ -356,6 +357,7 @@ class Canvas(Struct):
         Args:
             x1, y1: where it begins.
             x2, y2: its head.
+            bend: the part of its height above the middle of its bend.
             marked: it is what the text points out.
             faint: it is one of many behind a marked one.
             dashed: as of other arrows.
@@ -364,7 +366,7 @@ class Canvas(Struct):
         self._edges += [x1 - _HEAD / 2, x2 - _HEAD / 2, x1 + _HEAD / 2, x2 + _HEAD / 2]
         self._levels += [y1, y2]
         y2 -= math.copysign(_HEAD, y2 - y1)
-        middle = (y1 + y2) / 2
+        middle = y1 + (y2 - y1) * bend
         way = f"C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" if x1 != x2 else f"V{y2:g}"
         self._line(f"M{x1:g} {y1:g}{way}", marked=marked, faint=faint, dash=_DASH if dashed else 0)
 
