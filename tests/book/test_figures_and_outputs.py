@@ -467,13 +467,30 @@ def test_neighbouring_cells_have_the_same_gap() -> None:
     canvas = Canvas(200, 60, SHADES[0], "en")
     for column in range(3):
         for row in range(2):
-            canvas.cell(column * 30, row * 20, 30, 20)
+            canvas.cell(column * 30, row * 30, 30, 30)
     canvas.cell(120, 0, 5, 20)
-    canvas.cell(125, 0, 5, 20)
-    canvas.cell(170, 0, 30, 20)
+    canvas.cell(126, 0, 5, 20)
+    canvas.cell(170, 0, 30, 30)
     found = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"', canvas.svg("x", "y"))
-    assert found[:3] == [("1.5", "1.5", "27"), ("1.5", "21.5", "27"), ("31.5", "1.5", "27")]
-    assert found[6:] == [("120.5", "0.5", "4"), ("125.5", "0.5", "4"), ("170.5", "0.5", "30")]
+    assert found[:3] == [("1.5", "1.5", "27"), ("1.5", "31.5", "27"), ("31.5", "1.5", "27")]
+    assert found[6:] == [("120.5", "0.5", "5"), ("126.5", "0.5", "5"), ("170.5", "0.5", "30")]
+
+
+def test_small_cells_that_touch_share_a_border_and_that_of_a_marked_one_is_whole() -> None:
+    canvas = Canvas(200, 60, SHADES[0], "en")
+    for column, ink in enumerate((Ink.SPARE, Ink.MARK, Ink.LIVE)):
+        canvas.cell(column * 20, 0, 20, 20, str(column), ink=ink)
+    canvas.cell(100, 0, 20, 20, "alone")
+    for column in range(2):
+        canvas.cell(140 + column * 20, 0, 20, 20, ink=Ink.RESULT)
+    drawn = canvas.svg("x", "y")
+    rects = r'<rect x="([\d.]+)" y="0.5" width="20" height="20" fill="[^"]*" stroke="([^"]*)"/>'
+    found = re.findall(rects, drawn)
+    assert [x for x, _ in found] == ["0.5", "40.5", "20.5", "100.5", "140.5", "160.5"]
+    assert found[2] == ("20.5", SHADES[0].marks[Ink.MARK][1])
+    assert {line for _, line in found[-2:]} == {SHADES[0].paper}  # or both would be one
+    assert drawn.index("<text") > drawn.index('<rect x="20.5"')  # over all cells
+    assert "\n\n" not in drawn  # an empty line would end the HTML in a page
 
 
 def test_frames_and_straight_arrows_cover_whole_pixels() -> None:
@@ -676,19 +693,21 @@ def test_maps_of_requests_are_as_wide_as_the_text(real: Project, name: str) -> N
 
 
 @pytest.mark.parametrize("narrow", [False, True])
-def test_a_moved_sector_shows_around_the_words_that_are_read(real: Project, *, narrow: bool) -> None:
+def test_words_share_borders_with_their_neighbours_and_with_their_sector(
+    real: Project, *, narrow: bool
+) -> None:
     trace = Facts(PuzzleIndex(real), "p23").trace("p23 --tiled")
     load_of_warp = next(event for event in trace.events if event.action == "load")
     sheet = partial(Canvas, shade=SHADES[0], language="en")
     drawn = draw_request(sheet, request(trace, load_of_warp), narrow=narrow).svg("x", "y")
-    sector = re.search(r'class="moved" x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', drawn)
-    word = re.search(
-        r'<g><title>lane 0</title><rect x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', drawn
-    )
+    numbers = r'x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"'
+    sector = re.search(rf'class="moved" {numbers}', drawn)
+    words = re.findall(rf'<rect {numbers} rx="0"(?: class="unused"|/><text class="lane")', drawn)[:8]
     assert sector is not None
-    assert word is not None
-    (left, top, high), (x, y, height) = (tuple(map(float, found.groups())) for found in (sector, word))
-    assert (x - left, y - top, top + high - y - height) == (2.5, 2, 2)
+    left, top, width, high = map(float, sector.groups())
+    places = sorted(tuple(map(float, word)) for word in words if float(word[1]) == top)
+    assert [x for x, *_ in places] == [left + word * width / 8 for word in range(8)]
+    assert {(y, each, height) for _, y, each, height in places} == {(top, width / 8, high)}
 
 
 def test_curves_are_named_beside_a_point_of_theirs() -> None:

@@ -24,10 +24,12 @@ MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 PAGE, PHONE = 704, 356  # pixels of a line of text, and of a drawing on a narrow screen
 SMALL = 438  # the widest drawing that has its caption at its right
 GAP = 3  # between neighbouring cells
+_SMALL_CELL = 28  # cells narrower or lower than this that touch share a border instead
+_TOUCHING = 0.01  # between cells that touch; their places may be fractions
 _THIN = 1  # the outline of a cell, in pixels
 _BEND = 8  # the radius of a corner of an arrow
 _HEAD = 5  # how far the head of an arrow reaches beyond its line, which would blunt its tip, in pixels
-_HALO = 6  # the width of a marked arrow with the space around it, in pixels
+_HALO = 4.8  # the width of a marked arrow with the space around it, in pixels
 _DASH = 4  # the length of a dash and of the gap after it, in pixels
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _SAFETY = 1.06  # letters may be a little wider than measured, and bold ones are
@@ -70,6 +72,19 @@ class Ink(Enum):
     FRAME = "frame"  # blocks and clusters, which contain others
     MARK = "mark"  # the element or the path that the text follows
     WRONG = "wrong"  # an error: a wrong value or address, a bank conflict; the red of a verdict
+
+
+_ORDER = (
+    Ink.FRAME,
+    Ink.SPARE,
+    Ink.PLAIN,
+    Ink.LIVE,
+    Ink.SUM,
+    Ink.RESULT,
+    Ink.WRONG,
+    Ink.MARK,
+)
+"""Of two cells that share a border, the later one has its own."""
 
 
 class Shade(Struct, frozen=True):
@@ -196,10 +211,18 @@ class Canvas(Struct):
         )
 
     def frame(
-        self, x: float, y: float, width: float, height: float, *, dashed: bool = False, corner: float = 9
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        *,
+        dashed: bool = False,
+        corner: float = 9,
+        ink: Ink = Ink.FRAME,
     ) -> None:
         """Draws an outline around elements that belong together; `corner` is its radius."""
-        _, line, _ = self.shade.marks[Ink.FRAME]
+        _, line, _ = self.shade.marks[ink]
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         left, top, right, bottom = map(_sharp, (x, y, x + width, y + height))
         self._edges += [left, right]
@@ -333,6 +356,7 @@ class Canvas(Struct):
         x2: float,
         y2: float,
         *,
+        bend: float = 0.5,
         marked: bool = False,
         faint: bool = False,
         dashed: bool = False,
@@ -342,6 +366,7 @@ class Canvas(Struct):
         Args:
             x1, y1: where it begins.
             x2, y2: its head.
+            bend: the part of its height above the middle of its bend.
             marked: it is what the text points out.
             faint: it is one of many behind a marked one.
             dashed: as of other arrows.
@@ -350,7 +375,7 @@ class Canvas(Struct):
         self._edges += [x1 - _HEAD / 2, x2 - _HEAD / 2, x1 + _HEAD / 2, x2 + _HEAD / 2]
         self._levels += [y1, y2]
         y2 -= math.copysign(_HEAD, y2 - y1)
-        middle = (y1 + y2) / 2
+        middle = y1 + (y2 - y1) * bend
         way = f"C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" if x1 != x2 else f"V{y2:g}"
         self._line(f"M{x1:g} {y1:g}{way}", marked=marked, faint=faint, dash=_DASH if dashed else 0)
 
@@ -401,6 +426,24 @@ class Canvas(Struct):
         self._levels += [top, bottom]
         self._parts.append(drawn)
 
+    def _border(self, ink: Ink) -> str:
+        """The colour of a border that cells share, which must differ from what it separates."""
+        fill, line, _ = self.shade.marks[ink]
+        return self.shade.paper if line == fill else line
+
+    def _rectangle(
+        self, box: Box, inset: tuple[float, float] = (0, 0), *, corner: str = "", line: str = ""
+    ) -> str:
+        """A cell as SVG, smaller by `inset` at its left and right, and above and below."""
+        (x, y), (width, height), (inset_x, inset_y) = box.corner, box.size, inset
+        fill, own, _ = self.shade.marks[box.ink]
+        left, right = _sharp(x + inset_x), _sharp(x + width - inset_x)
+        top, bottom = _sharp(y + inset_y), _sharp(y + height - inset_y)
+        return (
+            f'<rect x="{left:g}" y="{top:g}" width="{right - left:g}" height="{bottom - top:g}"{corner} '
+            f'fill="{fill}" stroke="{line or own}"/>'
+        )
+
     def define(self, drawn: str) -> None:
         """Embeds definitions and styles, which show nothing by themselves."""
         self._parts.append(drawn)
@@ -412,22 +455,24 @@ class Canvas(Struct):
             title: the caption as it is written, with its backticks.
             description: the alternative text.
         """
-        for box, (inset_x, inset_y) in zip(self._boxes, insets(self._boxes), strict=True):
-            (x, y), (width, height) = box.corner, box.size
-            fill, line, _ = self.shade.marks[box.ink]
-            radius = min(4, width / 4)
-            left, right = _sharp(x + inset_x), _sharp(x + width - inset_x)
-            top, bottom = _sharp(y + inset_y), _sharp(y + height - inset_y)
-            self._parts[box.part] = (
-                f'<rect x="{left:g}" y="{top:g}" width="{right - left:g}" '
-                f'height="{bottom - top:g}" rx="{radius:g}" fill="{fill}" '
-                f'stroke="{line}"/>'
-            )
+        tables = _tables(self._boxes)
+        joined = {index for table in tables for index in table}
+        sizes = {self._boxes[index].size for index in joined}
+        apart = [box for index, box in enumerate(self._boxes) if index not in joined]
+        for box, inset in zip(apart, insets(apart), strict=True):
+            # A single cell looks like those of the same size that share borders.
+            corner = "" if box.size in sizes else f' rx="{min(4, box.size[0] / 4):g}"'
+            self._parts[box.part] = self._rectangle(box, inset, corner=corner)
+        for table in tables:
+            # All at the place of the first, so that labels are above them; borders of marked cells come last.
+            boxes = sorted((self._boxes[index] for index in table), key=lambda box: _ORDER.index(box.ink))
+            first = min(box.part for box in boxes)
+            self._parts[first] = "\n".join(self._rectangle(box, line=self._border(box.ink)) for box in boxes)
         # Crop empty space: drawings begin where the text does, and captions are equally far from all.
         left, right = _cropped(self._edges, self.width)
         top, bottom = _cropped(self._levels, self.height)
         width, height = right - left, bottom - top
-        drawn = "\n".join(self._parts)
+        drawn = "\n".join(filter(None, self._parts))  # an empty line would end the HTML in a page
         if left or top:
             drawn = f'<g transform="translate({-left} {-top})">\n{drawn}\n</g>'
         heads = "".join(
@@ -496,6 +541,31 @@ def _straight(start: float, end: float) -> tuple[float, float]:
     return (_sharp(start), _sharp(end)) if start == end else (start, end)
 
 
+def _tables(boxes: Sequence[Box]) -> list[list[int]]:
+    """Small cells that touch others, in groups whose members share borders."""
+    table_of: dict[int, list[int]] = {}
+    for one, other, gap in _neighbours(boxes, axis=0) + _neighbours(boxes, axis=1):
+        small = min(*boxes[one].size, *boxes[other].size) < _SMALL_CELL
+        if small and abs(gap) < _TOUCHING:
+            table = table_of.setdefault(one, [one])
+            if (added := table_of.setdefault(other, [other])) is not table:
+                table += added
+                table_of.update(dict.fromkeys(added, table))
+    return list({id(table): table for table in table_of.values()}.values())
+
+
+def _neighbours(boxes: Sequence[Box], axis: int) -> list[tuple[int, int, float]]:
+    """The pairs of boxes that follow each other in a row (axis 0) or column, and the gap between them."""
+    lines: dict[tuple[float, float], list[int]] = defaultdict(list)
+    for index, box in enumerate(boxes):
+        lines[box.corner[1 - axis], box.size[1 - axis]].append(index)
+    return [
+        (one, other, boxes[other].corner[axis] - boxes[one].corner[axis] - boxes[one].size[axis])
+        for line in lines.values()
+        for one, other in pairwise(sorted(line, key=lambda index: boxes[index].corner[axis]))
+    ]
+
+
 def insets(boxes: Sequence[Box]) -> list[tuple[float, float]]:
     """How much smaller each box is drawn at its left and right, and above and below.
 
@@ -503,14 +573,9 @@ def insets(boxes: Sequence[Box]) -> list[tuple[float, float]]:
     """
     found = [[0.0, 0.0] for _ in boxes]
     for axis in (0, 1):
-        lines: dict[tuple[float, float], list[int]] = defaultdict(list)
-        for index, box in enumerate(boxes):
-            lines[box.corner[1 - axis], box.size[1 - axis]].append(index)
-        for line in lines.values():
-            for one, other in pairwise(sorted(line, key=lambda index: boxes[index].corner[axis])):
-                gap = boxes[other].corner[axis] - boxes[one].corner[axis] - boxes[one].size[axis]
-                wanted = min(GAP, boxes[one].size[axis] / 5, boxes[other].size[axis] / 5)
-                if -0.01 <= gap < wanted:
-                    for index in (one, other):
-                        found[index][axis] = max(found[index][axis], (wanted - gap) / 2)
+        for one, other, gap in _neighbours(boxes, axis):
+            wanted = min(GAP, boxes[one].size[axis] / 5, boxes[other].size[axis] / 5)
+            if -_TOUCHING <= gap < wanted:
+                for index in (one, other):
+                    found[index][axis] = max(found[index][axis], (wanted - gap) / 2)
     return [(x, y) for x, y in found]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
@@ -17,55 +17,64 @@ Place = tuple[int, int]  # row and column
 
 _OUTPUT = 0  # its index among the kernel's pointer arguments
 _SIDE = 44  # of an element
-_TOP = 62  # above the first row of elements and threads
-_STEP = 54  # from a row to the next
+_NUMBERS = 16  # the width of the rows' numbers at the left edge
+_TOP = 66  # above the first row of threads
+_THREAD = 40  # the height of a thread
+_APART = 18  # between threads
 _PLACE, _NARROW_PLACE = 74, 55  # the width of an element in memory
 
 
 def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """`a`, the block, `output`: rows on one height, threads without an element pale."""
+    """`a`, the block, `output`: arrows lead to a frame around the threads with an element, and from it."""
     trace, size = facts.trace("p04"), facts.constant("SIZE")
     across, down, _ = trace.block
-    wide = 48 if narrow else 80  # of a thread
-    block = 50 if narrow else 34 + size * _SIDE + 150
-    output = block + across * wide + (46 if narrow else 119)
-    canvas = sheet(output + size * _SIDE + 6, _TOP + down * _STEP + 4)
-    tops = [_TOP + row * _STEP for row in range(down)]
+    # The width of a thread, the space between threads, which an arrow passes, and where the block begins.
+    wide, apart, block = (44, 14, 57) if narrow else (68, _APART, 258)
+    step = _THREAD + apart
+    beside = apart / 2  # from the outermost framed threads to the frame
+    output = (PHONE if narrow else PAGE) - size * _SIDE - 1
+    canvas = sheet(output + size * _SIDE + 1, _TOP + down * step)
+    live = _live(trace)
+    columns, rows = (1 + max(place[axis] for place in live) for axis in (1, 0))
+    middle = _TOP + (rows * step - apart) / 2
     written = {divmod(store.element, size): store.value for store in trace.accesses("store", _OUTPUT)}
     if not narrow:
         a = facts.inputs("default")["a"].reshape(size, size)
         given = {(row, col): float(a[row, col]) for row in range(size) for col in range(size)}
-        _matrix(canvas, 34, "a", given, Ink.PLAIN)
-    _matrix(canvas, output, "output", written, Ink.RESULT)
-    canvas.label(block + across * wide / 2, 14, Text("threads"), "middle", bold=True)
+        _matrix(canvas, _NUMBERS, middle, "a", given, Ink.PLAIN)
+        canvas.arrow(_NUMBERS + size * _SIDE + 6, middle, block - beside - 3, middle)
+    _matrix(canvas, output, middle, "output", written, Ink.RESULT)
+    end = block + columns * (wide + apart) - apart + beside  # of the frame
+    canvas.arrow(end + 1, middle, output - 6, middle)
+    canvas.frame(block - beside, _TOP - beside, end - block + beside, rows * step, ink=Ink.LIVE)
+    centre = block + (across * (wide + apart) - apart) / 2
+    canvas.label(centre, 14, Text("threads"), "middle", bold=True)
     for col in range(across):
-        canvas.label(block + col * wide + wide / 2, 42, f"*x* = {col}", "middle", size=Size.LABEL, quiet=True)
-    live = _live(trace)
-    for row, top in enumerate(tops):
-        canvas.label(block - 8, top + _SIDE / 2, f"*y* = {row}", "end", size=Size.LABEL, quiet=True)
-        for col in range(across):
+        x = block + col * (wide + apart)
+        canvas.label(x + wide / 2, 42, f"*x* = {col}", "middle", size=Size.LABEL, quiet=True)
+        for row in range(down):
             ink = Ink.LIVE if (row, col) in live else Ink.SPARE
-            x = block + col * wide + 2
             place = f"({col},{'' if narrow else ' '}{row})"
-            canvas.cell(x, top, wide - 4, _SIDE, place, ink=ink, size=Size.LABEL)
-        if row < size:
-            if not narrow:
-                canvas.arrow(34 + size * _SIDE + 6, top + _SIDE / 2, block - 54, top + _SIDE / 2)
-            canvas.arrow(block + across * wide + 6, top + _SIDE / 2, output - 24, top + _SIDE / 2)
+            canvas.cell(x, _TOP + row * step, wide, _THREAD, place, ink=ink, size=Size.LABEL)
+    for row in range(down):
+        y = _TOP + row * step + _THREAD / 2
+        canvas.label(block - beside - 8, y, f"*y* = {row}", "end", size=Size.LABEL, quiet=True)
     return canvas
 
 
-def _matrix(canvas: Canvas, left: float, name: str, elements: dict[Place, float], ink: Ink) -> None:
-    """A square of elements with its name, its columns' and its rows' numbers."""
+def _matrix(  # noqa: PLR0917 - its parts
+    canvas: Canvas, left: float, middle: float, name: str, elements: dict[Place, float], ink: Ink
+) -> None:
+    """A square of elements around a height, with its name, its columns' and its rows' numbers."""
     size = 1 + max(row for row, _ in elements)
+    top = middle - size * _SIDE / 2
     canvas.label(left + size * _SIDE / 2, 14, name, "middle", bold=True, mono=True)
     for index in range(size):
-        canvas.label(left + index * _SIDE + _SIDE / 2, 42, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.label(
-            left - 12, _TOP + index * _STEP + _SIDE / 2, str(index), "middle", size=Size.LABEL, quiet=True
-        )
+        beside = (index + 0.5) * _SIDE
+        canvas.label(left + beside, top - 14, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.label(left - 12, top + beside, str(index), "middle", size=Size.LABEL, quiet=True)
     for (row, col), value in elements.items():
-        canvas.cell(left + col * _SIDE + 1, _TOP + row * _STEP, _SIDE - 2, _SIDE, number(value), ink=ink)
+        canvas.cell(left + col * _SIDE, top + row * _SIDE, _SIDE, _SIDE, number(value), ink=ink)
 
 
 def _live(trace: Trace) -> set[Place]:
@@ -219,15 +228,15 @@ FIGURES = (
     Figure(
         "p04",
         Text(
-            "Nine threads for four elements. *x* counts the columns and *y* the rows; the pale threads have "
-            "no element."
+            "Nine threads for four elements. *x* counts the columns and *y* the rows. Only the framed "
+            "threads have an element."
         ),
         Text(
             "Three squares side by side. Left, the matrix a of 2 rows and 2 columns: 0 1 and 2 3. In the "
             "middle a block of 3 rows and 3 columns of threads, each with its x and y; columns are "
-            "headed x = 0 to x = 2, rows y = 0 to y = 2. Threads (0, 0), (1, 0), (0, 1) and (1, 1) are "
-            "marked, the five threads with an x or y of 2 are pale. Right, the matrix output: 10 11 "
-            "and 12 13. Arrows lead from rows 0 and 1 of a through the threads to the same rows of output."
+            "headed x = 0 to x = 2, rows y = 0 to y = 2. A frame encloses the threads (0, 0), (1, 0), (0, 1) "
+            "and (1, 1); the five threads with an x or y of 2 are outside it, and pale. Right, the matrix "
+            "output: 10 11 and 12 13. An arrow leads from a to the frame, and one from the frame to output."
         ),
         draw_threads,
         traces=("p04",),

@@ -193,18 +193,20 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     (grid, _), cells = trace.grid[:2], tile * tile
     loads = {name: list(trace.accesses("load", buffer, _BLOCK)) for name, buffer in (("a", _A), ("b", _B))}
     stores = list(trace.accesses("store", SHARED, _BLOCK))
-    small = 12 if narrow else 26  # a tile of a or b
-    cell, high = (42, 32) if narrow else (38, 38)  # an element of a tile
-    wide = 48 if narrow else 52  # a total
+    small = 18 if narrow else 20  # a tile of a or b
+    cell, high = (36, 32) if narrow else (39, 38)  # an element of a tile
     columns = _columns(narrow, steps * small, tile * cell)
+    # Of a total; narrow ones are below both shared tiles.
+    wide = (columns[3] - columns[2]) / tile + cell if narrow else 63
     pitch = tile * high + (42 if narrow else 36)  # a narrow one has a line of text above each step
     top = 80 if narrow else 64
-    bottom = top + steps * pitch - (18 if narrow else 0)
-    right = columns[3] + tile * cell if narrow else columns[4] + tile * wide
-    canvas = sheet(right + (4 if narrow else 10), bottom + (24 + tile * high if narrow else 20))
+    bottom = top + steps * pitch - (14 if narrow else 8)
+    right = round(columns[2] + tile * wide if narrow else columns[4] + tile * wide)
+    legend = bottom + (tile * high + 32 if narrow else 28)
+    canvas = sheet(right + 1, legend + 16)
     copied = Ink.LIVE, Text("copied tile, shared memory")
     entries = ((Ink.SPARE, Text("tile")), copied, *(() if narrow else (_SUM,)), _RESULT)
-    canvas.legend(1, bottom + (32 if narrow else 4), *entries, across=1 if narrow else None)
+    canvas.legend(1, legend, *entries)
     headings = ("a", "b", "a_shared", "b_shared", "total")
     widths = (steps * small, steps * small, tile * cell, tile * cell, tile * wide)
     for x, heading, across in zip(columns, headings, widths, strict=True):
@@ -266,18 +268,19 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         elif step:
             centre = columns[4] + tile * wide / 2
             canvas.arrow(centre, y + tile * high - pitch + 4, centre, y - 4)
-            if step == steps - 1:
-                canvas.label(centre + 12, y - 18, "output", mono=True, bold=True)
     written = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, _BLOCK)}
     if [written[thread] for thread in range(cells)] != totals:
         raise ValueError("the kernel wrote other totals than the tiles give")
     if narrow:
-        x = right - tile * wide
-        canvas.arrow(x + tile * wide / 2, bottom - 18, x + tile * wide / 2, bottom + 18)
-        canvas.label(x + tile * wide / 2 + 12, bottom, "output", mono=True, bold=True)
+        centre = (columns[2] + right) / 2
+        canvas.arrow(centre, bottom - 24, centre, bottom - 4)
+        canvas.label(1, bottom + tile * high / 2, "output", mono=True, bold=True)
         for index, total in enumerate(totals):
-            place = (x + index % tile * wide, bottom + 22 + index // tile * high)
+            place = (columns[2] + index % tile * wide, bottom + index // tile * high)
             canvas.cell(*place, wide, high, number(total), ink=Ink.RESULT, size=Size.LABEL)
+    else:
+        centre = columns[4] + tile * wide / 2
+        canvas.label(centre, bottom - 14, "output", "middle", mono=True, bold=True)
     return canvas
 
 
@@ -446,7 +449,7 @@ def _tiles(stores: Sequence[Access], cells: int) -> tuple[dict[int, float], dict
 
 def _columns(narrow: bool, matrix: int, tile: int) -> tuple[int, int, int, int, int]:
     """Where the columns of the steps begin: `a`, `b`, both shared tiles with a sign between them, totals."""
-    left, small, large, sign = (1, 6, 6, 14) if narrow else (80, 10, 24, 20)
+    left, small, large, sign = (1, 6, 9, 14) if narrow else (78, 10, 24, 20)
     second = left + matrix + small
     third = second + matrix + large
     fourth = third + tile + sign

@@ -106,18 +106,17 @@ def first_requests(facts: Facts) -> tuple[Request, Request]:
 
 def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The first 128 bytes of the rows that each warp reads: sectors, words, and the lane of each word."""
-    word, line, left, shown = (20, 16, 4, 4) if narrow else (19, 32, 64, 6)
+    word, line, left, shown = (21, 16, 1, 4) if narrow else (19, 32, 65, 6)
     from tooling.book.figures.requests import define_hatching, draw_states  # noqa: PLC0415 - brings NumPy
 
     requests = first_requests(facts)
-    high, rim = 24, 3  # of a sector, around its words
-    gap = 3 + 2 * rim
+    high, gap, apart = 20, 10, 6  # of a sector; between sectors, and between lines
     lines = [[(row, 0) for row in request.rows[:shown]] for request in requests]
     lines[0] = [(row, part) for row, _ in lines[0] for part in range(_LANES // line)]
     above = 18 if narrow else 0  # for the number of a row
     first = sum(not part for each in lines for _, part in each)
-    height = sum(38 + len(each) * (high + 5) for each in lines) + first * above + 34
-    canvas = sheet(left + line * word + (line // _SECTOR - 1) * gap + rim + 1, height)
+    height = sum(38 + len(each) * (high + apart) for each in lines) + first * above + 34
+    canvas = sheet(left + line * word + (line // _SECTOR - 1) * gap + 1, height)
     define_hatching(canvas)
     y = 12.0
     for request, each in zip(requests, lines, strict=True):
@@ -138,7 +137,7 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             if part == 0:
                 name = Text("row {row}").of(row=row)
                 if narrow:
-                    canvas.label(left - rim, y + 9, name, size=Size.SMALL)
+                    canvas.label(left, y + 9, name, size=Size.SMALL)
                     y += above
                 else:
                     canvas.label(1, y + high / 2, name, size=Size.LABEL)
@@ -147,11 +146,10 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             for column in range(part * line, (part + 1) * line):
                 x = left + column % line * word + column % line // _SECTOR * gap
                 if column % _SECTOR == 0:
-                    size = _SECTOR * word + 2 * rim, high
-                    _sector(canvas, (x - rim, y), size, moved=column // _SECTOR in moved)
+                    _sector(canvas, (x, y), (_SECTOR * word, high), moved=column // _SECTOR in moved)
                 if column // _SECTOR in moved:
-                    _word(canvas, (x, y + rim), (word, high - 2 * rim), lane_of.get(column))
-            y += high + 5
+                    _word(canvas, (x, y), (word, high), lane_of.get(column))
+            y += high + apart
         if len(request.rows) > shown:
             rest = len(request.rows) - shown
             canvas.label(left, y + 6, Text("… {rest} more rows").of(rest=rest), size=Size.LABEL, quiet=True)
@@ -166,19 +164,19 @@ def _sector(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], 
     (x, y), (width, height) = at, size
     fill, line = (canvas.shade.paper, Ink.LIVE) if moved else ("none", Ink.PLAIN)
     canvas.embed(
-        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="3" fill="{fill}" '
+        f'<rect x="{x + 0.5:g}" y="{y + 0.5:g}" width="{width:g}" height="{height:g}" fill="{fill}" '
         f'stroke="{canvas.shade.marks[line][1]}" stroke-opacity=".5"/>',
         (x, y, x + width, y + height),
     )
 
 
 def _word(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], lane: int | None) -> None:
-    """A word that is moved, and the lane that reads it."""
+    """A word that is moved, and the lane that reads it; neighbours share a border."""
     (x, y), (width, height) = at, size
     fill, line, colour = canvas.shade.marks[Ink.LIVE]
     look = f'fill="{fill}" stroke="{line}"' if lane is not None else f'fill="url(#hatched)" stroke="{line}"'
     canvas.embed(
-        f'<rect x="{x + 1:g}" y="{y:g}" width="{width - 2:g}" height="{height:g}" rx="3" {look}/>',
+        f'<rect x="{x + 0.5:g}" y="{y + 0.5:g}" width="{width:g}" height="{height:g}" {look}/>',
         (x, y, x + width, y + height),
     )
     if lane is not None:

@@ -84,13 +84,13 @@ def draw_padding(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                     ink = Ink.SPARE
                 bank = (row * row_words + column) % _BANKS
                 canvas.cell(
-                    x + 1,
-                    y + 1,
-                    cell - 2,
-                    high - 2,
+                    x,
+                    y,
+                    cell,
+                    high,
                     str(bank),
                     ink=ink,
-                    size=Size.SMALL if narrow else Size.VALUE,
+                    size=Size.LABEL if narrow else Size.VALUE,
                 )
         for line, row in enumerate(rows):
             y = y0 + 54 + line * high + high / 2

@@ -26,20 +26,34 @@ _GAP, _TELEPHONE_GAP = 22, 14
 _BELOW_MAP = 7  # pixels of a map below what it shows
 _SWATCH = 15  # the side of a box in a legend
 _PAGE = 704  # pixels of a line of text
-_BOOK = Form(cell=20, left=50, line=32, most_rows=6, inset=0.5, flush=True, numbered=True, by_lane=False)
-"""What all forms have in common; the numbers of lanes need the room, so the inset is small."""
-_PAGE_WORDS = replace(_BOOK, cell=19, left=60, rim=2, unused=True)
+_BOOK = Form(
+    cell=20,
+    left=63,
+    line=32,
+    most_rows=6,
+    lines_apart=4,
+    inset=0,
+    corner=0,
+    flush=True,
+    numbered=True,
+    by_lane=False,
+)
+"""What all forms have in common; words share borders, since the numbers of lanes need the room."""
+_PAGE_WORDS = replace(_BOOK, cell=19, left=53, sectors_apart=14, unused=True)
 _PAGE_ABOVE = replace(
-    _PAGE_WORDS, cell=20, left=1, gap=17, above=True, room=Room(before_note=9, after_note=10, after_row=14)
+    _PAGE_WORDS,
+    cell=21,
+    left=1,
+    sectors_apart=10,
+    above=True,
+    room=Room(before_note=9, after_note=10, after_row=14),
 )
-_PAGE_BANKS = replace(_BOOK, left=62, every=4)
-_TELEPHONE_WORDS = replace(
-    _PAGE_ABOVE, cell=21, line=16, gap=11, room=Room(before_note=9, after_note=5, after_row=8)
-)
-_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=50, line=16, inset_down=0.5)
-_FOLD_WORDS = replace(_PAGE_WORDS, left=40)
-_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, gap=8, most_rows=3)
-_TELEPHONE_FOLD_BANKS = replace(_TELEPHONE_BANKS, cell=16, left=44)
+_PAGE_BANKS = replace(_BOOK, every=4)
+_TELEPHONE_WORDS = replace(_PAGE_ABOVE, line=16, room=Room(before_note=9, after_note=5, after_row=8))
+_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=51, line=16)
+_FOLD_WORDS = replace(_PAGE_WORDS, left=40, sectors_apart=12)
+_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, most_rows=3)
+_TELEPHONE_FOLD_BANKS = replace(_TELEPHONE_BANKS, cell=16)
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
@@ -158,7 +172,8 @@ def _draw_map(canvas: Canvas, picture: Picture, words: Form, banks: Form) -> Map
     else:
         drawn, kind = memory_map(picture, canvas.language, words), "map words"
     whole = 0, canvas.height, math.inf, math.inf
-    canvas.embed(f'<g class="{kind}" transform="translate(0 {canvas.height})">{drawn.contents}</g>', whole)
+    sharp = f"translate(0.5 {canvas.height + 0.5})"  # its thin lines cover whole pixels
+    canvas.embed(f'<g class="{kind}" transform="{sharp}">{drawn.contents}</g>', whole)
     canvas.width = max(canvas.width, drawn.width)
     canvas.height += drawn.height
     return drawn

@@ -6,7 +6,6 @@ from html import escape
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from tooling.simulator.counters.banks import BANKS, WORD, Service, joins
 from tooling.simulator.counters.hook import Sample
@@ -50,10 +49,10 @@ class Form(Struct, frozen=True):
         line: words or banks side by side; those that are left stand below.
         most_rows: of a memory map. A note counts the others.
         every: how many banks have one label, above the first of them; the last of a line has one, too.
-        gap: pixels between sectors.
-        rim: pixels of a sector that show on every side of its words; 0 if the words cover it.
-        inset: pixels of a word at the left and at the right of the box of its lane.
-        inset_down: the same above and below, where no rim shows.
+        sectors_apart: pixels between sectors.
+        lines_apart: between the lines of a memory row, and between the rows of a bank map.
+        inset: pixels of a word on every side of the box of its lane; neighbours without one share a border.
+        corner: the radius of the corners of boxes and sectors.
         above: the offset of a memory row is above it, with its unit, instead of at its left.
         room: between memory rows.
         flush: labels at the left begin at the edge of the map instead of ending beside it.
@@ -68,10 +67,10 @@ class Form(Struct, frozen=True):
     line: int
     most_rows: int
     every: int = 1
-    gap: int = 8
-    rim: int = 0
+    sectors_apart: int = 8
+    lines_apart: int = 1
     inset: float = 1.5
-    inset_down: float = 1.5
+    corner: int = 3
     above: bool = False
     room: Room = Room()
     flush: bool = False
@@ -79,19 +78,14 @@ class Form(Struct, frozen=True):
     by_lane: bool = True
     unused: bool = False
 
-    @property
-    def high(self) -> int:
-        """The height of a sector."""
-        return _HIGH + self.rim
-
     def x(self, word: int) -> int:
         """Left edge of a word of a memory row."""
         column = word % self.line
-        return self.left + self.rim + column * self.cell + column // _SECTOR_WORDS * (self.gap + self.rim)
+        return self.left + column * self.cell + column // _SECTOR_WORDS * self.sectors_apart
 
     def y(self, word: int) -> int:
         """The distance of a word from the top of its memory row."""
-        return (18 if self.above else 0) + word // self.line * (self.high + (3 if self.rim else 1))
+        return (18 if self.above else 0) + word // self.line * (_HIGH + self.lines_apart)
 
 
 BROAD = Form(cell=26, left=76, line=BANKS, most_rows=12)
@@ -156,7 +150,7 @@ def memory_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
         top += form.room.before_note
         parts.append(_label(form.left, top + 10, f"⋮ {say('rest', language, n=rest)}"))
         top += 18
-    width = form.x(form.line - 1) + form.cell + form.rim + 2
+    width = form.x(form.line - 1) + form.cell + 1
     return Map(width, top + 2, "".join(parts), say("memory_axis", language))
 
 
@@ -184,7 +178,7 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
             # No pass needs these banks: one row is enough for all.
             parts.append(_beside(top + 14, say("pass", language, n=f"1–{len(shown)}"), form))
             parts.append(_wavefront({}, banks, top, form, conflict=False))
-            top += _HIGH + 2 + 5
+            top += _HIGH + form.lines_apart + 1 + 5
             continue
         for row, (number, front, depth) in enumerate(shown, start=1):
             opens_pass = depth == 0 and len(passes) > 1
@@ -193,12 +187,12 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
                 label = say("pass", language, n=row if form.numbered else number)
                 parts.append(_beside(top + 14, label, form, added=depth > 0))
             parts.append(_wavefront(front, banks, top, form, conflict=depth > 0))
-            top += _HIGH + 2 + (_BELOW if _has_label_below(front, banks, form) else 0)
+            top += _HIGH + form.lines_apart + 1 + (_BELOW if _has_label_below(front, banks, form) else 0)
         top += 5
     if rest > 0:
         parts.append(_label(form.left, top + 8, f"⋮ {say('rest', language, n=rest)}"))
         top += 16
-    width = form.left + form.line * form.cell + 2
+    width = form.left + form.line * form.cell + 1
     return Map(width, top + 2, "".join(parts), say("bank_axis", language))
 
 
@@ -254,7 +248,7 @@ def _offset(offset: int, top: int, language: str, form: Form) -> str:
     """The label of a memory row."""
     if form.above:
         return _label(form.left, top + 12, say("offset", language, offset=f"+{offset:,}"), "address")
-    return _beside(top + form.high // 2 + 4, f"+{offset:,}", form, "axis")
+    return _beside(top + _HIGH // 2 + 4, f"+{offset:,}", form, "axis")
 
 
 def _memory_row(cells: list[Cell], top: int, form: Form) -> str:
@@ -266,15 +260,14 @@ def _memory_row(cells: list[Cell], top: int, form: Form) -> str:
         first = sector * _SECTOR_WORDS
         left, y, width = form.x(first), top + form.y(first), _SECTOR_WORDS * form.cell
         parts.append(
-            f'<rect class="{style}" x="{left - form.rim}" y="{y}" width="{width + 2 * form.rim}" '
-            f'height="{form.high}" rx="3"/>'
+            f'<rect class="{style}" x="{left}" y="{y}" width="{width}" height="{_HIGH}" rx="{form.corner}"/>'
         )
         if sector in touched and form.unused:
             words = set(range(first, first + _SECTOR_WORDS)) - used
             parts += [_box(form.x(word), y, form.cell, form, "unused") for word in sorted(words)]
         elif sector in touched:
             parts += [
-                f'<path class="word" d="M{left + k * form.cell} {y + 3}v{form.high - 6}"/>'
+                f'<path class="word" d="M{left + k * form.cell} {y + 3}v{_HIGH - 6}"/>'
                 for k in range(1, _SECTOR_WORDS)
             ]
     parts += [
@@ -296,14 +289,17 @@ def _wavefront(
 ) -> str:
     style = "again" if conflict else "first"
     width = len(banks) * form.cell
-    parts = [f'<rect class="{style}" x="{form.left}" y="{top}" width="{width}" height="{_HIGH}" rx="3"/>']
+    parts = [
+        f'<rect class="{style}" x="{form.left}" y="{top}" width="{width}" height="{_HIGH}" '
+        f'rx="{form.corner}"/>'
+    ]
     parts += [
         _cell(
             form.left + column * form.cell,
             top,
             form.cell,
             front[bank],
-            replace(form, rim=0),
+            form,
             beside=bank + 1 not in front,
         )
         for column, bank in enumerate(banks)
@@ -320,7 +316,7 @@ def _cell(
     if len(lanes) > 1:
         text = f"×{len(lanes)}"
     names = ", ".join(map(str, lanes))
-    line = top + form.high // 2 + 4
+    line = top + _HIGH // 2 + 4
     label = f'<text class="lane" x="{left + width / 2:g}" y="{line}">{text}</text>'
     if beside and len(text) * _ADVANCE > width:
         successive = lanes[-1] - lanes[0] == len(lanes) - 1
@@ -333,11 +329,11 @@ def _cell(
 
 def _box(left: int, top: int, width: int, form: Form, kind: str = "", *, fill: str = "") -> str:
     """The box of one word or several."""
-    across, down = form.inset, form.rim or form.inset_down
+    inset = form.inset
     attributes = (f' class="{kind}"' if kind else "") + (f' fill="{fill}"' if fill else "")
     return (
-        f'<rect x="{left + across:g}" y="{top + down:g}" width="{width - 2 * across:g}" '
-        f'height="{form.high - 2 * down:g}" rx="3"{attributes}/>'
+        f'<rect x="{left + inset:g}" y="{top + inset:g}" width="{width - 2 * inset:g}" '
+        f'height="{_HIGH - 2 * inset:g}" rx="{form.corner}"{attributes}/>'
     )
 
 
