@@ -49,10 +49,12 @@ _PAGE_ABOVE = replace(
     room=Room(before_note=9, after_note=10, after_row=14),
 )
 _PAGE_BANKS = replace(_BOOK, every=4)
-_TELEPHONE_WORDS = replace(_PAGE_ABOVE, line=16, room=Room(before_note=9, after_note=5, after_row=8))
+_TELEPHONE_WORDS = replace(
+    _PAGE_ABOVE, line=16, sectors_apart=18, room=Room(before_note=9, after_note=5, after_row=8)
+)
 _TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=51, line=16)
 _FOLD_WORDS = replace(_PAGE_WORDS, left=40, sectors_apart=12)
-_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, most_rows=3)
+_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, sectors_apart=10, most_rows=3)
 _TELEPHONE_FOLD_BANKS = replace(_TELEPHONE_BANKS, cell=16)
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}
