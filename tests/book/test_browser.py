@@ -411,6 +411,53 @@ def test_a_figure_has_a_narrow_form(page: Any, address: str, width: int, wanted:
     assert page.locator(".figure-scroll").first.get_attribute("tabindex") is None
 
 
+def test_a_figure_is_found_by_its_number(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_16/tiled.html#figure-16-5")
+    figure = page.locator("figure:target")
+    assert figure.locator(".figure-number").inner_text() == "Figure 16.5"
+    assert 0 < figure.bounding_box()["y"] < 200
+    page.goto(f"{address}ko/print.html#puzzle_16_tiled--figure-16-5")
+    assert page.locator("figure:target .figure-number").inner_text() == "그림 16.5"
+
+
+def test_the_drawing_beside_the_first_run_begins_where_the_code_does(page: Any, address: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{address}index.html")
+    code, drawing = (
+        page.locator(f".first-run {name}").bounding_box() for name in ("figure.code", "figure.drawn")
+    )
+    assert (drawing["y"], drawing["x"] > code["x"] + code["width"]) == (code["y"], True)
+
+
+def test_latin_letters_of_the_korean_cover_are_as_high_as_hangul(page: Any, address: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{address}ko/index.html")
+    latin, hangul = page.evaluate(
+        """async () => {
+          await document.fonts.ready;
+          const title = document.querySelector('h1'), look = getComputedStyle(title);
+          const context = document.createElement('canvas').getContext('2d');
+          context.font = `${look.fontWeight} ${look.fontSize} ${look.fontFamily}`;
+          return ['GPU', '퍼즐'].map(text => context.measureText(text).actualBoundingBoxAscent);
+        }"""
+    )
+    assert latin == pytest.approx(hangul, rel=0.05)
+    title = page.locator("h1")
+    assert title.bounding_box()["height"] < 1.5 * float(
+        title.evaluate("title => parseFloat(getComputedStyle(title).fontSize)")
+    )
+
+
+@pytest.mark.parametrize(("width", "names"), [(390, ["Next", "Previous"]), (1024, ["Previous", "Next"])])
+def test_next_comes_first_where_the_steps_are_stacked(
+    page: Any, address: str, width: int, names: list[str]
+) -> None:
+    page.set_viewport_size({"width": width, "height": 740})
+    page.goto(f"{address}puzzle_16/tiled.html")
+    boxes = {name: page.locator(".step", has_text=name).bounding_box() for name in names}
+    assert sorted(boxes, key=lambda name: (boxes[name]["y"], boxes[name]["x"])) == names
+
+
 def test_a_fragment_opens_the_fold_around_it(page: Any, address: str) -> None:
     page.goto(f"{address}puzzle_15/puzzle_15.html")
     page.evaluate("document.querySelector('.solution-explanation').id = 'why'")

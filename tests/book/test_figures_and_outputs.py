@@ -16,6 +16,7 @@ from tooling.book.directives.runs import Shown, shown_outputs
 from tooling.book.directives.verdicts import answer, record, verdict_path, without_machine
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
+from tooling.book.figure_numbers import number_figures
 from tooling.book.figures import every_figure, find_figure
 from tooling.book.figures.canvas import DARK, PAGE, SHADES, SMALL, Canvas, Ink, Shade, Size, measured
 from tooling.book.figures.charts import Axis, Bar, Limit, Series, draw_bars, draw_chart
@@ -275,6 +276,29 @@ def test_a_caption_shows_as_code_what_is_between_backticks(
     html = show_figure(page, [name])
     assert shown in html.partition("<figcaption>")[2].partition("</figcaption>")[0]
     assert "`" not in html
+
+
+def test_figures_of_puzzles_are_numbered_in_the_order_of_the_contents(real: Project) -> None:
+    numbers = number_figures(editions(real)[0])
+    names = ("p16", "p16-naive", "p16-roofline", "p16-shared", "p16-tiled", "p16-copies", "p17")
+    assert [numbers[name] for name in names] == ["16.1", "16.2", "16.3", "16.4", "16.5", "16.6", "17.1"]
+    assert {figure.name for figure in FIGURES} - numbers.keys() == {
+        figure.name for figure in FIGURES if not re.match(r"p\d\d", figure.name)
+    }
+    assert len(set(numbers.values())) == len(numbers)
+
+
+@pytest.mark.parametrize(("language", "label"), [(0, "Figure 16.5"), (1, "그림 16.5")])
+def test_the_number_of_a_figure_begins_its_caption_and_is_its_anchor(
+    real: Project, language: int, label: str
+) -> None:
+    numbers = {"p16-tiled": "16.5"}
+    edition = editions(real)[language]
+    page = PageContext(edition, "puzzle_16/tiled.md", "", PuzzleIndex(real), numbers)
+    shown = show_figure(page, ["p16-tiled"])
+    assert shown.startswith('<figure class="drawn has-narrow" id="figure-16-5">')
+    assert f'<figcaption><span class="figure-number">{label}</span> ' in shown
+    assert "figure-number" not in show_figure(page, ["p16"])  # of a page without a number
 
 
 def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:

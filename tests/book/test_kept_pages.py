@@ -89,6 +89,24 @@ def test_a_page_is_rendered_again_after_a_change_of_any_of_its_inputs(
         assert f"ko {PAGE}" in rendered_pages, name
 
 
+def test_a_new_figure_gives_those_after_it_new_numbers_in_both_languages(
+    checkout: Project, tmp_path: Path, rendered_pages: list[str]
+) -> None:
+    build(checkout, tmp_path / "site", ADDRESS)
+    rendered_pages.clear()
+    overview = editions(checkout)[0].page("puzzle_16/puzzle_16.md")
+    _append(overview, "\n{{#figure p16-copies}}\n")
+    editions(checkout)[0].page("puzzle_16/idiomatic.md").write_text("# No figure\n", encoding="utf-8")
+    site = build(checkout, tmp_path / "site", ADDRESS).folder
+    tiled = "puzzle_16/tiled"
+    assert {f"{language} {tiled}.md" for language in ("en", "ko")} <= set(rendered_pages)
+    assert "en puzzle_15/puzzle_15.md" not in rendered_pages
+    for folder, label in ((site, "Figure"), (site / "ko", "그림")):
+        page = (folder / f"{tiled}.html").read_text(encoding="utf-8")
+        assert 'id="figure-16-6"' in page
+        assert f'<figcaption><span class="figure-number">{label} 16.6</span> ' in page
+
+
 def test_a_new_translation_of_a_page_is_linked(checkout: Project, tmp_path: Path) -> None:
     korean = editions(checkout)[1]
     contents = korean.page("SUMMARY.md")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from tooling.book.editions import Edition
 from tooling.book.puzzle_index import PuzzleIndex
@@ -18,6 +18,7 @@ class PageContext(Struct):
         path: the chapter file, relative to `src`.
         text: the chapter as written.
         puzzle_index: the puzzles.
+        numbers: of the figures that have one, by their names.
         groups: how many groups of tabs the page has so far.
     """
 
@@ -25,6 +26,7 @@ class PageContext(Struct):
     path: str
     text: str
     puzzle_index: PuzzleIndex
+    numbers: Mapping[str, str] = field(default_factory=dict)
     groups: int = 0
 
     @property

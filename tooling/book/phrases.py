@@ -33,6 +33,7 @@ PHRASES = {
     "tips-for": Text("Tips for {flags}"),
     "minutes": Text("{minutes} min read"),
     "puzzle": Text("Puzzle {number}"),
+    "figure": Text("Figure {number}"),
     "files": Text("Files"),
     # The heads of a table of names and values, as chapters write them.
     "fact": Text("what"),

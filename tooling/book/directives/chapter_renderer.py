@@ -8,7 +8,7 @@ be anywhere, and every problem names the line in the chapter.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -30,6 +30,7 @@ from tooling.book.directives.formulas import render_formulas
 from tooling.book.directives.tabs import OpenTabs
 from tooling.book.editions import Edition, editions
 from tooling.book.errors import BookError
+from tooling.book.figure_numbers import number_figures
 from tooling.book.page import PageContext, Renderer, Words
 from tooling.book.phrases import say
 from tooling.book.puzzle_index import PuzzleIndex
@@ -88,6 +89,7 @@ class ChapterRenderer(Struct):
         states: how fresh each translated page is; None for the source language.
         files: what the pages include, as read so far; its root is the checkout.
         formulas: as drawn so far, see `formulas.render_formulas`.
+        numbers: of the figures, see `figure_numbers.number_figures`.
         problems: all problems found so far.
         included: the real paths of the files that the last rendered page includes.
     """
@@ -97,6 +99,7 @@ class ChapterRenderer(Struct):
     states: banner.States | None
     files: Files
     formulas: dict[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, str] = field(default_factory=dict)
     problems: list[ToolingError] = field(default_factory=list)
     included: frozenset[str] = frozenset()
 
@@ -108,7 +111,7 @@ class ChapterRenderer(Struct):
             text: the chapter as written.
             generated: the text was made from the puzzle, so it is not a translation.
         """
-        page = PageContext(self.edition, path, text, self.puzzle_index)
+        page = PageContext(self.edition, path, text, self.puzzle_index, self.numbers)
         # The folder of a generated page may not exist, so its includes start at `src`.
         source = self.edition.page("SUMMARY.md" if generated else path)
         masked, results = self._extract_directives(page)
@@ -190,8 +193,10 @@ def render_everything(project: Project, puzzle_index: PuzzleIndex) -> tuple[Chap
     """Renders every chapter of all editions. The renderers share files and newly drawn formulas."""
     drawn: dict[str, str] = {}
     files = Files(project.root)
+    every = editions(project)
+    numbers = number_figures(every[0])
     renderers = tuple(
-        ChapterRenderer(edition, puzzle_index, None, files, drawn) for edition in editions(project)
+        ChapterRenderer(edition, puzzle_index, None, files, drawn, numbers) for edition in every
     )
     for renderer in renderers:
         for chapter in chapter_files(renderer.edition):

@@ -19,6 +19,7 @@ from tooling.book.errors import BookError
 from tooling.book.figures.canvas import DARK, LIGHT, Ink
 from tooling.book.figures.figure import picture_file
 from tooling.book.page import PageContext, Words
+from tooling.book.phrases import say
 from tooling.text.width import columns
 
 _HEAD = re.compile(
@@ -83,18 +84,23 @@ def figure(page: PageContext, words: Words) -> str:
     drawings = [_inline(wide, f"{name}-wide")]
     if (folder / picture_file(name, "w", narrow=True)).is_file():
         drawings.append(_inline(_read(folder, name, narrow=True), f"{name}-narrow"))
-    kind = " has-narrow" * (len(drawings) > 1) + " beside" * _has_room_beside(wide)
+    number = page.numbers.get(name, "")
+    label = say("figure", page.language, number=number) if number else ""
+    kind = " has-narrow" * (len(drawings) > 1) + " beside" * _has_room_beside(wide, label)
+    anchor = f' id="figure-{number.replace(".", "-")}"' if number else ""
+    named = f'<span class="figure-number">{label}</span> ' if number else ""
     return (
-        f'<figure class="drawn{kind}">\n<div class="figure-scroll">\n{"".join(drawings)}</div>\n'
-        f"<figcaption>{_caption(wide)}</figcaption>\n</figure>\n{replays.beside_figure(page, name)}"
+        f'<figure class="drawn{kind}"{anchor}>\n<div class="figure-scroll">\n{"".join(drawings)}</div>\n'
+        f"<figcaption>{named}{_caption(wide)}</figcaption>\n</figure>\n{replays.beside_figure(page, name)}"
     )
 
 
-def _has_room_beside(picture: Picture) -> bool:
+def _has_room_beside(picture: Picture, label: str) -> bool:
     """Whether the caption, set at the right of the drawing, is hardly longer than the drawing is high."""
     width, height = int(picture.width), int(picture.height)
     left = _PAGE - _BETWEEN - width
-    lines = columns(picture.title) * _LETTER / left if left >= _LEAST_BESIDE else math.inf
+    letters = columns(f"{label} {picture.title}")
+    lines = letters * _LETTER / left if left >= _LEAST_BESIDE else math.inf
     return lines * _LINE <= 1.15 * height
 
 

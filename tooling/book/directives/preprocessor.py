@@ -12,6 +12,7 @@ from tooling.book.directives import banner, formulas, protocol
 from tooling.book.directives.chapter_renderer import ChapterRenderer
 from tooling.book.editions import editions
 from tooling.book.errors import BookError, BookErrors
+from tooling.book.figure_numbers import number_figures
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
@@ -40,11 +41,17 @@ def main(arguments: list[str]) -> int:
 
 def _renderer(context: protocol.Context) -> ChapterRenderer:
     project = find_project(context.root)
-    for edition in editions(project):
+    every = editions(project)
+    for edition in every:
         if edition.folder.resolve() == Path(context.root).resolve():
             states = None if edition.prefix == "" else banner.load(project, edition)
             return ChapterRenderer(
-                edition, PuzzleIndex(project), states, Files(project.root), formulas.load(project)
+                edition,
+                PuzzleIndex(project),
+                states,
+                Files(project.root),
+                formulas.load(project),
+                number_figures(every[0]),
             )
     raise BookError(f"{context.root} is not an edition of this book", hint="see tooling/book/editions.py")
 

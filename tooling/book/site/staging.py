@@ -4,8 +4,8 @@ A build renders all editions in its own process and needs no preprocessor: start
 edition would take longer than mdBook itself. `mdbook build` by hand goes through
 `tooling.book.directives.preprocessor`, which does the same work with the same code.
 
-A page is rendered again only if an input has changed: its own text, the state of the translation, or any file
-that `tooling.book.site.inputs` reads.
+A page is rendered again only if an input has changed: its own text, the numbers of its figures, the state of
+the translation, or any file that `tooling.book.site.inputs` reads.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from tooling.book.chapters import NOT_FOUND
 from tooling.book.directives import banner, formulas
 from tooling.book.editions import Edition, editions
 from tooling.book.errors import BookErrors, BuildFailed
+from tooling.book.figure_numbers import figures_of, number_figures
 from tooling.book.site.inputs import Inputs, digest
 from tooling.book.summary import Entry, read_summary, summary_text
 from tooling.project import Project
@@ -75,6 +76,7 @@ class Stage(Struct):
     work: Path
     _first: ChapterRenderer | None = None
     _index: PuzzleIndex | None = None
+    _numbers: dict[str, str] | None = None
 
     def render(self, edition: Edition) -> Staged:
         """Writes the book of an edition; files that are there already are left alone.
@@ -103,7 +105,9 @@ class Stage(Struct):
                 if edition.prefix:
                     untranslated.add(entry.path)
                 continue  # in the source language mdBook reports it
-            key = digest(self.inputs.digest, entry.path, stub, repr(states and states.of(entry.path)), text)
+            numbers = [self._figure_numbers().get(name) for name in figures_of(text)]
+            state = repr(states and states.of(entry.path))
+            key = digest(self.inputs.digest, entry.path, stub, state, repr(numbers), text)
             page = kept.page(entry.path, key)
             if page is not None:
                 right.add(folder / "src" / entry.path)
@@ -150,6 +154,12 @@ class Stage(Struct):
         write_atomically(path, encoded(found))
         return found
 
+    def _figure_numbers(self) -> dict[str, str]:
+        """The numbers of all figures, which depend on the chapters of the source language."""
+        if self._numbers is None:
+            self._numbers = number_figures(editions(self.project)[0])
+        return self._numbers
+
     def _puzzles(self) -> PuzzleIndex:
         from tooling.book.puzzle_index import PuzzleIndex  # noqa: PLC0415 - as below
 
@@ -163,9 +173,12 @@ class Stage(Struct):
 
         first = self._first
         if first is not None:  # the editions show the same puzzles, formulas and files
-            return ChapterRenderer(edition, first.puzzle_index, states, first.files, first.formulas)
+            return ChapterRenderer(
+                edition, first.puzzle_index, states, first.files, first.formulas, first.numbers
+            )
         files, drawn = Files(self.project.root), formulas.load(self.project)
-        self._first = ChapterRenderer(edition, self._puzzles(), states, files, drawn)
+        numbers = self._figure_numbers()
+        self._first = ChapterRenderer(edition, self._puzzles(), states, files, drawn, numbers)
         return self._first
 
 
