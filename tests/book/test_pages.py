@@ -242,6 +242,22 @@ def test_functions_are_named_where_the_lines_belong_to_several(real: Project) ->
     assert "def " not in alone.partition("<div")[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("p33_tile_tensor --tensor-core fragments_loaded_too_early", 14),
+        ("p33 --tensor-core products_without_tensor_cores", 15),
+        ("p29_tile_tensor --multi-stage no_wait_after_loading", 14),
+    ],
+)
+def test_a_long_excerpt_is_shortened(real: Project, name: str, rows: int) -> None:
+    shown = renderer(real).render(PAGE, f"{{{{#verdict {name}}}}}")
+    _, *lines = (
+        re.sub(r"^ *[\ue000\ue001]\n", "", shown, flags=re.MULTILINE).partition("\n```")[0].splitlines()
+    )
+    assert len(lines) == rows
+
+
 def test_lines_of_the_host_are_not_shown_with_a_kernel(real: Project) -> None:
     name = "p26_tile_tensor --conditional-max shuffle_in_a_branch"
     shown = renderer(real).render(PAGE, f"{{{{#verdict {name}}}}}")
@@ -365,7 +381,7 @@ def test_a_caption_replaces_the_link_to_the_same_file() -> None:
         "a/b.mojo</a> <span>lines 3–9</span></figcaption>"
         '<pre><code class="language-mojo"><span class="line" data-line="3">one\n</span>'
         '<span class="line" data-line="4"><span class="n">2</span>\n</span>'
-        '<span class="line" data-line="⋮">\n</span>'
+        '<span class="line" data-line="⋮"><span class="left-out"></span>\n</span>'
         '<span class="line" data-line="9"><span class="n">3</span>\n</span></code></pre></figure>'
     )
     assert highlight_page(code + link.format("c.mojo"), REPOSITORY, "en").endswith(link.format("c.mojo"))
@@ -617,7 +633,7 @@ def test_no_empty_line_is_shown_beside_lines_that_are_left_out() -> None:
         ("4", ""),
         ("5", ""),
         ("6", "b"),
-        ("⋮", ""),
+        ("⋮", '<span class="left-out"></span>'),
         ("18", "c"),
         ("19", "d"),
     ]

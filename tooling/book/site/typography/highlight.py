@@ -91,7 +91,7 @@ _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
 _EMPTY = re.compile(r"<span[^>]*>\n</span>")
 _GAP = '<span class="gap"></span>'
-"""Between lines whose numbers do not follow each other, because marks between them are not shown."""
+"""Between lines whose numbers do not follow each other, because marks for teaching are between them."""
 
 
 @lru_cache(maxsize=4096)  # both editions show the same code
@@ -199,20 +199,20 @@ def _lines(code: Iterable[str], numbers: Iterable[int]) -> str:
         if _MARK.fullmatch(line):
             shown.append(f"{line}\n")
             continue
-        if REMOVED in line:
-            shown.append(_line(line, "−"))
-            continue
-        number = next(left, None)
+        number = None if REMOVED in line else next(left, None)
         if number == 0:
-            if shown and _EMPTY.fullmatch(shown[-1]):
+            while shown and _EMPTY.fullmatch(shown[-1]):
                 shown.pop()
-            shown.append(_line("", "⋮"))
             gap = True
-        elif line or not gap:
-            if not gap and None not in (before, number) and number != before + 1:  # type: ignore[operator]
-                shown.append(_GAP)
-            shown.append(_line(line, number))
-            before, gap = number, False
+            continue
+        if gap and not line:
+            continue
+        if gap:
+            shown.append(_left_out(line))
+        elif None not in (before, number) and number != before + 1:  # type: ignore[operator]
+            shown.append(_GAP)
+        shown.append(_line(line, "−" if REMOVED in line else number))
+        before, gap = number, False
     return "".join(shown)
 
 
@@ -221,6 +221,13 @@ def _line(line: str, number: int | str | None) -> str:
     code = line.lstrip(" ")
     space = line[: len(line) - len(code)]
     kind = "line" + " removed" * (REMOVED in code) + " named" * (NAMED in code)
+def _left_out(following: str) -> str:
+    """The row in place of lines that are left out, with a mark where the line after them begins."""
+    indent = len(following) - len(following.lstrip(" "))
+    style = f' style="--indent:{indent}"' if indent else ""
+    return f'<span class="line" data-line="⋮"><span class="left-out"{style}></span>\n</span>'
+
+
     beside = "" if number is None else f' data-line="{number}"'
     if space:
         beside += f' style="--indent:{len(space)}"'
