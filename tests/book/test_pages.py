@@ -649,3 +649,28 @@ def test_an_unknown_language_is_only_escaped() -> None:
     assert (
         highlight_page(page, REPOSITORY, "en") == '<pre><code class="language-text">a &lt; b\n</code></pre>'
     )
+    blank = code.replace("b", "").replace("c", "    c")
+    shown = highlight_page(f'<pre><code class="{kind}">{blank}</code></pre>', REPOSITORY, "en")
+    assert re.findall(r'data-line="(.+?)"[^>]*>(.*)', shown)[:3] == [
+        ("3", "a"),
+        ("⋮", '<span class="left-out" style="--indent:4"></span>'),
+        ("18", "    c"),
+    ]
+
+
+def test_a_caption_of_one_line_says_so() -> None:
+    code = '<pre><code class="language-mojo file:a/b.mojo#L3-L3@3-3">one\n</code></pre>\n'
+    assert "<span>line 3</span>" in highlight_page(code, REPOSITORY, "en")
+    assert "<span>3번 줄</span>" in highlight_page(code, REPOSITORY, "ko")
+
+
+@pytest.mark.parametrize(
+    ("language", "label"), [("en", "printed on the simulated GPU"), ("ko", "시뮬레이션 GPU의 출력")]
+)
+def test_an_output_of_less_data_names_the_simulated_gpu(real: Project, language: str, label: str) -> None:
+    shown = renderer(real).render("puzzle_30/profile_kernels.md", "{{#output p30 --kernel2 unsolved}}")
+    assert shown.startswith("```text,simulated\nThe simulated GPU works on 262144")
+    assert renderer(real).render(PAGE, "{{#output p01 unsolved}}").startswith("```text\n")
+    html = highlight_page(_as_html(shown), REPOSITORY, language)
+    start = f'<pre><span class="printed-on">{label}</span><code class="language-text">'
+    assert html.startswith(start)

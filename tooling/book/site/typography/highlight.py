@@ -84,6 +84,7 @@ _TYPED = re.compile(
 _SHELLS = ("bash", "console", "sh")
 _COMMAND = re.compile(r"^.+\n?", re.MULTILINE)
 _CHANGED = " changed"  # a class of the code of a wrong answer
+_SIMULATED = " simulated"  # of an output that a real GPU does not print
 _KEYS = ((OPENING, "", "changed-lines"), (REMOVED, "−", "removed-lines"), (NAMED, "▸", "named-lines"))
 """The marks of lines of a wrong answer, each with its sign and its phrase; a bar has no sign."""
 _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
@@ -148,6 +149,10 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
         code = _LONG.sub(_wrapped, code)
     if language == "text":
         code = _TYPED.sub(_typed, code)
+    if _SIMULATED in classes:
+        classes = classes.replace(_SIMULATED, "")
+        label = f'<span class="printed-on">{escape(say("printed-simulated", edition))}</span>'
+        opening = opening.replace("<code", f"{label}<code")
     shown = f"{opening}{_FILE.sub('', classes)}{middle}{code}{closing}"
     if file is None:
         return shown + (block["after"] or "")
