@@ -285,6 +285,45 @@ def test_code_that_the_page_shows_is_not_repeated_above_its_verdict(real: Projec
     assert "```" not in renderer(real).render(PAGE, "{{#verdict p01 unsolved}}")
 
 
+def test_lines_that_a_wrong_answer_leaves_out_are_one_where_there_are_many(real: Project) -> None:
+    shown = renderer(real).render(PAGE, "{{#verdict p33 --tensor-core products_without_tensor_cores}}")
+    assert "mma(sum, a_part, b_part, sum)\ue002\n" in shown
+    assert "store_fragment(…)\ue002\n```" in shown
+
+
+@pytest.mark.parametrize(
+    ("language", "title"),
+    [
+        ("en", 'passed  <span class="aside">(the book’s data, other data; simulated GPU)</span>'),
+        ("ko", '통과  <span class="aside">(책의 데이터, 다른 데이터; 시뮬레이션 GPU)</span>'),
+    ],
+)
+def test_the_verdict_on_the_solution_is_shown(real: Project, language: str, title: str) -> None:
+    shown = renderer(real, language).render("puzzle_01/raw.md", "{{#verdict p01 solved}}")
+    assert f'<p class="judged-title">✅ <code>p01</code> {title}</p>' in shown
+    assert "judged-body" not in shown
+
+
+def test_the_verdict_on_the_solution_is_that_of_each_version(real: Project) -> None:
+    page = (real.root / "book/src/puzzle_34/cluster_coordination_basics.md").read_text(encoding="utf-8")
+    shown = renderer(real).render("puzzle_34/cluster_coordination_basics.md", page)
+    for label, command in (("TileTensor", "p34_tile_tensor"), ("LayoutTensor", "p34")):
+        assert re.search(
+            rf'<div data-tab="{label}">\n<p class="variant-name">{label}</p>\n\n<div class="judged passed">\n'
+            rf'<p class="judged-title">✅ <code>{command} --coordination</code> passed',
+            shown,
+        )
+
+
+def test_the_corrected_line_is_that_of_the_solution(real: Project) -> None:
+    shown = renderer(real).render(PAGE, "{{#corrected p01 read_backwards}}")
+    first, *code = shown.replace("\ue000", "").replace("\ue001", "").split("\n")
+    number = re.fullmatch(r"```mojo,file:solutions/p01/p01\.mojo#L(\d+)-L\1@\1-\1", first)
+    assert number
+    line = (real.solutions / "p01" / "p01.mojo").read_text(encoding="utf-8").splitlines()[int(number[1]) - 1]
+    assert [each for each in code if each.strip()] == [line, "```"]
+
+
 def _as_html(block: str) -> str:
     info, _, code = block.removeprefix("```").partition("\n")
     return f'<pre><code class="language-{info.replace(",", " ")}">{code.partition("```")[0]}</code></pre>'
@@ -637,18 +676,6 @@ def test_no_empty_line_is_shown_beside_lines_that_are_left_out() -> None:
         ("18", "c"),
         ("19", "d"),
     ]
-
-
-def test_a_string_of_several_lines_is_coloured_in_each() -> None:
-    shown = highlight('a = """b\nc"""\n', "mojo")
-    assert shown == 'a = <span class="s">"""b</span>\n<span class="s">c"""</span>\n'
-
-
-def test_an_unknown_language_is_only_escaped() -> None:
-    page = '<pre><code class="language-text">a &lt; b\n\n\n</code></pre>'
-    assert (
-        highlight_page(page, REPOSITORY, "en") == '<pre><code class="language-text">a &lt; b\n</code></pre>'
-    )
     blank = code.replace("b", "").replace("c", "    c")
     shown = highlight_page(f'<pre><code class="{kind}">{blank}</code></pre>', REPOSITORY, "en")
     assert re.findall(r'data-line="(.+?)"[^>]*>(.*)', shown)[:3] == [
@@ -674,3 +701,15 @@ def test_an_output_of_less_data_names_the_simulated_gpu(real: Project, language:
     html = highlight_page(_as_html(shown), REPOSITORY, language)
     start = f'<pre><span class="printed-on">{label}</span><code class="language-text">'
     assert html.startswith(start)
+
+
+def test_a_string_of_several_lines_is_coloured_in_each() -> None:
+    shown = highlight('a = """b\nc"""\n', "mojo")
+    assert shown == 'a = <span class="s">"""b</span>\n<span class="s">c"""</span>\n'
+
+
+def test_an_unknown_language_is_only_escaped() -> None:
+    page = '<pre><code class="language-text">a &lt; b\n\n\n</code></pre>'
+    assert (
+        highlight_page(page, REPOSITORY, "en") == '<pre><code class="language-text">a &lt; b\n</code></pre>'
+    )

@@ -59,6 +59,7 @@ PHRASES = {
     "stub-code": Text("Code to complete"),
     "stub-given": Text("This code is complete. Run it, and compare it with the others."),
     "stub-outputs": Text("Result:"),
+    "line": Text("line {first}"),
     "lines": Text("lines {first}–{last}"),
     "changed-lines": Text("changed"),
     "named-lines": Text("named below"),
@@ -115,7 +116,6 @@ PHRASES = {
     "banner-unknown": Text("The state of this translation could not be checked. It may differ from {link}."),
 }
 
-PART_TITLES = {
 NUMBERS = {
     3: Text("three", context="findings"),
     4: Text("four", context="findings"),
@@ -127,6 +127,7 @@ NUMBERS = {
 }
 """Numbers in a sentence as words."""
 
+PART_TITLES = {
     "I": Text("Part I: First kernels"),
     "II": Text("Part II: Debugging"),
     "III": Text("Part III: Algorithms"),

@@ -89,6 +89,18 @@ def changed_code(
     return f"{fence}\n{code}```\n\n"
 
 
+def replaced_code(file: str, right: str, wrong: str) -> str:
+    """A code block of the lines of a solution that a wrong answer changes.
+
+    Args:
+        file: of the solution, relative to the checkout.
+    """
+    lines = [line for line in _compared(wrong, right) if line.kind == "wrong"]
+    numbers = [line.number for line in lines]
+    fence = f"```{_language(file)},file:{file}#L{numbers[0]}-L{numbers[-1]}@{ranges(numbers)}"
+    return f"{fence}\n{_marked(lines, ())}```\n"
+
+
 def opening_fence(file: str, numbers: Sequence[int]) -> str:
     """The first line of a block with these lines of a wrong answer; 0 stands for lines that are left out."""
     return f"```{_language(file)},changed,file:{file}#L{numbers[0]}-L{numbers[-1]}@{ranges(numbers)}"
@@ -188,6 +200,7 @@ def _excerpts(
     statements = _statements(lines)
     shown: set[int] = set()
     for place, line in enumerate(lines):
+        statement = statements[place]
         if line.kind != "same":
             around = _with_context(lines, place, detail)
             if detail.whole:
@@ -204,7 +217,6 @@ def _excerpts(
     first = last = min(shown)
     for place in sorted(shown):
         if place - last > _GAP or any(last < seam <= place for seam in seams):
-        statement = statements[place]
             yield first, last + 1
             first = place
         last = place

@@ -159,7 +159,7 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
     first, last = int(file["first"]), max(numbers, default=int(file["last"]))
     address = f"{repository}/blob/main/{file['file']}"
     after = "" if f'"{address}"' in (block["after"] or f'"{address}"') else block["after"]
-    lines_shown = say("lines", edition, first=first, last=last)
+    lines_shown = say("line" if first == last else "lines", edition, first=first, last=last)
     kind, name = "code", f'<a class="filename" href="{address}#L{first}-L{last}">{file["file"]}</a>'
     if _CHANGED in classes:  # in no file of the repository
         kind, name = "code changed", f'<span class="filename">{file["file"]}</span>'
@@ -221,11 +221,6 @@ def _lines(code: Iterable[str], numbers: Iterable[int]) -> str:
     return "".join(shown)
 
 
-def _line(line: str, number: int | str | None) -> str:
-    """A highlighted line as an element, with what is beside it."""
-    code = line.lstrip(" ")
-    space = line[: len(line) - len(code)]
-    kind = "line" + " removed" * (REMOVED in code) + " named" * (NAMED in code)
 def _left_out(following: str) -> str:
     """The row in place of lines that are left out, with a mark where the line after them begins."""
     indent = len(following) - len(following.lstrip(" "))
@@ -233,6 +228,11 @@ def _left_out(following: str) -> str:
     return f'<span class="line" data-line="⋮"><span class="left-out"{style}></span>\n</span>'
 
 
+def _line(line: str, number: int | str | None) -> str:
+    """A highlighted line as an element, with what is beside it."""
+    code = line.lstrip(" ")
+    space = line[: len(line) - len(code)]
+    kind = "line" + " removed" * (REMOVED in code) + " named" * (NAMED in code)
     beside = "" if number is None else f' data-line="{number}"'
     if space:
         beside += f' style="--indent:{len(space)}"'
