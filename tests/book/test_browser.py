@@ -145,6 +145,70 @@ def test_numbers_of_lines_are_beside_the_code_and_not_copied(page: Any, address:
     assert "def dot_product(" in copied
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_lines_that_are_left_out_are_marked_where_the_code_goes_on(
+    page: Any, address: str, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"{address}puzzle_33/puzzle_33.html")
+    block = page.locator("figure.changed pre").first
+    marks = block.evaluate(
+        """pre => [...pre.querySelectorAll(".left-out")].map(mark => {
+          const row = mark.parentElement, range = document.createRange();
+          const code = document.createTreeWalker(row.nextElementSibling, NodeFilter.SHOW_TEXT);
+          let text = code.nextNode();
+          while (!text.data.trim()) text = code.nextNode();
+          const start = text.data.search(/\\S/);
+          range.setStart(text, start);
+          range.setEnd(text, start + 1);
+          const box = element => element.getBoundingClientRect();
+          return [Math.abs(box(mark).left - box(range).left),
+                  box(row).height / box(row.nextElementSibling).height,
+                  getComputedStyle(row, "::before").content];
+        })"""
+    )
+    assert len(marks) > 3
+    assert all(aside < 1.5 and lines <= 1.1 for aside, lines, _ in marks), marks
+    assert {content for _, _, content in marks} == {'"⋮" / ""'}  # nothing to read out
+    copied = block.evaluate("""pre => {
+        getSelection().selectAllChildren(pre.querySelector("code"));
+        return getSelection().toString();
+    }""")
+    assert "barrier()" in copied
+    assert "⋮" not in copied
+
+
+@pytest.mark.parametrize("path", ["puzzle_01/raw", "ko/puzzle_26/warp_shuffle_xor", "index"])
+def test_causes_are_at_the_right_of_values_where_both_have_room(page: Any, address: str, path: str) -> None:
+    page.goto(f"{address}{path}.html")
+
+    def boxes() -> tuple[dict[str, float], dict[str, float]]:
+        return tuple(
+            page.locator(f".judged-values > {part}").first.bounding_box() for part in ("div", "dl")
+        )
+
+    for width in (660, 900, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        values, causes = boxes()
+        assert causes["x"] > values["x"] + values["width"]
+        assert causes["y"] == pytest.approx(values["y"], abs=1)
+    page.set_viewport_size({"width": 390, "height": 800})
+    values, causes = boxes()
+    assert causes["x"] == pytest.approx(values["x"], abs=1)
+    assert causes["y"] > values["y"] + values["height"]
+
+
+def test_the_cover_shows_a_right_answer_beside_the_wrong_one(page: Any, address: str) -> None:
+    page.goto(f"{address}index.html")
+    wrong, right = page.locator(".first-run .judged").all()
+    line = page.locator(".corrected .line").inner_text()
+    assert line.strip() == "output[unsafe_offset=i] = a[unsafe_offset=i] + 10"
+    assert right.locator(".sign-good").count() == 1
+    below, above = right.bounding_box(), wrong.bounding_box()
+    assert below["x"] > above["x"] + above["width"]
+    assert below["y"] + below["height"] == pytest.approx(above["y"] + above["height"], abs=1)
+
+
 def test_code_wraps_on_a_phone_and_a_line_goes_on_further_in(page: Any, address: str) -> None:
     page.set_viewport_size({"width": 360, "height": 800})
     page.goto(f"{address}puzzle_34/cluster_coordination_basics.html")

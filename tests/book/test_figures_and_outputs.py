@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -47,9 +48,14 @@ from tooling.book.page import PageContext
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import digest, fold
 from tooling.catalog.mutants import load_mutants
+from tooling.execution.program import Ending, Transcript
 from tooling.exit_codes import ExitCode
-from tooling.judging.verdict import Outcome
+from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
 from tooling.project import Project
+from tooling.reports.console import BOOK, show_verdict
+from tooling.reports.terminal import Terminal
+from tooling.targets.model import Choice
+from tooling.targets.probing import SIMULATED
 from tooling.text import Text
 
 FIGURES = every_figure()
@@ -406,6 +412,10 @@ def test_a_wrong_answer_may_change_any_file_of_a_program(real: Project) -> None:
         ("  found 2 times in mojo_pkg:b0ee0a15", "  found 2 times in mojo_pkg:…"),
         ("  mojo_pkg:b0ee0a15에서 모두 2회 발견", "  mojo_pkg:…에서 모두 2회 발견"),
         ("  found 2 times in axis_sum", "  found 2 times in axis_sum"),
+        (
+            "✅ p01 passed  (the book's data; simulated GPU; 0.2 s)",
+            "✅ p01 passed  (the book's data; simulated GPU)",
+        ),
     ],
 )
 def test_a_verdict_is_recorded_without_what_differs_between_machines(said: str, shown: str) -> None:
@@ -448,6 +458,27 @@ def test_the_verdicts_of_an_answer_agree_in_both_languages(real: Project) -> Non
         != facts(recordings.load(path.with_name(path.name.replace("verdict-en", "verdict-ko"))))
     ]
     assert different == []
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_verdict_on_a_solution_is_what_the_terminal_says(real: Project, language: str) -> None:
+    solved = [each for each in shown_outputs(real) if each.state == "solved" and each.judged_in == language]
+    assert {each.command for each in solved} >= {"p01", "p34 --coordination"}
+    for shown in solved:
+        right = Transcript("", "", Ending.EXITED, 0, 0.1)
+        verdict = Verdict(
+            shown.selection,
+            Choice(SIMULATED, "the test's"),
+            solution=True,
+            cases=tuple(CaseVerdict(dataset, right, ()) for dataset in (BOOK, "probe")),
+            outcome=Outcome.PASSED,
+            seconds=12.3,
+        )
+        said = io.StringIO()
+        show_verdict(verdict, Terminal(said, colour=False, width=None), language)
+        recorded = recordings.load(shown.path)
+        assert recorded.exit_status == ExitCode.PASSED
+        assert list(recorded.lines) == [without_machine(line) for line in said.getvalue().splitlines()]
 
 
 def test_each_output_of_the_book_is_listed_once(real: Project) -> None:

@@ -253,6 +253,22 @@ def test_functions_are_named_where_the_lines_belong_to_several(real: Project) ->
     assert "def " not in alone.partition("<div")[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("p33_tile_tensor --tensor-core fragments_loaded_too_early", 14),
+        ("p33 --tensor-core products_without_tensor_cores", 15),
+        ("p29_tile_tensor --multi-stage no_wait_after_loading", 14),
+    ],
+)
+def test_a_long_excerpt_is_shortened(real: Project, name: str, rows: int) -> None:
+    shown = renderer(real).render(PAGE, f"{{{{#verdict {name}}}}}")
+    _, *lines = (
+        re.sub(r"^ *[\ue000\ue001]\n", "", shown, flags=re.MULTILINE).partition("\n```")[0].splitlines()
+    )
+    assert len(lines) == rows
+
+
 def test_lines_of_the_host_are_not_shown_with_a_kernel(real: Project) -> None:
     name = "p26_tile_tensor --conditional-max shuffle_in_a_branch"
     shown = renderer(real).render(PAGE, f"{{{{#verdict {name}}}}}")
@@ -278,6 +294,45 @@ def test_code_that_the_page_shows_is_not_repeated_above_its_verdict(real: Projec
     page = "{{#wrong p01 read_backwards add_10_solution}}\n\n{{#verdict p01 read_backwards}}"
     assert renderer(real).render(PAGE, page).count("```mojo") == 1
     assert "```" not in renderer(real).render(PAGE, "{{#verdict p01 unsolved}}")
+
+
+def test_lines_that_a_wrong_answer_leaves_out_are_one_where_there_are_many(real: Project) -> None:
+    shown = renderer(real).render(PAGE, "{{#verdict p33 --tensor-core products_without_tensor_cores}}")
+    assert "mma(sum, a_part, b_part, sum)\ue002\n" in shown
+    assert "store_fragment(…)\ue002\n```" in shown
+
+
+@pytest.mark.parametrize(
+    ("language", "title"),
+    [
+        ("en", 'passed  <span class="aside">(the book’s data, other data; simulated GPU)</span>'),
+        ("ko", '통과  <span class="aside">(책의 데이터, 다른 데이터; 시뮬레이션 GPU)</span>'),
+    ],
+)
+def test_the_verdict_on_the_solution_is_shown(real: Project, language: str, title: str) -> None:
+    shown = renderer(real, language).render("puzzle_01/raw.md", "{{#verdict p01 solved}}")
+    assert f'<p class="judged-title">✅ <code>p01</code> {title}</p>' in shown
+    assert "judged-body" not in shown
+
+
+def test_the_verdict_on_the_solution_is_that_of_each_version(real: Project) -> None:
+    page = (real.root / "book/src/puzzle_34/cluster_coordination_basics.md").read_text(encoding="utf-8")
+    shown = renderer(real).render("puzzle_34/cluster_coordination_basics.md", page)
+    for label, command in (("TileTensor", "p34_tile_tensor"), ("LayoutTensor", "p34")):
+        assert re.search(
+            rf'<div data-tab="{label}">\n<p class="variant-name">{label}</p>\n\n<div class="judged passed">\n'
+            rf'<p class="judged-title">✅ <code>{command} --coordination</code> passed',
+            shown,
+        )
+
+
+def test_the_corrected_line_is_that_of_the_solution(real: Project) -> None:
+    shown = renderer(real).render(PAGE, "{{#corrected p01 read_backwards}}")
+    first, *code = shown.replace("\ue000", "").replace("\ue001", "").split("\n")
+    number = re.fullmatch(r"```mojo,file:solutions/p01/p01\.mojo#L(\d+)-L\1@\1-\1", first)
+    assert number
+    line = (real.solutions / "p01" / "p01.mojo").read_text(encoding="utf-8").splitlines()[int(number[1]) - 1]
+    assert [each for each in code if each.strip()] == [line, "```"]
 
 
 def _as_html(block: str) -> str:
@@ -376,7 +431,7 @@ def test_a_caption_replaces_the_link_to_the_same_file() -> None:
         "a/b.mojo</a> <span>lines 3–9</span></figcaption>"
         '<pre><code class="language-mojo"><span class="line" data-line="3">one\n</span>'
         '<span class="line" data-line="4"><span class="n">2</span>\n</span>'
-        '<span class="line" data-line="⋮">\n</span>'
+        '<span class="line" data-line="⋮"><span class="left-out"></span>\n</span>'
         '<span class="line" data-line="9"><span class="n">3</span>\n</span></code></pre></figure>'
     )
     assert highlight_page(code + link.format("c.mojo"), REPOSITORY, "en").endswith(link.format("c.mojo"))
@@ -628,10 +683,35 @@ def test_no_empty_line_is_shown_beside_lines_that_are_left_out() -> None:
         ("4", ""),
         ("5", ""),
         ("6", "b"),
-        ("⋮", ""),
+        ("⋮", '<span class="left-out"></span>'),
         ("18", "c"),
         ("19", "d"),
     ]
+    blank = code.replace("b", "").replace("c", "    c")
+    shown = highlight_page(f'<pre><code class="{kind}">{blank}</code></pre>', REPOSITORY, "en")
+    assert re.findall(r'data-line="(.+?)"[^>]*>(.*)', shown)[:3] == [
+        ("3", "a"),
+        ("⋮", '<span class="left-out" style="--indent:4"></span>'),
+        ("18", "    c"),
+    ]
+
+
+def test_a_caption_of_one_line_says_so() -> None:
+    code = '<pre><code class="language-mojo file:a/b.mojo#L3-L3@3-3">one\n</code></pre>\n'
+    assert "<span>line 3</span>" in highlight_page(code, REPOSITORY, "en")
+    assert "<span>3번 줄</span>" in highlight_page(code, REPOSITORY, "ko")
+
+
+@pytest.mark.parametrize(
+    ("language", "label"), [("en", "printed on the simulated GPU"), ("ko", "시뮬레이션 GPU의 출력")]
+)
+def test_an_output_of_less_data_names_the_simulated_gpu(real: Project, language: str, label: str) -> None:
+    shown = renderer(real).render("puzzle_30/profile_kernels.md", "{{#output p30 --kernel2 unsolved}}")
+    assert shown.startswith("```text,simulated\nThe simulated GPU works on 262144")
+    assert renderer(real).render(PAGE, "{{#output p01 unsolved}}").startswith("```text\n")
+    html = highlight_page(_as_html(shown), REPOSITORY, language)
+    start = f'<pre><span class="printed-on">{label}</span><code class="language-text">'
+    assert html.startswith(start)
 
 
 def test_a_string_of_several_lines_is_coloured_in_each() -> None:

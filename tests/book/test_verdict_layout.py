@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html import unescape
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tooling.book import recordings
-from tooling.book.directives.verdict_layout import layout
+from tooling.book.directives.verdict_layout import PLACE, layout
 
 OUTPUTS = Path(__file__).parents[1] / "data" / "outputs"
+COUNT = re.compile(r"(?<=<b>)(\d+) × | (\d+)건(?=: <span>)")  # of merged findings
+LIST = re.compile(rf"(?:<code>{PLACE}</code>|#\d+|\d+)(?: / (?:<code>[\d:]+</code>|#?\d+))+")
+PIECE = re.compile(
+    r'<(p|td|th|dt)\b[^>]*>.*?</\1>|<span class="place">.*?</span>|<dd>.*?(?=<span class="place">|</dd>)'
+)
+"""An element with text of a verdict."""
 RACE = (
     "❌ p12 is not right yet",
     "  the values are right this time, but by luck; the simulated GPU found:",
@@ -76,7 +84,8 @@ def test_wrong_values_are_a_table() -> None:
 
 @pytest.mark.parametrize(("language", "more"), [("en", "2 more findings"), ("ko", "나머지 문제 2개")])
 def test_of_many_findings_the_first_two_are_shown(language: str, more: str) -> None:
-    lines = [*RACE[:2], *RACE[2:3] * 4, "  why: it races"]
+    different = [f"    error: [races] race {number}" for number in range(4)]
+    lines = [*RACE[:2], *different, "  why: it races"]
     shown = layout([*lines], "p12", language)
     before, _, after = shown.partition(f"<details>\n<summary>{more}</summary>")
     assert (before.count('class="finding"'), after.count('class="finding"')) == (2, 2)
@@ -88,14 +97,80 @@ def test_of_many_findings_the_first_two_are_shown(language: str, more: str) -> N
 def test_every_verdict_of_the_book_keeps_its_words(language: str) -> None:
     files = sorted(OUTPUTS.rglob(f"*.verdict-{language}.json"))
     assert len(files) > 80
+    merged = 0
     for file in files:
         said = recordings.load(file)
-        html = layout(said.lines, said.command, language)
-        shown = unescape(re.sub(r"<[^>]+>", " ", re.sub(r"<summary>.*?</summary>", "", html)))
-        if "joined" in html:  # a cause is said once for several findings
-            assert all(_letters(line) in _letters(shown) for line in said.lines), file.name
-        else:
-            assert _letters(shown) == _letters(" ".join(said.lines)), file.name
+        html = re.sub(r"<summary>.*?</summary>", "", layout(said.lines, said.command, language))
+        several = [int("".join(found)) for found in COUNT.findall(html)]
+        recorded = _letters(" ".join(said.lines))
+        if "joined" not in html and not several:
+            assert _letters(_text(html)) == recorded, file.name
+            continue
+        merged += bool(several)
+        readings = [_letters(_text(each)) for each in _readings(COUNT.sub("", html))]
+        # Nothing is lost: a line that is not shown by itself is one of those that were merged.
+        assert all(any(_letters(line) in each for each in readings) for line in said.lines), file.name
+        findings = [line for line in said.lines if re.match(r" +\S+: \[\w+\] ", line)]
+        assert html.count('<div class="finding') + sum(several) - len(several) == len(findings), file.name
+        places = [line for line in said.lines if re.match(r" +(where|위치): ", line)]
+        assert len(re.findall(r"<dt>(?:where|위치):", html)) == len(places), file.name
+        # Nothing is invented: all values of a list are recorded, and so is each text with the first ones.
+        assert all(_letters(value) in recorded for values in _lists(html) for value in values), file.name
+        first = next(_readings(COUNT.sub("", re.sub(r'<p class="judged-shared">.*?</p>', "", html))))
+        assert all(_letters(_text(each[0])) in recorded for each in PIECE.finditer(first)), file.name
+    assert merged > 5
+
+
+@pytest.mark.parametrize(
+    ("language", "head"),
+    [
+        ("en", "<b>2 × error: <span>[races]</span></b> Race on #1 / #2 (argument 2 / 3 of <code>k_1</code>)"),
+        ("ko", "<b>error 2건: <span>[races]</span></b> Race on #1 / #2 (argument 2 / 3 of <code>k_1</code>)"),
+    ],
+)
+def test_findings_that_differ_in_their_places_alone_are_one(language: str, head: str) -> None:
+    lines = ["title"]
+    for number, column in ((1, 5), (2, 30)):
+        lines += [
+            f"  error: [races] race on #{number} (argument {number + 1} of k_1)",
+            f"    where: p12.mojo:40:{column}: thread ({number}, 0, 0) reads",
+            f"    why: Nothing makes the read at p12.mojo:40:{column} happen before p12.mojo:9:1.",
+            "    try: Put a barrier there.",
+        ]
+    shown = layout(lines, "p12", language)
+    assert f"<p>{head}</p>" in shown
+    assert (shown.count('class="finding'), shown.count("<dt>where:</dt>")) == (1, 2)
+    assert (
+        "<dt>why:</dt><dd>Nothing makes the read at <code>p12.mojo:40:5</code> / <code>40:30</code> happen "
+        "before <code>p12.mojo:9:1</code>.</dd>"
+    ) in shown
+    assert shown.count("Put a barrier there.") == 1
+    other = [*lines[:-2], "    why: Something else.", lines[-1]]
+    assert layout(other, "p12", language).count('class="finding') == 2
+
+
+def test_of_many_places_the_first_two_are_shown() -> None:
+    finding = [RACE[2], *RACE[3:]]
+    shown = layout([*RACE[:2], *finding * 5], "p12", "en")
+    before, _, after = shown.partition("<details>\n<summary>3 more findings</summary>")
+    assert "<b>5 × error: <span>" in before
+    assert (before.count("<dt>where:</dt>"), after.count("<dt>where:</dt>")) == (2, 3)
+    assert after.partition("</details>")[2].lstrip().startswith("<dl>\n<dt>try:</dt>")
+
+
+def test_causes_are_beside_the_values() -> None:
+    shown = layout(VALUES, "p01", "ko")
+    values = shown.index('<div class="judged-values">\n<div>\n<p class="judged-detail">원소 4개 중 3개가')
+    assert values < shown.index("</table>\n</div>\n<dl>\n<dt>이유:</dt>")
+    assert "judged-values" not in layout(VALUES[:-1], "p01", "ko")
+
+
+def test_the_verdict_on_a_right_answer_is_one_line() -> None:
+    line = "✅ p01 passed  (the book's data, other data; simulated GPU)"
+    assert layout([line], "p01", "en") == (
+        '<div class="judged passed">\n<p class="judged-title">✅ <code>p01</code> passed  '
+        '<span class="aside">(the book’s data, other data; simulated GPU)</span></p>\n</div>\n'
+    )
 
 
 def test_what_the_program_wrote_is_set_as_its_output() -> None:
@@ -110,7 +185,8 @@ def test_what_the_program_wrote_is_set_as_its_output() -> None:
 
 def test_a_cause_that_findings_share_is_said_once() -> None:
     finding, where, again, why = RACE[2:]
-    both = [*RACE[:2], finding, where, again, why, finding, where, why]
+    other = finding.replace("race on", "a second race on")
+    both = [*RACE[:2], finding, where, again, why, other, where, why]
     shown = layout(both, "p12", "en")
     first, _, last = shown.partition('<div class="finding">')
     assert first.count('<div class="finding joined">') == 1
@@ -131,7 +207,28 @@ def test_advice_that_findings_share_is_said_once_although_their_causes_differ() 
         lines += ["    try: a barrier"]
     shown = layout(lines, "p12", "en")
     assert (shown.count("<dt>why:</dt>"), shown.count("<dt>try:</dt>")) == (3, 1)
-    assert shown.index("Cause 3") < shown.index("For all 3:") < shown.index("A barrier")
+    assert shown.index("Cause 3") < shown.index("For all three:") < shown.index("A barrier")
+
+
+def _text(html: str) -> str:
+    return unescape(re.sub(r"<[^>]+>", " ", html))
+
+
+def _lists(html: str) -> list[list[str]]:
+    """The values of what varies in merged findings, places with their files."""
+    every = (re.sub(r"</?code>", "", found[0]).split(" / ") for found in LIST.finditer(html))
+    return [
+        [first, *(f"{file}:{other}" if colon else other for other in others)]
+        for first, *others in every
+        for file, colon, _ in [first.partition(":")]
+    ]
+
+
+def _readings(html: str) -> Iterator[str]:
+    """The page with each combination of these values."""
+    for chosen in product(*_lists(html)):
+        values = iter(chosen)
+        yield LIST.sub(lambda _, values=values: next(values), html)  # type: ignore[misc]
 
 
 def _letters(text: str) -> str:

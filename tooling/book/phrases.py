@@ -62,6 +62,7 @@ PHRASES = {
     "stub-code": Text("Code to complete"),
     "stub-given": Text("This code is complete. Run it, and compare it with the others."),
     "stub-outputs": Text("Result:"),
+    "line": Text("line {first}"),
     "lines": Text("lines {first}–{last}"),
     "changed-lines": Text("changed"),
     "named-lines": Text("named below"),
@@ -71,7 +72,11 @@ PHRASES = {
     "solved": Text("solved"),
     "more-findings": Text("{count} more findings"),
     "for-both": Text("For both:"),
-    "for-all": Text("For all {count}:"),
+    "for-all": Text("For all {number}:"),
+    # Several findings of the judge that differ in their places alone; {label} is `error`.
+    "findings": Text("{count} × {label}:"),
+    # Above the output of a program that works on less data on the simulated GPU.
+    "printed-simulated": Text("printed on the simulated GPU"),
     "replay-solution": Text("Step through the solution"),
     "replay-run": Text("Step through this run"),
     "replay-wrong": Text("Step through a wrong answer"),
@@ -113,6 +118,17 @@ PHRASES = {
     ),
     "banner-unknown": Text("The state of this translation could not be checked. It may differ from {link}."),
 }
+
+NUMBERS = {
+    3: Text("three", context="findings"),
+    4: Text("four", context="findings"),
+    5: Text("five", context="findings"),
+    6: Text("six", context="findings"),
+    7: Text("seven", context="findings"),
+    8: Text("eight", context="findings"),
+    9: Text("nine", context="findings"),
+}
+"""Numbers in a sentence as words."""
 
 PART_TITLES = {
     "I": Text("Part I: First kernels"),

@@ -22,6 +22,7 @@ from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program
 from tooling.project import Project
 from tooling.state_file import encoded, read_json
+from tooling.targets.probing import SIMULATED
 
 STATES = ("unsolved", "solved")
 _LONG_COUNT = 8  # runs of this many lines that differ in a counter alone are folded
@@ -104,7 +105,10 @@ def save(path: Path, recording: Recording) -> None:
 
 
 def output(page: PageContext, words: Words) -> str:
-    """`{{#output PROGRAM [FLAGS] unsolved|solved}}`: what each version of the page printed, in a fence."""
+    """`{{#output PROGRAM [FLAGS] unsolved|solved}}`: what each version of the page printed, in a fence.
+
+    Where a program works on less data on the simulated GPU, and was recorded there, the fence says so.
+    """
     selection, state = parse_words(page, words)
     project = page.puzzle_index.project
 
@@ -113,7 +117,9 @@ def output(page: PageContext, words: Words) -> str:
         if not path.is_file():  # a rule of the check; the named version has to be recorded
             path = recording_path(project, selection, state)
         recording = load(path)
-        return "```text\n" + "\n".join(fold(recording.lines)) + "\n```\n"
+        simulated = version.mode.scaled and recording.target == SIMULATED.device
+        kind = "text,simulated" if simulated else "text"
+        return f"```{kind}\n" + "\n".join(fold(recording.lines)) + "\n```\n"
 
     return each_version(page, selection, fence)
 

@@ -70,7 +70,7 @@ def _contradictions(shown: Shown, recording: recordings.Recording) -> Iterator[s
         yield "the unsolved program reports success"
     if shown.state == "solved" and recording.exit_status != 0:
         yield f"the solved program ended with status {recording.exit_status}"
-    if shown.judged_in and recording.exit_status == 0:
+    if shown.judged_in and shown.state != "solved" and recording.exit_status == 0:
         yield "the judge accepts this wrong answer"
     if not recording.lines:
         yield "the program printed nothing"

@@ -41,7 +41,7 @@ def outdated_sentences(lines: Sequence[str], language: str, authored: Iterable[P
 @cache
 def _pattern(language: str) -> re.Pattern[str]:
     sentences = _shown(one for one in every_sentence(language) if len(_FIELD.sub("", one)) >= _SHORTEST)
-    return re.compile(f"{_LABELS}(?:{'|'.join(map(_expression, sentences))})(?: \\([^()]*\\))?:?")
+    return re.compile(f"{_LABELS}(?:{'|'.join(map(_expression, sentences))})(?: {{1,2}}\\([^()]*\\))?:?")
 
 
 def _expression(sentence: str) -> str:

@@ -9,16 +9,42 @@ from itertools import groupby
 from pathlib import PurePath
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tooling.book.directives.captions import CLOSING, NAMED, OPENING, REMOVED, is_mark, ranges
 from tooling.catalog.catalogue import Selection
 from tooling.mdbook.includes import Kind, take
 
-_CONTEXT = 2  # lines before and after a change
-_GAP = 4  # lines from one that is shown to the next one, up to which those between them are shown as well
+_GAP = 3  # lines from one that is shown to the next one, up to which those between them are shown as well
+_MOST = 16  # rows of an excerpt; with more, less is shown around the lines that it is about
 _ALIKE = 0.6  # similarity above which a line counts as the changed form of another one
 _FUNCTION = re.compile(r"^def .*\n(?:(?![\w@#]).*\n)*", re.MULTILINE)  # up to the next declaration
 _NO_STATEMENT = ["pass"]  # what a wrong answer has where the solution has a statement
+
+
+class Detail(Struct, frozen=True):
+    """How much is shown around the lines that an excerpt is about.
+
+    Attributes:
+        context: lines before and after a change.
+        whole: statements and comments are shown to their ends.
+        heads: of the enclosing blocks, outwards.
+        short: of a statement that is left out, the first line and the end stand in one row.
+    """
+
+    context: int
+    whole: bool = False
+    heads: int | None = None
+    short: bool = False
+
+
+_DETAILS = (
+    Detail(context=2, whole=True),
+    Detail(context=2),
+    Detail(context=1),
+    Detail(context=0, heads=1, short=True),
+)
+"""Of these, the first whose excerpt is short enough is taken, or else the last."""
 
 
 class Line(Struct, frozen=True):
@@ -52,19 +78,36 @@ def changed_code(
     kernel = _numbers(wrong[name], selection.mode.anchors.get(selection.program.name, ()))
     about = kernel | _called(wrong[name], named)
     every = [line for line in _compared(solution[name], wrong[name]) if not is_mark(f"{line.text}\n")]
-    inside = [line for line in every if line.number in about]
-    lines = inside if any(line.kind != "same" for line in inside) else every
-    shown = [lines[start:stop] for start, stop in _excerpts(lines, named)]
+    inside = [place for place, line in enumerate(every) if line.number in about]
+    if all(every[place].kind == "same" for place in inside):
+        inside = list(range(len(every)))
+    seams = {place for place in range(1, len(inside)) if inside[place] != inside[place - 1] + 1}
+    shown = _shown([every[place] for place in inside], seams, named)
     numbers = [[line.number for line in part if line.kind != "removed"] for part in shown]
     fence = opening_fence(name, [number for part in numbers for number in (0, *part)][1:])
     code = "\n".join(_marked(part, named) for part in shown)
     return f"{fence}\n{code}```\n\n"
 
 
+def replaced_code(file: str, right: str, wrong: str) -> str:
+    """A code block of the lines of a solution that a wrong answer changes.
+
+    Args:
+        file: of the solution, relative to the checkout.
+    """
+    lines = [line for line in _compared(wrong, right) if line.kind == "wrong"]
+    numbers = [line.number for line in lines]
+    fence = f"```{_language(file)},file:{file}#L{numbers[0]}-L{numbers[-1]}@{ranges(numbers)}"
+    return f"{fence}\n{_marked(lines, ())}```\n"
+
+
 def opening_fence(file: str, numbers: Sequence[int]) -> str:
     """The first line of a block with these lines of a wrong answer; 0 stands for lines that are left out."""
-    language = "python" if file.endswith(".py") else "mojo"
-    return f"```{language},changed,file:{file}#L{numbers[0]}-L{numbers[-1]}@{ranges(numbers)}"
+    return f"```{_language(file)},changed,file:{file}#L{numbers[0]}-L{numbers[-1]}@{ranges(numbers)}"
+
+
+def _language(file: str) -> str:
+    return "python" if file.endswith(".py") else "mojo"
 
 
 def _numbers(text: str, anchors: Sequence[str]) -> frozenset[int]:
@@ -112,7 +155,44 @@ def _alike(line: str, other: str) -> bool:
     return same_start or SequenceMatcher(None, line, other, autojunk=False).ratio() > _ALIKE
 
 
-def _excerpts(lines: Sequence[Line], named: Collection[int]) -> Iterator[tuple[int, int]]:
+def _shown(lines: Sequence[Line], seams: Collection[int], named: Collection[int]) -> list[list[Line]]:
+    """The excerpts of a kernel, without blank lines beside what is left out.
+
+    Args:
+        seams: where lines of the file are left out before one of these lines.
+    """
+    for detail in _DETAILS:
+        excerpts = [lines[start:stop] for start, stop in _excerpts(lines, seams, named, detail)]
+        shown = [_trimmed(list(_shortened(part)) if detail.short else part) for part in excerpts]
+        if sum(map(len, shown)) + len(shown) - 1 <= _MOST:
+            break
+    return shown
+
+
+def _trimmed(lines: Sequence[Line]) -> list[Line]:
+    """The lines without blank ones at their ends."""
+    code = [place for place, line in enumerate(lines) if not _is_blank(line)]
+    return list(lines[code[0] : code[-1] + 1])
+
+
+def _shortened(lines: Sequence[Line]) -> Iterator[Line]:
+    """The lines, each statement that is left out in one of them."""
+    depth = 0
+    first = ""
+    for line in lines:
+        if line.kind != "removed":
+            yield line
+            continue
+        first = first or line.text
+        depth += _brackets(line.text)
+        if depth <= 0:
+            yield line if first == line.text else replace(line, text=f"{first}…{line.text.strip()}")
+            first, depth = "", 0
+
+
+def _excerpts(
+    lines: Sequence[Line], seams: Collection[int], named: Collection[int], detail: Detail
+) -> Iterator[tuple[int, int]]:
     """Where the changed and the named lines are, with lines around the changed ones and the heads of blocks.
 
     Functions are named where the lines belong to several.
@@ -120,18 +200,23 @@ def _excerpts(lines: Sequence[Line], named: Collection[int]) -> Iterator[tuple[i
     statements = _statements(lines)
     shown: set[int] = set()
     for place, line in enumerate(lines):
+        statement = statements[place]
         if line.kind != "same":
-            around = _with_context(lines, place)
-            shown.update(range(statements[around.start].start, statements[around.stop - 1].stop))
+            around = _with_context(lines, place, detail)
+            if detail.whole:
+                around = range(statements[around.start].start, statements[around.stop - 1].stop)
+            shown.update(other for other in around if statements[other].start in around or other >= place)
+        elif line.number in named and not _is_function(line):
+            shown.update(statement if detail.whole else range(statement.start, place + 1))
         elif line.number in named:
-            shown.update([place] if _is_function(line) else statements[place])
+            shown.add(place)
     enclosing = [list(_heads(lines, statements, place)) for place in shown]
     functions = {heads[-1] for heads in enclosing if heads and _is_function(lines[heads[-1]])}
     hidden = functions - shown if len(functions) == 1 else set()
-    shown.update(head for heads in enclosing for head in heads if head not in hidden)
+    shown.update(head for heads in enclosing for head in heads[: detail.heads] if head not in hidden)
     first = last = min(shown)
     for place in sorted(shown):
-        if place - last > _GAP:
+        if place - last > _GAP or any(last < seam <= place for seam in seams):
             yield first, last + 1
             first = place
         last = place
@@ -143,7 +228,7 @@ def _statements(lines: Sequence[Line]) -> list[range]:
     statements: list[range] = []
     start = depth = 0
     for place, line in enumerate(lines):
-        depth += _brackets(line)
+        depth += 0 if line.kind == "removed" or _is_comment(line) else _brackets(line.text)
         if depth <= 0:
             statements += [range(start, place + 1)] * (place + 1 - start)
             start, depth = place + 1, 0
@@ -177,10 +262,10 @@ def _indent(line: Line) -> int:
     return len(line.text) - len(line.text.lstrip())
 
 
-def _with_context(lines: Sequence[Line], place: int) -> range:
-    """A line with those around it: whole comments, none of them at the end, and no part of another block."""
-    start, stop = max(0, place - _CONTEXT), min(len(lines), place + 1 + _CONTEXT)
-    while start and _is_comment(lines[start]) and _is_comment(lines[start - 1]):
+def _with_context(lines: Sequence[Line], place: int, detail: Detail) -> range:
+    """A line with those around it: no comment at the end, and no part of another block."""
+    start, stop = max(0, place - detail.context), min(len(lines), place + 1 + detail.context)
+    while detail.whole and _goes_on(lines, start):
         start -= 1
     while stop - 1 > place and (
         _is_comment(lines[stop - 1]) or _is_blank(lines[stop - 1]) or lines[stop - 1].text.endswith(":")
@@ -191,16 +276,19 @@ def _with_context(lines: Sequence[Line], place: int) -> range:
     beside = inner[-1] + 1 if inner else start
     if any(line.kind != "removed" for line in lines[beside:stop]):
         start = beside
-    while start < place and _is_blank(lines[start]):
+    while start < place and (_is_blank(lines[start]) or _goes_on(lines, start)):
         start += 1
     return range(start, stop)
 
 
-def _brackets(line: Line) -> int:
-    """How many more brackets it opens than it closes; those of a line that is not there do not count."""
-    if line.kind == "removed" or _is_comment(line):
-        return 0
-    return sum((letter in "([{") - (letter in ")]}") for letter in line.text)
+def _goes_on(lines: Sequence[Line], place: int) -> bool:
+    """Whether a line is a part of a comment that begins above it."""
+    return place > 0 and _is_comment(lines[place]) and _is_comment(lines[place - 1])
+
+
+def _brackets(text: str) -> int:
+    """How many more brackets it opens than it closes."""
+    return sum((letter in "([{") - (letter in ")]}") for letter in text)
 
 
 def _is_comment(line: Line) -> bool:

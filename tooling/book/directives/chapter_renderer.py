@@ -57,6 +57,7 @@ DIRECTIVES: dict[str, Renderer] = {
     "output": recordings.output,
     "verdict": verdicts.verdict,
     "wrong": verdicts.wrong_code,
+    "corrected": verdicts.corrected_code,
     "demo": demos.demo,
     "times": measurements.times,
     "sizes": measurements.sizes,

@@ -104,8 +104,10 @@ def _shown(page: PageContext, directive: Directive) -> Iterator[Shown]:
             yield Shown(version, state, recordings.recording_path(project, version, state))
     if directive.name == "verdict":
         selection, state = verdicts.parse_words(page, words)
-        path = verdicts.verdict_path(project, selection, state, page.language)
-        yield Shown(selection, state, path, page.language)
+        solved = state == "solved"
+        for version in versions(page, selection).values() if solved else (selection,):
+            path = verdicts.verdict_path(project, version, state, page.language)
+            yield Shown(version, state, path, page.language)
     if directive.name == "replay":
         selection, state = replays.parse_words(page, words)
         yield Shown(selection, state, replays.replay_path(project, selection, state), replay=True)

@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from html import escape
-from itertools import takewhile
+from itertools import groupby, takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tooling.book.phrases import say
+from tooling.book.phrases import NUMBERS, say
 
 _LABEL = re.compile(r"([^\s:][^:]{0,14}): +(?=\S)")  # such as `why:`
 _KIND = re.compile(r"\[(\w+)\] ")  # of a finding, such as `[races]`
@@ -42,6 +42,9 @@ _MARGIN = 2  # columns by which what belongs to a line is indented further
 _FINDING = '<div class="finding'
 _UNCOUNTED = '"judged-detail">…'  # how many more the judge has left out
 _MANY, _SHOWN = 3, 2  # findings from which on they are folded, and those that are shown then
+_PASSED = "✅"
+_VARYING = re.compile(rf"{PLACE}|#\d+|(?:(?<=argument )|(?<=인자 ))\d+")
+"""What findings of one kind may differ in: a place, a buffer, or an argument of the kernel."""
 
 
 class Line(Struct, frozen=True):
@@ -58,22 +61,44 @@ class Line(Struct, frozen=True):
     texts: tuple[str, ...]
 
 
+class Finding(Struct, frozen=True):
+    """A finding, or several that say the same of different places.
+
+    Attributes:
+        head: what was found.
+        places: where, for each of them; none if the judge knows no place.
+        facts: what is true of all of them.
+        count: how many they are.
+    """
+
+    head: Line
+    places: tuple[Line, ...]
+    facts: tuple[Line, ...]
+    count: int = 1
+
+
 def layout(lines: Sequence[str], command: str, language: str) -> str:
     """The verdict on a command as HTML without empty lines, which would end an HTML block of Markdown.
 
-    What findings in a row share, such as the cause, follows the last one, marked as true of all of them.
-    Of many findings, all but two are folded.
+    Findings in a row that differ in their places alone are one; what others share, such as the cause, follows
+    the last one, marked as true of all of them. Of many findings, all but two are folded.
     """
     from tooling.reports.console import stderr_title  # noqa: PLC0415 - few pages show verdicts
 
     title, *rest = lines
     title = title.replace(command, f"`{command}`", 1)
     start = next((n for n, line in enumerate(rest) if line.strip() == stderr_title(language)), len(rest))
-    judged, printed = rest[:start], rest[start:]
-    body = "\n".join((*_folded(list(_sections(_parsed(judged), language)), language), *_stderr(printed)))
-    return (
-        f'<div class="judged">\n<p class="judged-title">{_words(title)}</p>\n'
-        f'<div class="judged-body">\n{body}\n</div>\n</div>\n'
+    parts = list(_parts(_parsed(rest[:start])))
+    counts = [finding.count for _, findings in parts for finding in findings]
+    sections = _folded(list(_sections(parts, language)), counts, language)
+    body = "\n".join((*sections, *_stderr(rest[start:])))
+    return "\n".join(
+        (
+            f'<div class="judged{" passed" if title.startswith(_PASSED) else ""}">',
+            f'<p class="judged-title">{_with_aside(title)}</p>',
+            *([f'<div class="judged-body">\n{body}\n</div>'] if body else []),
+            "</div>\n",
+        )
     )
 
 
@@ -89,13 +114,17 @@ def _stderr(lines: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _folded(sections: Sequence[str], language: str) -> list[str]:
-    """The sections, with the later ones of many findings in one that is closed."""
+def _folded(sections: Sequence[str], counts: Sequence[int], language: str) -> list[str]:
+    """The sections, with the later ones of many findings in one that is closed.
+
+    Args:
+        counts: how many findings each section with findings has.
+    """
     findings = [place for place, section in enumerate(sections) if section.startswith(_FINDING)]
     if len(findings) <= _MANY:
         return list(sections)
     hidden = findings[_SHOWN:]
-    summary = escape(say("more-findings", language, count=len(hidden)))
+    summary = escape(say("more-findings", language, count=sum(counts[_SHOWN:])))
     after = hidden[-1] + 1
     if after < len(sections) and _UNCOUNTED in sections[after]:
         hidden.append(after)
@@ -120,30 +149,13 @@ def _parsed(lines: Iterable[str]) -> list[Line]:
     return found
 
 
-def _sections(lines: Sequence[Line], language: str) -> Iterator[str]:
-    """Statements, findings with their facts, and tables of values, in the order of the judge."""
-    start = 0
-    folds = sum(map(_is_finding, lines)) > _MANY
-    while start < len(lines):
-        line, following = lines[start], lines[start + 1 :]
-        if _is_finding(line):
-            findings = list(_findings_in_a_row(lines[start:]))
-            inside = lines[start + 1 : start + sum(map(len, findings))]
-            shown = _SHOWN if folds else len(findings)
-            yield from _grouped(findings[:shown], language)
-            yield from _grouped(findings[shown:], language)
-        elif line.label:
-            inside = tuple(takewhile(lambda each: each.label and not _is_finding(each), following))
-            yield _facts((line, *inside))
-        elif following and _ROW.fullmatch(following[0].texts[0]):
-            inside = tuple(takewhile(_is_row, following))
-            yield _table(line, inside)
-        else:
-            inside = ()
-            kind = "judged-cause" if line.indent == _MARGIN else "judged-detail"
-            text = _ASIDE.sub(r' <span class="aside">\1</span>', _words(_capital(line.texts[0])))
-            yield f'<p class="{kind}">{text}</p>'
-        start += 1 + len(inside)
+def _parts(lines: Sequence[Line]) -> Iterator[tuple[Sequence[Line], Sequence[Finding]]]:
+    """The lines up to the next findings, and these, those of one kind merged."""
+    while lines:
+        before = list(takewhile(lambda line: not _is_finding(line), lines))
+        found = list(_findings_in_a_row(lines[len(before) :]))
+        yield before, [_merged(list(same)) for _, same in groupby(found, _kind_of)]
+        lines = lines[len(before) + sum(map(len, found)) :]
 
 
 def _findings_in_a_row(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
@@ -154,7 +166,81 @@ def _findings_in_a_row(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
         lines = lines[count:]
 
 
-def _grouped(findings: Sequence[Sequence[Line]], language: str) -> Iterator[str]:
+def _kind_of(finding: Sequence[Line]) -> list[tuple[str, str]]:
+    """What findings that differ in their places alone have in common."""
+    head, *facts = finding
+    return [
+        (line.label, "" if line in facts[:1] else _VARYING.sub("", " ".join(line.texts)))
+        for line in (head, *facts)
+    ]
+
+
+def _merged(findings: Sequence[Sequence[Line]]) -> Finding:
+    """Findings of one kind as one; a sentence that names different places names all of them."""
+    head, *facts = (
+        replace(same[0], texts=tuple(map(_merged_text, zip(*(line.texts for line in same), strict=True))))
+        for same in zip(*((finding[0], *finding[2:]) for finding in findings), strict=True)
+    )
+    places = tuple(place for finding in findings for place in finding[1:2])
+    return Finding(head, places, tuple(facts), len(findings))
+
+
+def _merged_text(texts: Sequence[str]) -> str:
+    """A text of several findings, with all the values of what varies in it."""
+    values = zip(*map(_VARYING.findall, texts), strict=True)
+    listed = iter([_listed(list(dict.fromkeys(each))) for each in values])
+    return _VARYING.sub(lambda _: next(listed), texts[0])
+
+
+def _listed(values: Sequence[str]) -> str:
+    """Different values; of places in one file, only the first one names it."""
+    file = values[0].partition(":")[0] + ":"
+    others = (f"`{value.removeprefix(file)}`" if value.startswith(file) else value for value in values[1:])
+    return " / ".join((values[0], *others))
+
+
+def _sections(parts: Sequence[tuple[Sequence[Line], Sequence[Finding]]], language: str) -> Iterator[str]:
+    """Statements, findings with their facts, and tables of values, in the order of the judge."""
+    folds = sum(len(findings) for _, findings in parts) > _MANY
+    for lines, findings in parts:
+        yield from _statements(lines)
+        shown = _SHOWN if folds else len(findings)
+        yield from _grouped(findings[:shown], language)
+        yield from _grouped(findings[shown:], language)
+
+
+def _statements(lines: Sequence[Line]) -> Iterator[str]:
+    """What is not a finding."""
+    while lines:
+        line, following = lines[0], lines[1:]
+        facts = list(takewhile(_has_label, lines))
+        rows = list(takewhile(_is_row, following[1:]))
+        if facts:
+            yield _facts(facts)
+            lines = lines[len(facts) :]
+        elif rows:
+            facts = list(takewhile(_has_label, following[1 + len(rows) :]))
+            yield _values(line, _table(following[0], rows), facts)
+            lines = following[1 + len(rows) + len(facts) :]
+        else:
+            yield _statement(line)
+            lines = following
+
+
+def _statement(line: Line) -> str:
+    kind = "judged-cause" if line.indent == _MARGIN else "judged-detail"
+    return f'<p class="{kind}">{_with_aside(_capital(line.texts[0]))}</p>'
+
+
+def _values(title: Line, table: str, facts: Sequence[Line]) -> str:
+    """A table of values below its title, and at its right what the judge says of them."""
+    values = f"{_statement(title)}\n{table}"
+    if not facts:
+        return values
+    return f'<div class="judged-values">\n<div>\n{values}\n</div>\n{_facts(facts)}\n</div>'
+
+
+def _grouped(findings: Sequence[Finding], language: str) -> Iterator[str]:
     """Findings in a row; the last facts, if several findings share them, stand once below these."""
     while findings:
         count, shared = 1, 0
@@ -164,21 +250,24 @@ def _grouped(findings: Sequence[Sequence[Line]], language: str) -> Iterator[str]
             count, shared = count + 1, same
         *before, last = findings[:count]
         for finding in before:
-            yield _finding(finding[: len(finding) - shared], joined=True)
-        below = last[len(last) - shared :]
-        yield _finding(last[: len(last) - shared], _shared(below, count, language) if below else "")
+            yield _finding(finding, len(finding.facts) - shared, language, joined=True)
+        own = len(last.facts) - shared
+        many = sum(finding.count for finding in findings[:count])
+        below = _shared(last.facts[own:], many, language) if shared else ""
+        yield _finding(last, own, language, below)
         findings = findings[count:]
 
 
-def _same_facts(one: Sequence[Line], other: Sequence[Line]) -> int:
-    """How many facts at the end two findings share; the first fact of each is its place."""
-    facts = zip(reversed(one[2:]), reversed(other[2:]), strict=False)
+def _same_facts(one: Finding, other: Finding) -> int:
+    """How many facts at the end two findings share."""
+    facts = zip(reversed(one.facts), reversed(other.facts), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], facts))
 
 
 def _shared(facts: Iterable[Line], count: int, language: str) -> str:
     """What is true of several findings."""
-    whose = say("for-both" if count == 2 else "for-all", language, count=count)
+    number = NUMBERS.get(count, count)
+    whose = say("for-both" if count == 2 else "for-all", language, number=number)
     return f'<p class="judged-shared">{escape(whose)}</p>\n{_facts(facts)}\n'
 
 
@@ -190,16 +279,29 @@ def _is_finding(line: Line) -> bool:
     return bool(line.label and _KIND.match(line.texts[0]))
 
 
+def _has_label(line: Line) -> bool:
+    return bool(line.label)
+
+
 def _is_row(line: Line) -> bool:
     return bool(_ROW.fullmatch(line.texts[0]) or _REST.fullmatch(line.texts[0]))
 
 
-def _finding(lines: Sequence[Line], below: str = "", *, joined: bool = False) -> str:
-    """A finding with its facts and what stands below them; `joined` to the next one if that goes on."""
-    line, *facts = lines
+def _finding(finding: Finding, shown: int, language: str, below: str = "", *, joined: bool = False) -> str:
+    """A finding with its first facts and what stands below them; `joined` to the next one if that goes on."""
+    line, places = finding.head, finding.places
     kind, text = _KIND.match(line.texts[0])[1], _KIND.sub("", line.texts[0], count=1)  # type: ignore[index]
-    head = f"<p><b>{escape(line.label)}: <span>[{kind}]</span></b> {_words(_capital(text))}</p>"
-    return f'{_FINDING}{" joined" if joined else ""}">\n{head}\n{_facts(facts)}\n{below}</div>'
+    many = finding.count > 1
+    label = say("findings", language, count=finding.count, label=line.label) if many else f"{line.label}:"
+    head = f"<p><b>{escape(label)} <span>[{kind}]</span></b> {_words(_capital(text))}</p>"
+    facts = finding.facts[:shown]
+    if len(places) <= _MANY:
+        body = _facts((*places, *facts))
+    else:
+        summary = escape(say("more-findings", language, count=len(places) - _SHOWN))
+        fold = f"<details>\n<summary>{summary}</summary>\n{_facts(places[_SHOWN:])}\n</details>"
+        body = "\n".join((_facts(places[:_SHOWN]), fold, *([_facts(facts)] if facts else [])))
+    return f'{_FINDING}{" joined" if joined else ""}">\n{head}\n{body}\n{below}</div>'
 
 
 def _facts(lines: Iterable[Line]) -> str:
@@ -227,6 +329,11 @@ def _table(head: Line, rows: Iterable[Line]) -> str:
     )
     lines = "\n".join(f"<tr>{row}</tr>" for row in body)
     return f'<table class="values">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody>\n</table>'
+
+
+def _with_aside(text: str) -> str:
+    """The text as HTML, with what is in brackets at its end set apart."""
+    return _ASIDE.sub(r' <span class="aside">\1</span>', _words(text))
 
 
 def _capital(text: str) -> str:

@@ -1,6 +1,6 @@
 """Verdicts of the judge: recorded like outputs, in every language, shown as a reader sees them.
 
-The answer is the unsolved problem file, or one of the wrong answers in `tests/mutants/`.
+The answer is the unsolved problem file, the solution, or one of the wrong answers in `tests/mutants/`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from tooling.book import recordings
 from tooling.book.directives import verdict_layout
 from tooling.book.directives.captions import OPENING, is_mark, mark_written
-from tooling.book.directives.changes import changed_code, opening_fence
+from tooling.book.directives.changes import changed_code, opening_fence, replaced_code
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.recordings import Recording
+from tooling.book.variants import each_version
 from tooling.catalog.catalogue import Selection
 from tooling.mdbook.includes import Kind, take
 from tooling.project import Project
@@ -24,13 +25,14 @@ from tooling.project import Project
 if TYPE_CHECKING:
     from tooling.catalog.mutants import Mutant
 
-_UNSOLVED = "unsolved"
+_UNSOLVED, _SOLVED = recordings.STATES
 _MACHINES_OWN = (
     (re.compile(r"\S*/(?=[\w.]+\.(?:mojo|py):)"), ""),  # where the file is
     (
         re.compile(r"\bmojo_pkg:[0-9a-f]{8}(?![0-9a-f])"),
         "mojo_pkg:…",
     ),  # a kernel of a graph: a hash of that, too
+    (re.compile(r"; \d+\.\d s\)$"), ")"),  # how long a run took that passed
 )
 """Text of a verdict that depends on the machine, and its replacement in a page."""
 _FUNCTIONS = re.compile(r"\A(?s:.*?)^(?=def )", re.MULTILINE)
@@ -41,15 +43,23 @@ _TIME_LIMIT = 300.0  # seconds, however busy the machine is that records
 
 
 def verdict(page: PageContext, words: Words) -> str:
-    """`{{#verdict PROGRAM [FLAGS] unsolved|MUTANT}}`: what `tooling run` says of that answer.
+    """`{{#verdict PROGRAM [FLAGS] unsolved|solved|MUTANT}}`: what `tooling run` says of that answer.
 
-    What the wrong answer changes is above it, unless the page shows its code by `{{#wrong}}`.
+    What the wrong answer changes is above it, unless the page shows its code by `{{#wrong}}`. The verdict on
+    the solution is shown in every version that the page shows.
     """
     project = page.puzzle_index.project
     selection, name = _split_words(page, words)
+
+    def judge(version: Selection) -> str:
+        recording = recordings.load(verdict_path(project, version, name, page.language))
+        return verdict_layout.layout(recording.lines, recording.command, page.language)
+
+    if name == _SOLVED:
+        return each_version(page, selection, judge)
     mutant = find_mutant(project, selection, name) if name != _UNSOLVED else None
     recording = recordings.load(verdict_path(project, selection, name, page.language))
-    judged = verdict_layout.layout(recording.lines, recording.command, page.language)
+    judged = judge(selection)
     if mutant is None or f"{{{{#wrong {' '.join(words)} " in page.text:
         return judged
     right = {file.name: file.solution.read_text("utf-8") for file in selection.program.sources}
@@ -64,7 +74,7 @@ def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
         BookError: there is no such answer.
     """
     selection, answer = _split_words(page, words)
-    if answer != _UNSOLVED:
+    if answer not in recordings.STATES:
         find_mutant(page.puzzle_index.project, selection, answer)
     return selection, answer
 
@@ -74,7 +84,7 @@ def _split_words(page: PageContext, words: Words) -> tuple[Selection, str]:
     if not command:
         raise BookError(
             f"{{{{#verdict {answer}}}}} does not say which answer",
-            hint="end it with `unsolved` or the name of a mutant",
+            hint="end it with `unsolved`, `solved` or the name of a mutant",
         )
     return page.puzzle_index.selection(command[0], command[1:]), answer
 
@@ -91,7 +101,7 @@ def find_mutant(project: Project, selection: Selection, name: str) -> Mutant:
     for mutant in every:
         if mutant.name == name:
             return mutant
-    known = ", ".join(("unsolved", *(mutant.name for mutant in every)))
+    known = ", ".join((*recordings.STATES, *(mutant.name for mutant in every)))
     raise BookError(f"{selection.puzzle.id} has no answer `{name}`", hint=f"one of: {known}")
 
 
@@ -103,9 +113,10 @@ def verdict_path(project: Project, selection: Selection, answer: str, language: 
 
 def answer(project: Project, selection: Selection, name: str) -> dict[str, str]:
     """The files of the program that is judged, by name, the main one first."""
-    if name == _UNSOLVED:
-        sources = selection.program.sources
-        return {source.name: source.problem.read_text(encoding="utf-8") for source in sources}
+    if name in recordings.STATES:
+        files = recordings.program_files(selection.program, name)
+        names = (source.name for source in selection.program.sources)
+        return {name: file.read_text(encoding="utf-8") for name, file in zip(names, files, strict=True)}
     return find_mutant(project, selection, name).sources(selection.program)
 
 
@@ -129,6 +140,18 @@ def wrong_code(page: PageContext, words: Words) -> str:
     raise BookError(f"the answer `{name}` has no anchor `{anchor}`", hint="name one of its solution file")
 
 
+def corrected_code(page: PageContext, words: Words) -> str:
+    """`{{#corrected PROGRAM [FLAGS] MUTANT}}`: the lines of the solution that a wrong answer changes."""
+    project = page.puzzle_index.project
+    selection, name = parse_words(page, words)
+    wrong = answer(project, selection, name)
+    file, right = next(
+        each for each in answer(project, selection, _SOLVED).items() if each[1] != wrong[each[0]]
+    )
+    source = selection.program.solution.parent / file
+    return replaced_code(source.relative_to(project.root).as_posix(), right, wrong[file])
+
+
 def record(project: Project, selection: Selection, name: str, language: str, target: str) -> Recording:
     """Builds and judges an answer.
 
@@ -146,7 +169,10 @@ def record(project: Project, selection: Selection, name: str, language: str, tar
 
     toolchain, cache = find_toolchain(), usable_cache()
     files, program = answer(project, selection, name), selection.program
-    source = program.problem if name == _UNSOLVED else cache.store_program(program.solution, files)
+    if name in recordings.STATES:
+        source, *_ = recordings.program_files(program, name)
+    else:
+        source = cache.store_program(program.solution, files)
     # Judged as a solution: the line that offers hints depends on how the reader called the tool.
     choice = choose(selection, target)
     trial = Trial(selection, choice, source, solution=True, language=language, time_limit=_TIME_LIMIT)

@@ -84,6 +84,7 @@ _TYPED = re.compile(
 _SHELLS = ("bash", "console", "sh")
 _COMMAND = re.compile(r"^.+\n?", re.MULTILINE)
 _CHANGED = " changed"  # a class of the code of a wrong answer
+_SIMULATED = " simulated"  # of an output that a real GPU does not print
 _KEYS = ((OPENING, "", "changed-lines"), (REMOVED, "−", "removed-lines"), (NAMED, "▸", "named-lines"))
 """The marks of lines of a wrong answer, each with its sign and its phrase; a bar has no sign."""
 _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
@@ -91,7 +92,7 @@ _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
 _EMPTY = re.compile(r"<span[^>]*>\n</span>")
 _GAP = '<span class="gap"></span>'
-"""Between lines whose numbers do not follow each other, because marks between them are not shown."""
+"""Between lines whose numbers do not follow each other, because marks for teaching are between them."""
 
 
 @lru_cache(maxsize=4096)  # both editions show the same code
@@ -148,13 +149,17 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
         code = _LONG.sub(_wrapped, code)
     if language == "text":
         code = _TYPED.sub(_typed, code)
+    if _SIMULATED in classes:
+        classes = classes.replace(_SIMULATED, "")
+        label = f'<span class="printed-on">{escape(say("printed-simulated", edition))}</span>'
+        opening = opening.replace("<code", f"{label}<code")
     shown = f"{opening}{_FILE.sub('', classes)}{middle}{code}{closing}"
     if file is None:
         return shown + (block["after"] or "")
     first, last = int(file["first"]), max(numbers, default=int(file["last"]))
     address = f"{repository}/blob/main/{file['file']}"
     after = "" if f'"{address}"' in (block["after"] or f'"{address}"') else block["after"]
-    lines_shown = say("lines", edition, first=first, last=last)
+    lines_shown = say("line" if first == last else "lines", edition, first=first, last=last)
     kind, name = "code", f'<a class="filename" href="{address}#L{first}-L{last}">{file["file"]}</a>'
     if _CHANGED in classes:  # in no file of the repository
         kind, name = "code changed", f'<span class="filename">{file["file"]}</span>'
@@ -199,21 +204,28 @@ def _lines(code: Iterable[str], numbers: Iterable[int]) -> str:
         if _MARK.fullmatch(line):
             shown.append(f"{line}\n")
             continue
-        if REMOVED in line:
-            shown.append(_line(line, "−"))
-            continue
-        number = next(left, None)
+        number = None if REMOVED in line else next(left, None)
         if number == 0:
-            if shown and _EMPTY.fullmatch(shown[-1]):
+            while shown and _EMPTY.fullmatch(shown[-1]):
                 shown.pop()
-            shown.append(_line("", "⋮"))
             gap = True
-        elif line or not gap:
-            if not gap and None not in (before, number) and number != before + 1:  # type: ignore[operator]
-                shown.append(_GAP)
-            shown.append(_line(line, number))
-            before, gap = number, False
+            continue
+        if gap and not line:
+            continue
+        if gap:
+            shown.append(_left_out(line))
+        elif None not in (before, number) and number != before + 1:  # type: ignore[operator]
+            shown.append(_GAP)
+        shown.append(_line(line, "−" if REMOVED in line else number))
+        before, gap = number, False
     return "".join(shown)
+
+
+def _left_out(following: str) -> str:
+    """The row in place of lines that are left out, with a mark where the line after them begins."""
+    indent = len(following) - len(following.lstrip(" "))
+    style = f' style="--indent:{indent}"' if indent else ""
+    return f'<span class="line" data-line="⋮"><span class="left-out"{style}></span>\n</span>'
 
 
 def _line(line: str, number: int | str | None) -> str:
