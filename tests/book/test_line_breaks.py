@@ -29,18 +29,19 @@ from tooling.book.site.typography.line_breaks import keep_together
         (f"<code>{'x' * 40}</code>", f"<code>{'x' * 40}</code>"),
         (
             "<code>uv run tooling profile p05 --solution</code>을",
-            '<code><span class="short">uv run</span> <span class="short">tooling profile p05</span>'
+            '<code><span class="medium"><span class="short">uv run</span> '
+            '<span class="short">tooling profile p05</span></span>'
             ' <span class="short">--solution</span></code>\u2060을',
         ),
         (
             "<code>uv run tooling next</code>",
-            '<code class="medium"><span class="short">uv run</span> '
-            '<span class="short">tooling next</span></code>',
+            '<code class="medium"><span class="medium"><span class="short">uv run</span> '
+            '<span class="short">tooling next</span></span></code>',
         ),
         (
             "<code>uv run tooling profile p16_tile_tensor --target nvidia</code>",
-            '<code><span class="short">uv run</span> '
-            '<span class="medium">tooling profile p16_tile_tensor</span>'
+            '<code><span class="medium"><span class="short">uv run</span> '
+            '<span class="medium">tooling profile p16_tile_tensor</span></span>'
             ' <span class="short">--target nvidia</span></code>',
         ),
         (

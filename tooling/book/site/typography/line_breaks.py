@@ -15,6 +15,8 @@ _PARTS = re.compile(
     r"|(?<=\s)\w+\[[^\[\]<>]+\](?=</code>)"
 )
 """What stays in one line of longer code: a command with its program, an option with its value, `a[i]`."""
+_COMMAND = re.compile(r'<span class="short">uv run</span> <span class="\w+">tooling [^<]*</span>')
+"""The start of a longer command, which stays in one line on wider screens."""
 _PUZZLE = re.compile(r"<a (?=[^>]*>(?:[Pp]uzzle|퍼즐) \d+</a>)")
 _EQUATION = re.compile(
     r"(</code>|</em>) ([=%<>≤×−+-]) (?=<code|<em>|\d)|(?<=</em>) (mod) (?=\d)|(\d) ([=%×]) (?=<code|<em>)"
@@ -60,6 +62,7 @@ def keep_together(html: str) -> str:
 
 def _broken_between_parts(code: re.Match[str]) -> str:
     parts = _PARTS.sub(lambda part: f'<span class="{_size(part[0])}">{part[0]}</span>', code[0])
+    parts = _COMMAND.sub(r'<span class="medium">\g<0></span>', parts)
     return parts.replace("<code>", '<code class="medium">', 1) if len(code[1]) <= _MEDIUM else parts
 
 
