@@ -23,7 +23,7 @@ from tooling.text import Text
 
 _HEADING = 30
 _GAP, _TELEPHONE_GAP = 22, 14
-_BELOW_MAP = 7  # pixels of a map below what it shows
+_BELOW_MAP = 6  # pixels of a map below what it shows
 _SWATCH = 15  # the side of a box in a legend
 _PAGE = 704  # pixels of a line of text
 _BOOK = Form(
