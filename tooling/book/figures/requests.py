@@ -50,7 +50,7 @@ _PAGE_ABOVE = replace(
 )
 _PAGE_BANKS = replace(_BOOK, every=4)
 _TELEPHONE_WORDS = replace(_PAGE_ABOVE, line=16, room=Room(before_note=9, after_note=5, after_row=8))
-_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=51, line=16)
+_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=48, line=16)
 _FOLD_WORDS = replace(_PAGE_WORDS, left=40, sectors_apart=12)
 _TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, most_rows=3)
 _TELEPHONE_FOLD_BANKS = replace(_TELEPHONE_BANKS, cell=16)
