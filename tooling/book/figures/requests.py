@@ -23,7 +23,7 @@ from tooling.text import Text
 
 _HEADING = 30
 _GAP, _TELEPHONE_GAP = 22, 14
-_BELOW_MAP = 7  # pixels of a map below what it shows
+_BELOW_MAP = 6  # pixels of a map below what it shows
 _SWATCH = 15  # the side of a box in a legend
 _PAGE = 704  # pixels of a line of text
 _BOOK = Form(
@@ -50,9 +50,9 @@ _PAGE_ABOVE = replace(
 )
 _PAGE_BANKS = replace(_BOOK, every=4)
 _TELEPHONE_WORDS = replace(
-    _PAGE_ABOVE, line=16, sectors_apart=18, room=Room(before_note=9, after_note=5, after_row=8)
+    _PAGE_ABOVE, line=16, sectors_apart=15, room=Room(before_note=9, after_note=5, after_row=8)
 )
-_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=51, line=16)
+_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=48, line=16)
 _FOLD_WORDS = replace(_PAGE_WORDS, left=40, sectors_apart=12)
 _TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, sectors_apart=10, most_rows=3)
 _TELEPHONE_FOLD_BANKS = replace(_TELEPHONE_BANKS, cell=16)
