@@ -34,9 +34,9 @@ _PAGE_ABOVE = replace(
 )
 _PAGE_BANKS = replace(_BOOK, left=62, every=4)
 _TELEPHONE_WORDS = replace(
-    _PAGE_ABOVE, cell=21, line=16, gap=11, room=Room(before_note=9, after_note=5, after_row=8)
+    _PAGE_ABOVE, cell=21, line=16, gap=9, room=Room(before_note=9, after_note=5, after_row=8)
 )
-_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=50, line=16, inset_down=0.5)
+_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=48, line=16, inset_down=0.5)
 _FOLD_WORDS = replace(_PAGE_WORDS, left=40)
 _TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, gap=8, most_rows=3)
 _TELEPHONE_FOLD_BANKS = replace(_TELEPHONE_BANKS, cell=16, left=44)
