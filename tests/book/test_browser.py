@@ -183,9 +183,7 @@ def test_causes_are_at_the_right_of_values_where_both_have_room(page: Any, addre
     page.goto(f"{address}{path}.html")
 
     def boxes() -> tuple[dict[str, float], dict[str, float]]:
-        return tuple(
-            page.locator(f".judged-values > {part}").first.bounding_box() for part in ("div", "dl")
-        )
+        return tuple(page.locator(f".judged-values > {part}").first.bounding_box() for part in ("div", "dl"))
 
     for width in (660, 900, 1440):
         page.set_viewport_size({"width": width, "height": 800})
@@ -207,6 +205,10 @@ def test_the_cover_shows_a_right_answer_beside_the_wrong_one(page: Any, address:
     below, above = right.bounding_box(), wrong.bounding_box()
     assert below["x"] > above["x"] + above["width"]
     assert below["y"] + below["height"] == pytest.approx(above["y"] + above["height"], abs=1)
+    for width in (960, 1184):  # stacked below, beside each other from there on
+        page.set_viewport_size({"width": width, "height": 800})
+        code = page.locator(".first-run pre > code")
+        assert code.evaluate_all("all => all.filter(one => one.scrollWidth > one.clientWidth).length") == 0
 
 
 def test_code_wraps_on_a_phone_and_a_line_goes_on_further_in(page: Any, address: str) -> None:
