@@ -51,10 +51,3 @@ def test_every_page_of_a_puzzle_opens_with_its_overview(site: Path) -> None:
         ]
         assert len(opened) == count
         assert [page.stem for page in pages if page not in opened] == ["essentials"]
-
-
-def test_a_title_of_several_puzzles_is_below_the_name_of_the_puzzle(site: Path) -> None:
-    page = (site / "puzzle_12" / "layout_tensor.html").read_text(encoding="utf-8")
-    (title,) = re.findall(r"<h1.*?</h1>", page, re.DOTALL)
-    assert re.sub(r"<svg.*?</svg>|<[^>]+>", "", title) == "Puzzle 12: Dot product Tensors"
-    assert '<span class="variant">Tensors</span>' in title

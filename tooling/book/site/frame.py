@@ -167,15 +167,9 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
 
 
 def _name_page(title: re.Match[str], mark: str, puzzle: re.Match[str] | None, around: SiteContext) -> str:
-    """The title of a puzzle's page below the puzzle's number and name.
-
-    A title that pages of several puzzles have, such as "Tensors", is below the puzzle's name instead.
-    """
+    """The title of a puzzle's page below the puzzle's number and name."""
     start, number, name = title.groups()
     colon = '<span class="visually-hidden">:</span>'
-    if puzzle and sum(entry.title == unescape(name) for entry in around.entries) > 1:
-        variant = f'{puzzle[1]} <span class="variant">{name}</span>'
-        return f'{start}<span class="eyebrow">{mark}{number}{colon}</span> {variant}'
     named = f" · {puzzle[1]}" if puzzle else ""
     return f'{start}<span class="eyebrow">{mark}{number}{named}{colon}</span> {name}'
 

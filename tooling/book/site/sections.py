@@ -8,7 +8,7 @@ from tooling.book.phrases import say
 
 _SECTION = re.compile(r'<h2 id="(?P<id>[^"]+)">(?P<title>.*?)</h2>(?P<body>.*?)(?=<h2 id="|\Z)', re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
-_FACTS = re.compile(r'\s*<div class="table-wrapper">\s*<table class="facts"')
+_FACTS = re.compile(r'(?:(?!<ul|<pre|<h3).)*?<table class="facts"', re.DOTALL)
 
 
 def mark_sections(article: str, language: str) -> str:

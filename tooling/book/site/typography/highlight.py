@@ -41,7 +41,7 @@ def _language(keywords: str) -> re.Pattern[str]:
         |(?P<n>\b(?:0[xb][0-9a-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\b)
         |(?P<k>@\w+|\bout\b(?=\ [a-z_])|\b(?:{keywords})\b(?!\s*=[^=]))
         |(?P<t>\b(?:[A-Z]\w*[a-z]\w*|SIMD|{_words(_MOJO_CONSTANTS)})\b)
-        |(?P<f>(?<=\bdef\ )\w+|\b[a-z_]\w*(?=\s*\(|\[[^\]\n]*\]\())
+        |(?P<f>(?<=\bdef\ )\w+|\b[a-z_]\w*(?=\s*\(|\[(?:[^\[\]]|\[[^\[\]]*\])*\]\())
         |(?P<other>\w+)""",
         re.VERBOSE,
     )

@@ -19,22 +19,18 @@ _COMMAND = re.compile(r'<span class="short">uv run</span> <span class="\w+">tool
 """The start of a longer command, which stays in one line on wider screens."""
 _PUZZLE = re.compile(r"<a (?=[^>]*>(?:[Pp]uzzle|퍼즐) \d+</a>)")
 _EQUATION = re.compile(
-    r"(</code>|</em>) ([=%<>≤×−+-]) (?=<code|<em>|\d)|(?<=</em>) (mod) (?=\d)|(\d) ([=%×]) (?=<code|<em>)"
+    r"(</code>|</em>) ([=%<>≤×·−+-]) (?=<code|<em>|\d)|(?<=</em>) (mod) (?=\d)|(\d) ([=%×·]) (?=<code|<em>)"
 )
 """An operator between short terms, one of which is code or a variable."""
 _PARTICLE = re.compile(r"</(?:code|math)>(?=[가-힣])")
-_COUNTED = (
-    "(?:warp|lane|thread|block|element|sector|byte|bank|word|step|tile|row|column|term|cycle|register|line"
-    "|load|store|request|result|microsecond)s?"
-)
-"""What stays with its number."""
 _UNBROKEN = re.compile(
     r"<(head|nav|h[1-6]|pre|code|svg|math|script|style)\b.*?</\1>|<[^>]*>"  # stay as they are
     r"|\b(?:[Pp]uzzle|[Pp]art|[Ll]ane|[Tt]hread|[Ww]arp|[Bb]lock) \d+\b"
     r"|\b(?:[Rr]ow|[Cc]olumn|[Bb]ank|[Ss]tep|[Tt]ile) \d+\b"
     r"|(?:퍼즐|레인|스레드|워프|블록|행|열|뱅크|타일) \d+"
     r"|\d (?:[KMG]iB|[kMG]B|[mµn]s|[kMGT]B/s|[GT]FLOP/s)\b"
-    rf"|(?<![\w.,])\d{{1,4}} (?:{_COUNTED})\b"
+    r"|(?<![\w.,])\d{1,5} (?:to|or) \d{1,5}\b(?: (?=[a-z(]))?"
+    r"|(?<![\w.,])(?:\d{1,4}|\d{1,3},\d{3}) (?=[a-z(])|\bGPU \d|\b\d{1,2}-(?=byte)"
     r"|(?<=\d)(?: [=·×+−] \d[\d,.]*)+(?<=\d)"
     r"|\((?:(?:\d+|[a-z]), )+(?:\d+|[a-z])\)"
     r"|(?<=\w)\)(?=[가-힣])|(?<=\d)%(?=[가-힣])"  # before a particle
@@ -78,4 +74,4 @@ def _unbroken_equation(found: re.Match[str]) -> str:
 def _joined(words: str) -> str:
     if words == "(":
         return _JOINER + words
-    return words + _JOINER if words in ")%" else words.replace(" ", _NO_BREAK)
+    return words + _JOINER if words in ")%" or words[-1] == "-" else words.replace(" ", _NO_BREAK)
