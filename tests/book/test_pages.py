@@ -169,7 +169,7 @@ def test_a_reason_is_beside_the_chips_of_the_vendors_that_it_is_about(real: Proj
     assert [(re.findall(">([^<]+)<", chips), why) for chips, why in rows] == [
         (["NVIDIA: compute 9.0 or later"], "Thread-block clusters exist from compute capability 9.0 on."),
         (
-            ["AMD: not supported", "Apple: not supported"],
+            ["AMD, Apple: not supported"],
             "These GPUs have no thread-block clusters.",
         ),
     ]

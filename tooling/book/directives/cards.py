@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import groupby
 
@@ -42,18 +42,19 @@ def puzzle(page: PageContext, words: Words) -> str:
     number = int(PartNumber(found.part))
     minutes = say("minutes", language, minutes=reading_minutes(page.text)).replace(" ", "\N{NO-BREAK SPACE}")
     facts = f"{pick(PART_TITLES[found.part], language)} · {minutes}"
-    lines: dict[str, tuple[list[str], list[str]]] = {}  # by reason: chips, and vendors without one
+    # By reason: the vendors of each chip, and those without one.
+    lines: dict[str, tuple[dict[tuple[str, str], list[str]], list[str]]] = {}
     for vendor, label in VENDOR_NAMES.items():
         requirement = _common(found, vendor)
         kind, text = _verdict(requirement, language)
         reason = pick(requirement.because, language) if requirement.because else ""
         if kind == "yes" and not reason:
             continue
-        chips, vendors = lines.setdefault(reason, ([], []))
+        chips, vendors = lines.setdefault(reason, ({}, []))
         if kind == "yes":
             vendors.append(label)
         else:
-            chips.append(f'<li class="chip-{kind}">{label}: {text}</li>')
+            chips.setdefault((kind, text), []).append(label)
     below = "".join(
         f'<div class="chip-row">\n{_chips(chips)}{_reason(reason, vendors)}</div>\n'
         for reason, (chips, vendors) in lines.items()
@@ -73,8 +74,13 @@ def puzzle(page: PageContext, words: Words) -> str:
     )
 
 
-def _chips(chips: Sequence[str]) -> str:
-    return f'<ul class="chips">{"".join(chips)}</ul>\n' if chips else ""
+def _chips(chips: Mapping[tuple[str, str], Sequence[str]]) -> str:
+    """A chip for each limit, with the vendors that have it."""
+    items = "".join(
+        f'<li class="chip-{kind}">{", ".join(vendors)}: {text}</li>'
+        for (kind, text), vendors in chips.items()
+    )
+    return f'<ul class="chips">{items}</ul>\n' if items else ""
 
 
 def _reason(reason: str, vendors: Sequence[str]) -> str:
