@@ -437,6 +437,15 @@ def test_a_caption_replaces_the_link_to_the_same_file() -> None:
     assert highlight_page(code + link.format("c.mojo"), REPOSITORY, "en").endswith(link.format("c.mojo"))
 
 
+def test_listings_of_a_file_with_nothing_between_name_it_once() -> None:
+    code = '<pre><code class="language-mojo file:{}#L{}-L{}">x\n</code></pre>\n'
+    page = code.format("a.mojo", 1, 1) + code.format("a.mojo", 5, 5) + code.format("b.mojo", 7, 7)
+    shown = highlight_page(page, REPOSITORY, "en")
+    assert re.findall('<figure class="([^"]*)">', shown) == ["code", "code continued", "code"]
+    apart = highlight_page(page.replace("</pre>\n", "</pre>\n<p>And:</p>\n"), REPOSITORY, "en")
+    assert "continued" not in apart
+
+
 @pytest.mark.parametrize(
     ("written", "shown"),
     [

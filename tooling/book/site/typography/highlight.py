@@ -65,6 +65,12 @@ _BLOCK = re.compile(
     re.DOTALL,
 )
 _FILE = re.compile(r" file:(?P<file>[^ #]+)#L(?P<first>\d+)-L(?P<last>\d+)(?:@(?P<ranges>[\d+-]+))?")
+_NEXT = re.compile(
+    r'href="([^"#]+)#[^"]*">[^<]*</a> (?:(?!</figure>).)*</figure>\s*<figure class="code'
+    r'(?="><figcaption><a class="filename" href="\1#)',
+    re.DOTALL,
+)
+"""A listing up to the next one of the same file, with nothing between: the head there need not name it."""
 _LONG = re.compile(r"^( *)\S.{37,}$", re.MULTILINE)
 """A line of output that may go on below itself, further in than it begins."""
 _TABLE_ROW = re.compile(r"^(?: {2}(?:\S+ )*|(?:\S+ ){0,3})\S+ {2,}\S.*? {2,}\S", re.MULTILINE)
@@ -123,7 +129,7 @@ def highlight_page(html: str, repository: str, language: str) -> str:
         repository: the address of the source code.
         language: of the page.
     """
-    return _BLOCK.sub(lambda block: _colour(block, repository, language), html)
+    return _NEXT.sub(r"\g<0> continued", _BLOCK.sub(lambda block: _colour(block, repository, language), html))
 
 
 def _colour(block: re.Match[str], repository: str, edition: str) -> str:
