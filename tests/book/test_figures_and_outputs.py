@@ -13,11 +13,12 @@ import pytest
 
 from tooling.book import recordings
 from tooling.book.directives.pictures import figure as show_figure
+from tooling.book.directives.pictures import figure_ref
 from tooling.book.directives.runs import Shown, shown_outputs
 from tooling.book.directives.verdicts import answer, record, verdict_path, without_machine
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
-from tooling.book.figure_numbers import number_figures
+from tooling.book.figure_numbers import FigureNumber, number_figures
 from tooling.book.figures import every_figure, find_figure
 from tooling.book.figures.canvas import DARK, PAGE, SHADES, SMALL, Canvas, Ink, Shade, Size, measured
 from tooling.book.figures.charts import Axis, Bar, Limit, Series, draw_bars, draw_chart
@@ -284,27 +285,67 @@ def test_a_caption_shows_as_code_what_is_between_backticks(
     assert "`" not in html
 
 
-def test_figures_of_puzzles_are_numbered_in_the_order_of_the_contents(real: Project) -> None:
+def test_figures_are_numbered_in_the_order_of_the_contents(real: Project) -> None:
     numbers = number_figures(editions(real)[0])
     names = ("p16", "p16-naive", "p16-roofline", "p16-shared", "p16-tiled", "p16-copies", "p17")
-    assert [numbers[name] for name in names] == ["16.1", "16.2", "16.3", "16.4", "16.5", "16.6", "17.1"]
-    assert {figure.name for figure in FIGURES} - numbers.keys() == {
-        figure.name for figure in FIGURES if not re.match(r"p\d\d", figure.name)
-    }
-    assert len(set(numbers.values())) == len(numbers)
+    numbered = [numbers[name].number for name in names]
+    assert numbered == ["16.1", "16.2", "16.3", "16.4", "16.5", "16.6", "17.1"]
+    assert {figure.name for figure in FIGURES} - numbers.keys() == {"cover", "cover-mistake"}
+    assert len({each.number for each in numbers.values()}) == len(numbers)
 
 
-@pytest.mark.parametrize(("language", "label"), [(0, "Figure 16.5"), (1, "그림 16.5")])
+def test_figures_outside_puzzles_are_numbered_after_the_letter_of_their_page(real: Project) -> None:
+    numbers = number_figures(editions(real)[0])
+    names = ("gpu", "gpu-divergence", "gpu-launches", "gpu-coalescing", "gpu-banks", "gpu-occupancy")
+    assert [numbers[name].number for name in names] == ["G.1", "G.2", "G.3", "G.4", "G.5", "G.6"]
+    assert numbers["gpu"].anchor == "figure-g-1"
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "label", "anchor"),
+    [
+        ("p16-tiled", 0, "Figure 16.5", "figure-16-5"),
+        ("p16-tiled", 1, "그림 16.5", "figure-16-5"),
+        ("gpu", 0, "Figure G.1", "figure-g-1"),
+        ("gpu", 1, "그림 G.1", "figure-g-1"),
+    ],
+)
 def test_the_number_of_a_figure_begins_its_caption_and_is_its_anchor(
-    real: Project, language: int, label: str
+    real: Project, name: str, language: int, label: str, anchor: str
 ) -> None:
-    numbers = {"p16-tiled": "16.5"}
-    edition = editions(real)[language]
-    page = PageContext(edition, "puzzle_16/tiled.md", "", PuzzleIndex(real), numbers)
-    shown = show_figure(page, ["p16-tiled"])
-    assert shown.startswith('<figure class="drawn has-narrow" id="figure-16-5">')
+    source, edition = editions(real)[0], editions(real)[language]
+    path = f"{find_figure(name).folder}/x.md"
+    page = PageContext(edition, path, "", PuzzleIndex(real), number_figures(source))
+    shown = show_figure(page, [name])
+    assert shown.startswith(f'<figure class="drawn has-narrow" id="{anchor}">')
     assert f'<figcaption><span class="figure-number">{label}</span> ' in shown
-    assert "figure-number" not in show_figure(page, ["p16"])  # of a page without a number
+    without = PageContext(edition, path, "", PuzzleIndex(real))
+    assert "figure-number" not in show_figure(without, [name])
+
+
+@pytest.mark.parametrize(
+    ("path", "language", "shown"),
+    [
+        ("puzzle_16/tiled.md", 0, '<a href="#figure-16-5">Figure\N{NO-BREAK SPACE}16.5</a>'),
+        (
+            "puzzle_16/idiomatic.md",
+            0,
+            '<a href="../puzzle_16/tiled.html#figure-16-5">Figure\N{NO-BREAK SPACE}16.5</a>',
+        ),
+        ("next.md", 0, '<a href="puzzle_16/tiled.html#figure-16-5">Figure\N{NO-BREAK SPACE}16.5</a>'),
+        (
+            "basics/gpu.md",
+            1,
+            '<a href="../puzzle_16/tiled.html#figure-16-5">그림\N{NO-BREAK SPACE}16.5</a>',
+        ),
+    ],
+)
+def test_a_reference_to_a_figure_is_its_number_and_leads_to_it(
+    real: Project, path: str, language: int, shown: str
+) -> None:
+    numbers = {"p16-tiled": FigureNumber("16.5", "puzzle_16/tiled.md")}
+    page = PageContext(editions(real)[language], path, "", PuzzleIndex(real), numbers)
+    assert figure_ref(page, ["p16-tiled"]) == shown
 
 
 def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
