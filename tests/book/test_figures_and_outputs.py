@@ -748,6 +748,15 @@ def test_the_kernels_of_puzzle_30_are_on_one_screen(real: Project) -> None:
         height = re.search(r'height="(\d+)"', text)
         assert height is not None
         assert int(height[1]) < 700
+        used = re.findall(r'<text x="(\d+)"[^>]*text-anchor="end"[^>]*>([^<]*)<', text)
+        right = 352 if "narrow" in path.stem else 703
+        assert [(right, *re.findall(r"[\d.]+", label)) for x, label in used if int(x) == right] == [
+            (right, "4", "100"),
+            (right, "32", "12.5"),
+            (right, "5", "80"),
+        ]
+        if "i18n" not in path.parts:
+            assert used[1][1] == "32 sectors, 12.5% used"
 
 
 def _boxes(text: str) -> list[tuple[float, float, str]]:
