@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -263,7 +264,7 @@ def test_a_picture_that_was_not_drawn_is_an_error(checkout: Project) -> None:
     [
         ("p01-addresses", 0, "with <code>i + 1</code>, thread 3"),
         ("p01-addresses", 1, "<code>i + 1</code>을"),
-        ("p04-line", 0, "whose <code>row * 2 + col</code> is"),
+        ("p04-line", 0, "is its <code>row * 2 + col</code>. The"),
         ("p04-exchanged", 0, "The offset in <code>a</code> that"),
         ("p04-exchanged", 0, "each other’s element"),
         ("p08", 0, "through the shared memory of its block"),
@@ -763,6 +764,56 @@ def _boxes(text: str) -> list[tuple[float, float, str]]:
     """Where the cells and frames of a drawing begin and end, with their colours."""
     found = re.findall(r'<rect x="([\d.]+)"[^>]* width="([\d.]+)"[^>]* fill="([^"]*)"', text)
     return [(float(x), float(x) + float(width), fill) for x, width, fill in found]
+
+
+def test_threads_that_the_guard_stops_are_below_the_elements_that_they_would_write(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("p04-line")):
+        (shade,) = [shade for shade in SHADES if path.stem.endswith(f"-{shade.name}")]
+        found = re.findall(
+            r'<text x="([\d.]+)" y="([\d.]+)"[^>]* fill="([^"]*)"[^>]*>\(?(\d), ?(\d)\)?</text>', text
+        )
+        rows: dict[float, list[tuple[str, str, str]]] = {}
+        for _, y, colour, *place in sorted(found, key=lambda one: float(one[0])):
+            rows.setdefault(float(y), []).append((*place, colour))
+        live, spare, marked = (shade.marks[ink][2] for ink in (Ink.LIVE, Ink.SPARE, Ink.MARK))
+        above, below = (rows[y] for y in sorted(rows))
+        assert above == [(x, y, live) for x, y in ("00", "10", "01", "11")]
+        assert below == [("2", "0", marked), *((x, y, spare) for x, y in ("21", "02", "12", "22"))]
+        heads = {
+            name: re.findall(rf'<path d="([^"]*)"[^>]*marker-end="url\(#{name}\)"( stroke-dasharray)?', text)
+            for name in ("head", "marked")
+        }
+        assert [bool(dashed) for _, dashed in heads["head"]] == [False] * 4 + [True] * 4
+        assert [bool(dashed) for _, dashed in heads["marked"]] == [True]
+        (elements,) = {y for _, y, colour, *_ in _labels(text) if colour == shade.marks[Ink.RESULT][2]}
+        assert min(rows) < elements < max(rows)
+
+
+def test_values_in_cells_are_set_in_the_font_of_code(real: Project) -> None:
+    for figure in FIGURES:
+        for file in figure.every_file():
+            if not file.endswith("-w.svg"):
+                continue
+            text = (editions(real)[0].source / figure.folder / file).read_text(encoding="utf-8")
+            sizes = r'x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"'
+            boxes = [tuple(map(float, box)) for box in re.findall(f"<rect {sizes}", text)]
+            middles = [(x + wide / 2, y + high / 2) for x, y, wide, high in boxes]
+            values = [
+                attributes
+                for x, y, colour, label, attributes in _labels(text)
+                if re.fullmatch(r"[\d.,]+", label)
+                and colour != SHADES[0].quiet  # a number of an element or a thread
+                and any(math.dist((x, y), middle) < 2 for middle in middles)
+            ]
+            assert [value for value in values if "font-family" not in value] == [], file
+            if figure.name == "p14-race":
+                assert len(values) == 2 * 4 * 3
+
+
+def _labels(text: str) -> list[tuple[float, float, str, str, str]]:
+    """The places of the labels of a drawing, their colours, what they say, and their attributes."""
+    found = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"([^>]* fill="([^"]*)"[^>]*)>([^<]*)</text>', text)
+    return [(float(x), float(y), colour, said, attributes) for x, y, attributes, colour, said in found]
 
 
 def test_the_sums_of_a_race_end_with_its_cells(real: Project) -> None:
