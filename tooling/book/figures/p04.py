@@ -96,7 +96,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     across, down, _ = trace.block
     results = facts.expected("default")
     values, guard = results["out"].reshape(-1), len(results["guard"])
-    left, wide = (2, 40) if narrow else (80, 78)
+    left, wide = (1, 43) if narrow else (80, 78)
     canvas = sheet(left + (len(values) + guard) * wide + 2, _STOPPED + _LINE_THREAD + 2)
     middle = _LINE_THREAD / 2
 
@@ -145,7 +145,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def _thread(canvas: Canvas, middle: float, top: float, place: Place, ink: Ink, *, narrow: bool) -> None:
     """A thread beside the line of memory, as x and y."""
     row, col = place
-    wide, name = (38, f"{col},{row}") if narrow else (76, f"({col}, {row})")
+    wide, name = (41, f"{col},{row}") if narrow else (76, f"({col}, {row})")
     canvas.cell(middle - wide / 2, top, wide, _LINE_THREAD, name, ink=ink, size=Size.LABEL)
 
 
