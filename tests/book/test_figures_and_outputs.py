@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -13,11 +14,12 @@ import pytest
 
 from tooling.book import recordings
 from tooling.book.directives.pictures import figure as show_figure
+from tooling.book.directives.pictures import figure_ref
 from tooling.book.directives.runs import Shown, shown_outputs
 from tooling.book.directives.verdicts import answer, record, verdict_path, without_machine
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
-from tooling.book.figure_numbers import number_figures
+from tooling.book.figure_numbers import FigureNumber, number_figures
 from tooling.book.figures import every_figure, find_figure
 from tooling.book.figures.canvas import DARK, PAGE, SHADES, SMALL, Canvas, Ink, Shade, Size, measured
 from tooling.book.figures.charts import Axis, Bar, Limit, Series, draw_bars, draw_chart
@@ -262,7 +264,7 @@ def test_a_picture_that_was_not_drawn_is_an_error(checkout: Project) -> None:
     [
         ("p01-addresses", 0, "with <code>i + 1</code>, thread 3"),
         ("p01-addresses", 1, "<code>i + 1</code>을"),
-        ("p04-line", 0, "whose <code>row * 2 + col</code> is"),
+        ("p04-line", 0, "is its <code>row * 2 + col</code>. The"),
         ("p04-exchanged", 0, "The offset in <code>a</code> that"),
         ("p04-exchanged", 0, "each other’s element"),
         ("p08", 0, "through the shared memory of its block"),
@@ -284,27 +286,67 @@ def test_a_caption_shows_as_code_what_is_between_backticks(
     assert "`" not in html
 
 
-def test_figures_of_puzzles_are_numbered_in_the_order_of_the_contents(real: Project) -> None:
+def test_figures_are_numbered_in_the_order_of_the_contents(real: Project) -> None:
     numbers = number_figures(editions(real)[0])
     names = ("p16", "p16-naive", "p16-roofline", "p16-shared", "p16-tiled", "p16-copies", "p17")
-    assert [numbers[name] for name in names] == ["16.1", "16.2", "16.3", "16.4", "16.5", "16.6", "17.1"]
-    assert {figure.name for figure in FIGURES} - numbers.keys() == {
-        figure.name for figure in FIGURES if not re.match(r"p\d\d", figure.name)
-    }
-    assert len(set(numbers.values())) == len(numbers)
+    numbered = [numbers[name].number for name in names]
+    assert numbered == ["16.1", "16.2", "16.3", "16.4", "16.5", "16.6", "17.1"]
+    assert {figure.name for figure in FIGURES} - numbers.keys() == {"cover", "cover-mistake"}
+    assert len({each.number for each in numbers.values()}) == len(numbers)
 
 
-@pytest.mark.parametrize(("language", "label"), [(0, "Figure 16.5"), (1, "그림 16.5")])
+def test_figures_outside_puzzles_are_numbered_after_the_letter_of_their_page(real: Project) -> None:
+    numbers = number_figures(editions(real)[0])
+    names = ("gpu", "gpu-divergence", "gpu-launches", "gpu-coalescing", "gpu-banks", "gpu-occupancy")
+    assert [numbers[name].number for name in names] == ["G.1", "G.2", "G.3", "G.4", "G.5", "G.6"]
+    assert numbers["gpu"].anchor == "figure-g-1"
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "label", "anchor"),
+    [
+        ("p16-tiled", 0, "Figure 16.5", "figure-16-5"),
+        ("p16-tiled", 1, "그림 16.5", "figure-16-5"),
+        ("gpu", 0, "Figure G.1", "figure-g-1"),
+        ("gpu", 1, "그림 G.1", "figure-g-1"),
+    ],
+)
 def test_the_number_of_a_figure_begins_its_caption_and_is_its_anchor(
-    real: Project, language: int, label: str
+    real: Project, name: str, language: int, label: str, anchor: str
 ) -> None:
-    numbers = {"p16-tiled": "16.5"}
-    edition = editions(real)[language]
-    page = PageContext(edition, "puzzle_16/tiled.md", "", PuzzleIndex(real), numbers)
-    shown = show_figure(page, ["p16-tiled"])
-    assert shown.startswith('<figure class="drawn has-narrow" id="figure-16-5">')
+    source, edition = editions(real)[0], editions(real)[language]
+    path = f"{find_figure(name).folder}/x.md"
+    page = PageContext(edition, path, "", PuzzleIndex(real), number_figures(source))
+    shown = show_figure(page, [name])
+    assert shown.startswith(f'<figure class="drawn has-narrow" id="{anchor}">')
     assert f'<figcaption><span class="figure-number">{label}</span> ' in shown
-    assert "figure-number" not in show_figure(page, ["p16"])  # of a page without a number
+    without = PageContext(edition, path, "", PuzzleIndex(real))
+    assert "figure-number" not in show_figure(without, [name])
+
+
+@pytest.mark.parametrize(
+    ("path", "language", "shown"),
+    [
+        ("puzzle_16/tiled.md", 0, '<a href="#figure-16-5">Figure\N{NO-BREAK SPACE}16.5</a>'),
+        (
+            "puzzle_16/idiomatic.md",
+            0,
+            '<a href="../puzzle_16/tiled.html#figure-16-5">Figure\N{NO-BREAK SPACE}16.5</a>',
+        ),
+        ("next.md", 0, '<a href="puzzle_16/tiled.html#figure-16-5">Figure\N{NO-BREAK SPACE}16.5</a>'),
+        (
+            "basics/gpu.md",
+            1,
+            '<a href="../puzzle_16/tiled.html#figure-16-5">그림\N{NO-BREAK SPACE}16.5</a>',
+        ),
+    ],
+)
+def test_a_reference_to_a_figure_is_its_number_and_leads_to_it(
+    real: Project, path: str, language: int, shown: str
+) -> None:
+    numbers = {"p16-tiled": FigureNumber("16.5", "puzzle_16/tiled.md")}
+    page = PageContext(editions(real)[language], path, "", PuzzleIndex(real), numbers)
+    assert figure_ref(page, ["p16-tiled"]) == shown
 
 
 def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
@@ -707,12 +749,71 @@ def test_the_kernels_of_puzzle_30_are_on_one_screen(real: Project) -> None:
         height = re.search(r'height="(\d+)"', text)
         assert height is not None
         assert int(height[1]) < 700
+        used = re.findall(r'<text x="(\d+)"[^>]*text-anchor="end"[^>]*>([^<]*)<', text)
+        right = 352 if "narrow" in path.stem else 703
+        assert [(right, *re.findall(r"[\d.]+", label)) for x, label in used if int(x) == right] == [
+            (right, "4", "100"),
+            (right, "32", "12.5"),
+            (right, "5", "80"),
+        ]
+        if "i18n" not in path.parts:
+            assert used[1][1] == "32 sectors, 12.5% used"
 
 
 def _boxes(text: str) -> list[tuple[float, float, str]]:
     """Where the cells and frames of a drawing begin and end, with their colours."""
     found = re.findall(r'<rect x="([\d.]+)"[^>]* width="([\d.]+)"[^>]* fill="([^"]*)"', text)
     return [(float(x), float(x) + float(width), fill) for x, width, fill in found]
+
+
+def test_threads_that_the_guard_stops_are_below_the_elements_that_they_would_write(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("p04-line")):
+        (shade,) = [shade for shade in SHADES if path.stem.endswith(f"-{shade.name}")]
+        found = re.findall(
+            r'<text x="([\d.]+)" y="([\d.]+)"[^>]* fill="([^"]*)"[^>]*>\(?(\d), ?(\d)\)?</text>', text
+        )
+        rows: dict[float, list[tuple[str, str, str]]] = {}
+        for _, y, colour, *place in sorted(found, key=lambda one: float(one[0])):
+            rows.setdefault(float(y), []).append((*place, colour))
+        live, spare, marked = (shade.marks[ink][2] for ink in (Ink.LIVE, Ink.SPARE, Ink.MARK))
+        above, below = (rows[y] for y in sorted(rows))
+        assert above == [(x, y, live) for x, y in ("00", "10", "01", "11")]
+        assert below == [("2", "0", marked), *((x, y, spare) for x, y in ("21", "02", "12", "22"))]
+        heads = {
+            name: re.findall(rf'<path d="([^"]*)"[^>]*marker-end="url\(#{name}\)"( stroke-dasharray)?', text)
+            for name in ("head", "marked")
+        }
+        assert [bool(dashed) for _, dashed in heads["head"]] == [False] * 4 + [True] * 4
+        assert [bool(dashed) for _, dashed in heads["marked"]] == [True]
+        (elements,) = {y for _, y, colour, *_ in _labels(text) if colour == shade.marks[Ink.RESULT][2]}
+        assert min(rows) < elements < max(rows)
+
+
+def test_values_in_cells_are_set_in_the_font_of_code(real: Project) -> None:
+    for figure in FIGURES:
+        for file in figure.every_file():
+            if not file.endswith("-w.svg"):
+                continue
+            text = (editions(real)[0].source / figure.folder / file).read_text(encoding="utf-8")
+            sizes = r'x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"'
+            boxes = [tuple(map(float, box)) for box in re.findall(f"<rect {sizes}", text)]
+            middles = [(x + wide / 2, y + high / 2) for x, y, wide, high in boxes]
+            values = [
+                attributes
+                for x, y, colour, label, attributes in _labels(text)
+                if re.fullmatch(r"[\d.,]+", label)
+                and colour != SHADES[0].quiet  # a number of an element or a thread
+                and any(math.dist((x, y), middle) < 2 for middle in middles)
+            ]
+            assert [value for value in values if "font-family" not in value] == [], file
+            if figure.name == "p14-race":
+                assert len(values) == 2 * 4 * 3
+
+
+def _labels(text: str) -> list[tuple[float, float, str, str, str]]:
+    """The places of the labels of a drawing, their colours, what they say, and their attributes."""
+    found = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"([^>]* fill="([^"]*)"[^>]*)>([^<]*)</text>', text)
+    return [(float(x), float(y), colour, said, attributes) for x, y, attributes, colour, said in found]
 
 
 def test_the_sums_of_a_race_end_with_its_cells(real: Project) -> None:

@@ -92,6 +92,9 @@ def test_a_page_is_rendered_again_after_a_change_of_any_of_its_inputs(
 def test_a_new_figure_gives_those_after_it_new_numbers_in_both_languages(
     checkout: Project, tmp_path: Path, rendered_pages: list[str]
 ) -> None:
+    referring = "puzzle_14/puzzle_14"
+    for edition in editions(checkout):
+        _append(edition.page(f"{referring}.md"), "\n{{#figure_ref p16-tiled}}\n")
     build(checkout, tmp_path / "site", ADDRESS)
     rendered_pages.clear()
     overview = editions(checkout)[0].page("puzzle_16/puzzle_16.md")
@@ -99,12 +102,15 @@ def test_a_new_figure_gives_those_after_it_new_numbers_in_both_languages(
     editions(checkout)[0].page("puzzle_16/idiomatic.md").write_text("# No figure\n", encoding="utf-8")
     site = build(checkout, tmp_path / "site", ADDRESS).folder
     tiled = "puzzle_16/tiled"
-    assert {f"{language} {tiled}.md" for language in ("en", "ko")} <= set(rendered_pages)
+    changed = {f"{language} {path}.md" for language in ("en", "ko") for path in (tiled, referring)}
+    assert changed <= set(rendered_pages)
     assert "en puzzle_15/puzzle_15.md" not in rendered_pages
     for folder, label in ((site, "Figure"), (site / "ko", "그림")):
         page = (folder / f"{tiled}.html").read_text(encoding="utf-8")
         assert 'id="figure-16-6"' in page
         assert f'<figcaption><span class="figure-number">{label} 16.6</span> ' in page
+        other = (folder / f"{referring}.html").read_text(encoding="utf-8")
+        assert f'<a href="../{tiled}.html#figure-16-6">{label}\N{NO-BREAK SPACE}16.6</a>' in other
 
 
 def test_a_new_translation_of_a_page_is_linked(checkout: Project, tmp_path: Path) -> None:

@@ -523,6 +523,8 @@ def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
         ("a\n\n{{#constant p15}}", "too few or too many words"),
         ("a\n\n{{#constant p15 WIDTH}}", "has no constant `WIDTH`"),
         ("a\n\n{{#figure p99}}", "there is no figure `p99`"),
+        ("a\n\nIn {{#figure_ref p99}}, x", "there is no figure `p99`"),
+        ("a\n\nIn {{#figure_ref cover}}, x", "the figure `cover` has no number"),
         ("a\n\n{{#output p15}}", "does not say which run"),
         ("a\n\n{{#says targets/probing.py there is no GPU on the moon}}", "there is no message “"),
         (

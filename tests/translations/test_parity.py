@@ -105,6 +105,12 @@ DIFFERENT = {
         ("include-place",),
         (2, 2),
     ),
+    "reference to a figure": Case(
+        "As in {{#figure_ref p15}}.\n", "{{#figure_ref p16}}에서와 같습니다.\n", ("directive",), (1, 1)
+    ),
+    "reference to a figure left out": Case(
+        "As in {{#figure_ref p15}}.\n", "그림에서와 같습니다.\n", ("directive",), (1, 1)
+    ),
     "own directive": Case("{{#run p15}}\n", "{{#run p16}}\n", ("directive",), (1, 1)),
     "table column": Case("|a|b|\n|-|-|\n|c|d|\n", "|가|\n|-|\n|다|\n", ("table-columns",), (1, 1)),
     "table row": Case("|a|b|\n|-|-|\n|c|d|\n", "|가|나|\n|-|-|\n", ("table-rows",), (1, 1)),

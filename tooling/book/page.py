@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct, field
 
 from tooling.book.editions import Edition
+from tooling.book.figure_numbers import FigureNumber
 from tooling.book.puzzle_index import PuzzleIndex
 
 
@@ -26,7 +27,7 @@ class PageContext(Struct):
     path: str
     text: str
     puzzle_index: PuzzleIndex
-    numbers: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, FigureNumber] = field(default_factory=dict)
     groups: int = 0
 
     @property

@@ -30,7 +30,7 @@ from tooling.book.directives.formulas import render_formulas
 from tooling.book.directives.tabs import OpenTabs
 from tooling.book.editions import Edition, editions
 from tooling.book.errors import BookError
-from tooling.book.figure_numbers import number_figures
+from tooling.book.figure_numbers import FigureNumber, number_figures
 from tooling.book.page import PageContext, Renderer, Words
 from tooling.book.phrases import say
 from tooling.book.puzzle_index import PuzzleIndex
@@ -64,6 +64,7 @@ DIRECTIVES: dict[str, Renderer] = {
     "says": messages.says,
     "version": messages.version,
     "figure": pictures.figure,
+    "figure_ref": pictures.figure_ref,
     "replay": replays.replay,
     "constant": constant,
 }
@@ -100,7 +101,7 @@ class ChapterRenderer(Struct):
     states: banner.States | None
     files: Files
     formulas: dict[str, str] = field(default_factory=dict)
-    numbers: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, FigureNumber] = field(default_factory=dict)
     problems: list[ToolingError] = field(default_factory=list)
     included: frozenset[str] = frozenset()
 

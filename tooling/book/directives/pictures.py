@@ -84,15 +84,33 @@ def figure(page: PageContext, words: Words) -> str:
     drawings = [_inline(wide, f"{name}-wide")]
     if (folder / picture_file(name, "w", narrow=True)).is_file():
         drawings.append(_inline(_read(folder, name, narrow=True), f"{name}-narrow"))
-    number = page.numbers.get(name, "")
-    label = say("figure", page.language, number=number) if number else ""
+    numbered = page.numbers.get(name)
+    label = say("figure", page.language, number=numbered.number) if numbered else ""
     kind = " has-narrow" * (len(drawings) > 1) + " beside" * _has_room_beside(wide, label)
-    anchor = f' id="figure-{number.replace(".", "-")}"' if number else ""
-    named = f'<span class="figure-number">{label}</span> ' if number else ""
+    anchor = f' id="{numbered.anchor}"' if numbered else ""
+    named = f'<span class="figure-number">{label}</span> ' if numbered else ""
     return (
         f'<figure class="drawn{kind}"{anchor}>\n<div class="figure-scroll">\n{"".join(drawings)}</div>\n'
         f"<figcaption>{named}{_caption(wide)}</figcaption>\n</figure>\n{replays.beside_figure(page, name)}"
     )
+
+
+def figure_ref(page: PageContext, words: Words) -> str:
+    """`{{#figure_ref pNN[-NAME]}}`: the number of a figure, which leads to it, on this page or another."""
+    (name,) = words
+    numbered = page.numbers.get(name)
+    if numbered is None:
+        from tooling.book.figures import find_figure  # noqa: PLC0415 - as below
+
+        find_figure(name)
+        raise BookError(
+            f"the figure `{name}` has no number",
+            why="no page of the contents shows it, or the cover does",
+            hint="see `{{#figure}}` in book/WRITING.md",
+        )
+    file = "" if numbered.page == page.path else f"{page.up}{numbered.page.removesuffix('.md')}.html"
+    label = say("figure", page.language, number=numbered.number).replace(" ", "\N{NO-BREAK SPACE}")
+    return f'<a href="{file}#{numbered.anchor}">{label}</a>'
 
 
 def _has_room_beside(picture: Picture, label: str) -> bool:

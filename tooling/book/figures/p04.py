@@ -11,7 +11,7 @@ from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.book.figures.traces import Trace
-from tooling.text import Text
+from tooling.text import Sentence, Text
 
 Place = tuple[int, int]  # row and column
 
@@ -21,6 +21,9 @@ _NUMBERS = 16  # the width of the rows' numbers at the left edge
 _TOP = 66  # above the first row of threads
 _THREAD = 40  # the height of a thread
 _APART = 18  # between threads
+_OFFSETS, _LIVE, _CELLS, _STOPPED = 34, 48, 110, 194
+"""The middle of the numbers above a line of memory, and the upper ends of what is below them."""
+_LINE_THREAD = 32  # the height of a thread beside the line
 _PLACE, _NARROW_PLACE = 74, 55  # the width of an element in memory
 
 
@@ -84,58 +87,72 @@ def _live(trace: Trace) -> set[Place]:
 
 
 def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """The matrix in memory, the cells after it, and over each cell the threads whose formula leads there."""
+    """The matrix in memory, above it the threads with an element, below it the stopped ones.
+
+    An arrow leads from each thread to the element at its offset. A stopped thread whose offset is inside the
+    matrix is marked: it is the one that would write the element of another.
+    """
     trace, size = facts.trace("p04"), facts.constant("SIZE")
     across, down, _ = trace.block
     results = facts.expected("default")
     values, guard = results["out"].reshape(-1), len(results["guard"])
-    left, wide = (2, 40) if narrow else (80, 78)
-    rows, high, cells = 2, 32, 126
-    canvas = sheet(left + (len(values) + guard) * wide + 2, cells + 98)
-    over: dict[int, list[Place]] = {index: [] for index in range(len(values) + guard)}
-    live = _live(trace)
-    for row in range(down):
-        for col in range(across):
-            over[row * size + col].append((row, col))
+    left, wide = (1, 43) if narrow else (80, 78)
+    canvas = sheet(left + (len(values) + guard) * wide + 2, _STOPPED + _LINE_THREAD + 2)
+    middle = _LINE_THREAD / 2
+
+    def centre(index: int) -> float:
+        return left + (index + 0.5) * wide
+
     if narrow:
-        canvas.label(left, 12, Text("threads: *x*, *y*"), size=Size.LABEL, quiet=True)
+        beside = left + len(values) * wide + 6
+        canvas.label(beside, _LIVE + middle, Text("threads: *x*, *y*"), size=Size.LABEL, quiet=True)
+        canvas.label(left, _STOPPED + middle, Text("stopped"), size=Size.LABEL, quiet=True)
     else:
-        canvas.name(76, Text("threads"), Text("(*x*, *y*)"))
-        canvas.name(cells + _SIDE / 2, "output")
-        canvas.label(1, cells + _SIDE + 18, Text("offset"), size=Size.LABEL, quiet=True)
-    for index, threads in over.items():
-        x = left + index * wide
-        threads.sort(key=lambda one: one not in live)
-        for floor, thread in enumerate(threads):
-            ink = Ink.LIVE if thread in live else Ink.SPARE
-            y = 24 + (rows - 1 - floor) * (high + 5)
-            canvas.cell(
-                x + 1,
-                y,
-                wide - 2,
-                high,
-                f"{thread[1]},{thread[0]}" if narrow else f"({thread[1]}, {thread[0]})",
-                ink=ink,
-                size=Size.LABEL,
-            )
-        if threads:
-            canvas.arrow(x + wide / 2, cells - 29, x + wide / 2, cells - 4, dashed=threads[0] not in live)
+        canvas.label(1, _OFFSETS, Text("offset"), size=Size.LABEL, quiet=True)
+        canvas.name(_LIVE + middle, Text("threads"), Text("(*x*, *y*)"))
+        canvas.name(_CELLS + _SIDE / 2, "output")
+        canvas.name(_STOPPED + middle, Text("stopped"), Text("(*x*, *y*)"))
+    for row in range(size):
+        _span(canvas, left + row * size * wide, size * wide, Text("row {row}").of(row=row))
+    _span(canvas, left + len(values) * wide, guard * wide, Text("after the matrix"))
+    for index in range(len(values) + guard):
         inside = index < len(values)
         text, ink = (number(values[index]), Ink.RESULT) if inside else ("", Ink.SPARE)
-        canvas.cell(x + 2, cells, wide - 4, _SIDE, text, ink=ink)
-        canvas.label(x + wide / 2, cells + _SIDE + 18, str(index), "middle", size=Size.LABEL, quiet=True)
-    for row in range(size):
-        _span(canvas, left + row * size * wide, size * wide, cells, Text("row {row}").of(row=row))
-    beyond = Text("after the matrix")
-    _span(canvas, left + len(values) * wide, guard * wide, cells, beyond)
+        canvas.label(centre(index), _OFFSETS, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.cell(left + index * wide + 2, _CELLS, wide - 4, _SIDE, text, ink=ink)
+    live = _live(trace)
+    stopped: dict[Place, int] = {}
+    for row in range(down):
+        for col in range(across):
+            offset = row * size + col
+            if (row, col) in live:
+                _thread(canvas, centre(offset), _LIVE, (row, col), Ink.LIVE, narrow=narrow)
+                start, end = _LIVE + _LINE_THREAD + 4, _CELLS - 4
+                canvas.arrow(centre(offset), start, centre(offset), end)
+            else:
+                stopped[row, col] = offset
+    place = len(values) + guard
+    for (row, col), offset in reversed(stopped.items()):
+        place = min(offset, place - 1)  # the left one of two threads with the same offset stands beside it
+        marked = offset < len(values)
+        ink = Ink.MARK if marked else Ink.SPARE
+        _thread(canvas, centre(place), _STOPPED, (row, col), ink, narrow=narrow)
+        head = centre(offset) - (12 if place < offset else 0)
+        canvas.curve(centre(place), _STOPPED - 4, head, _CELLS + _SIDE + 4, marked=marked, dashed=True)
     return canvas
 
 
-def _span(canvas: Canvas, x: float, width: float, cells: float, name: Text) -> None:
-    """What some neighbouring cells are together, below them."""
-    line = cells + _SIDE + 30
-    canvas.arrow(x + 5, line, x + width - 5, line, head=False)
-    canvas.label(x + width / 2, line + 13, name, "middle", size=Size.LABEL)
+def _thread(canvas: Canvas, middle: float, top: float, place: Place, ink: Ink, *, narrow: bool) -> None:
+    """A thread beside the line of memory, as x and y."""
+    row, col = place
+    wide, name = (41, f"{col},{row}") if narrow else (76, f"({col}, {row})")
+    canvas.cell(middle - wide / 2, top, wide, _LINE_THREAD, name, ink=ink, size=Size.LABEL)
+
+
+def _span(canvas: Canvas, x: float, width: float, name: Sentence) -> None:
+    """What some neighbouring elements are together, above them."""
+    canvas.label(x + width / 2, 8, name, "middle", size=Size.LABEL)
+    canvas.arrow(x + 5, 19, x + width - 5, 19, head=False)
 
 
 def draw_layouts(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -245,16 +262,17 @@ FIGURES = (
     Figure(
         "p04-line",
         Text(
-            "The matrix in memory, and above each element the threads whose `row * 2 + col` is its offset. "
-            "The guard must stop the pale ones: column 2 continues in the next row, row 2 after the "
-            "matrix."
+            "The matrix in memory. An arrow leads from each thread to the element whose offset is its "
+            "`row * 2 + col`. The guard must stop the threads below: row 2 continues after the matrix, "
+            "column 2 in the next row, so (2, 0) would write the element of (0, 1) (marked)."
         ),
         Text(
             "A line of eight elements with the offsets 0 to 7. Offsets 0 and 1 are row 0 of the output "
             "with 10 and 11, offsets 2 and 3 are row 1 with 12 and 13, offsets 4 to 7 come after the "
-            "matrix. Above them the threads, as (x, y): (0, 0) at offset 0; (1, 0) at 1; (0, 1) and, "
-            "pale, (2, 0) at 2; (1, 1) at 3; pale (2, 1) and (0, 2) at 4; pale (1, 2) at 5; pale (2, 2) "
-            "at 6; none at 7."
+            "matrix. Above, the threads with an element, as (x, y), each with an arrow to it: (0, 0) to "
+            "offset 0, (1, 0) to 1, (0, 1) to 2, (1, 1) to 3. Below, pale, the stopped threads with dashed "
+            "arrows to the elements that they would write: (2, 0) to offset 2, which is marked, (2, 1) "
+            "and (0, 2) to 4, (1, 2) to 5, (2, 2) to 6; none to 7."
         ),
         draw_line,
         traces=("p04",),

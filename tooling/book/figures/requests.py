@@ -17,9 +17,10 @@ from tooling.simulator.counters.banks import Service
 from tooling.simulator.counters.drawing import Form, Map, Room, bank_map, memory_map
 from tooling.simulator.counters.hook import Sample
 from tooling.simulator.counters.profile import Picture
+from tooling.simulator.counters.sectors import SECTOR
 from tooling.simulator.counters.warp_rows import LANES, NONE
 from tooling.simulator.gpu.launch import Dim3
-from tooling.text import Text
+from tooling.text import Sentence, Text
 
 _HEADING = 30
 _GAP, _TELEPHONE_GAP = 22, 14
@@ -109,6 +110,7 @@ def draw_requests(
     narrow: bool = False,
     above: bool = False,
     most_rows: int | None = None,
+    counted: bool = False,
 ) -> Canvas:
     """The maps of several requests one below the other, each with a caption.
 
@@ -116,6 +118,7 @@ def draw_requests(
         above: the offsets in a map of global memory are above the words, because they are large; on a narrow
             screen they always are.
         most_rows: of one map of global memory.
+        counted: beside its caption each map of global memory has the number of sectors and their used share.
     """
     words, banks = (_TELEPHONE_WORDS, _TELEPHONE_BANKS) if narrow else (_PAGE_WORDS, _PAGE_BANKS)
     if above and not narrow:
@@ -127,14 +130,27 @@ def draw_requests(
     all_moved = True
     for heading, picture in pictures:
         canvas.label(1, canvas.height + 12, heading, bold=True, mono=isinstance(heading, str))
+        line = canvas.height + 12
         canvas.height += _HEADING
-        all_moved &= 'class="still"' not in _draw_map(canvas, picture, words, banks).contents
+        drawn = _draw_map(canvas, picture, words, banks)
+        all_moved &= 'class="still"' not in drawn.contents
+        if counted:
+            canvas.label(drawn.width - 1, line, _moved(picture.sample), "end", size=Size.LABEL, quiet=True)
         canvas.height += gap if picture is not pictures[-1][1] else 0
     if _of_memory([picture for _, picture in pictures]):
         draw_states(canvas, all_moved=all_moved)
     else:
         canvas.height -= _BELOW_MAP
     return canvas
+
+
+def _moved(sample: Sample) -> Sentence:
+    """How many sectors a request to global memory moves, and the share of their bytes that its lanes use."""
+    begins = sample.addresses[sample.addresses != NONE]
+    used = np.unique(begins[:, None] + np.arange(sample.width))
+    sectors = len(np.unique(used // SECTOR))
+    share = round(100 * len(used) / (sectors * SECTOR), 1)
+    return Text("{sectors} sectors, {share}% used").of(sectors=sectors, share=f"{share:g}")
 
 
 def _set_style(canvas: Canvas, pictures: Sequence[Picture], *, narrow: bool) -> None:

@@ -4,8 +4,8 @@ A build renders all editions in its own process and needs no preprocessor: start
 edition would take longer than mdBook itself. `mdbook build` by hand goes through
 `tooling.book.directives.preprocessor`, which does the same work with the same code.
 
-A page is rendered again only if an input has changed: its own text, the numbers of its figures, the state of
-the translation, or any file that `tooling.book.site.inputs` reads.
+A page is rendered again only if an input has changed: its own text, the numbers of the figures that it shows
+or refers to, the state of the translation, or any file that `tooling.book.site.inputs` reads.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tooling.book.chapters import NOT_FOUND
 from tooling.book.directives import banner, formulas
 from tooling.book.editions import Edition, editions
 from tooling.book.errors import BookErrors, BuildFailed
-from tooling.book.figure_numbers import figures_of, number_figures
+from tooling.book.figure_numbers import FigureNumber, number_figures, numbered_in
 from tooling.book.site.inputs import Inputs, digest
 from tooling.book.summary import Entry, read_summary, summary_text
 from tooling.project import Project
@@ -76,7 +76,7 @@ class Stage(Struct):
     work: Path
     _first: ChapterRenderer | None = None
     _index: PuzzleIndex | None = None
-    _numbers: dict[str, str] | None = None
+    _numbers: dict[str, FigureNumber] | None = None
 
     def render(self, edition: Edition) -> Staged:
         """Writes the book of an edition; files that are there already are left alone.
@@ -105,7 +105,7 @@ class Stage(Struct):
                 if edition.prefix:
                     untranslated.add(entry.path)
                 continue  # in the source language mdBook reports it
-            numbers = [self._figure_numbers().get(name) for name in figures_of(text)]
+            numbers = [self._figure_numbers().get(name) for name in numbered_in(text)]
             state = repr(states and states.of(entry.path))
             key = digest(self.inputs.digest, entry.path, stub, state, repr(numbers), text)
             page = kept.page(entry.path, key)
@@ -154,7 +154,7 @@ class Stage(Struct):
         write_atomically(path, encoded(found))
         return found
 
-    def _figure_numbers(self) -> dict[str, str]:
+    def _figure_numbers(self) -> dict[str, FigureNumber]:
         """The numbers of all figures, which depend on the chapters of the source language."""
         if self._numbers is None:
             self._numbers = number_figures(editions(self.project)[0])
