@@ -112,8 +112,8 @@ LIGHT = Shade(
     "#e3e6e2",
     {
         Ink.PLAIN: ("#ffffff", "#9aa4ad", "#1c232b"),
-        Ink.LIVE: ("#dcefeb", "#3f8f85", "#0b4a44"),
-        Ink.SUM: ("#a9d6ce", "#3f8f85", "#0b4a44"),
+        Ink.LIVE: ("#cde9e3", "#3f8f85", "#0b4a44"),
+        Ink.SUM: ("#9fd0c7", "#3f8f85", "#0b4a44"),
         Ink.RESULT: ("#0b6b62", "#0b6b62", "#ffffff"),
         Ink.SPARE: ("#eceeea", "#c3c9c4", "#5a646d"),
         Ink.FRAME: ("none", "#9aa4ad", "#515b66"),
