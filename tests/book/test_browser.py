@@ -204,7 +204,10 @@ def test_the_cover_shows_a_right_answer_beside_the_wrong_one(page: Any, address:
     assert right.locator(".sign-good").count() == 1
     below, above = right.bounding_box(), wrong.bounding_box()
     assert below["x"] > above["x"] + above["width"]
-    assert below["y"] + below["height"] == pytest.approx(above["y"] + above["height"], abs=1)
+    corrected, drawing = (
+        page.locator(f".first-run {part}").bounding_box() for part in (".corrected", "figure.drawn")
+    )
+    assert 24 <= corrected["y"] - (drawing["y"] + drawing["height"]) <= 56
     for width in (960, 1184):  # stacked below, beside each other from there on
         page.set_viewport_size({"width": width, "height": 800})
         code = page.locator(".first-run pre > code")
@@ -380,7 +383,7 @@ def test_theme_is_kept_and_shown(page: Any, address: str) -> None:
     ("language", "query", "wanted"),
     [
         ("", "reduction", "puzzle_12/puzzle_12.html"),
-        ("", "barier", "puzzle_15/puzzle_15.html"),
+        ("", "barier", "puzzle_11/puzzle_11.html#without-the-barrier"),
         ("", "shared memroy", "puzzle_08/puzzle_08.html"),
         ("", "matmul", "puzzle_16/puzzle_16.html"),
         ("", "coalesced", "puzzle_21/puzzle_21.html"),
@@ -490,7 +493,7 @@ def test_the_drawing_beside_the_first_run_begins_where_the_code_does(page: Any, 
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(f"{address}index.html")
     code, drawing = (
-        page.locator(f".first-run {name}").bounding_box() for name in ("figure.code", "figure.drawn")
+        page.locator(f".first-run {name}").bounding_box() for name in ("figure.changed", "figure.drawn")
     )
     assert (drawing["y"], drawing["x"] > code["x"] + code["width"]) == (code["y"], True)
 
