@@ -29,7 +29,7 @@ class Detail(Struct, frozen=True):
         context: lines before and after a change.
         whole: statements and comments are shown to their ends.
         heads: of the enclosing blocks, outwards.
-        short: of a statement that is left out, the first line and the end stand in one row.
+        short: of a statement that is left out, the first line and the end are in one row.
     """
 
     context: int

@@ -133,7 +133,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 stopped[row, col] = offset
     place = len(values) + guard
     for (row, col), offset in reversed(stopped.items()):
-        place = min(offset, place - 1)  # the left one of two threads with the same offset stands beside it
+        place = min(offset, place - 1)  # the left one of two threads with the same offset is drawn beside it
         marked = offset < len(values)
         ink = Ink.MARK if marked else Ink.SPARE
         _thread(canvas, centre(place), _STOPPED, (row, col), ink, narrow=narrow)
