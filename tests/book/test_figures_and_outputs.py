@@ -71,14 +71,14 @@ def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure
         svg = "{http://www.w3.org/2000/svg}"
         picture = ElementTree.fromstring(text)
         assert re.fullmatch(r"(\d\d|gpu|book|cover)(-[a-z-]+)?-[wb]\.svg", path.name)
-        assert int(picture.get("width", "")) <= (356 if "-narrow-" in path.name else 704)
+        assert int(picture.get("width", "")) <= (356 if "-narrow-" in path.name else 730)
         korean = "i18n/ko" in path.as_posix()
         assert korean == bool(re.search("[가-힣]", text))
         described = figure.description.render("ko" if korean else "en")
         assert picture.findtext(f"{svg}desc") == described  # where it is opened by itself, too
         assert "`" not in described
         assert figure.caption.render("ko" if korean else "en").count("`") % 2 == 0
-        sizes = {"11", "12", "14"} if figure.name != "cover" else {"12", "14", "18"}
+        sizes = {"13", "14", "15"} if figure.name != "cover" else {"14", "15", "18"}
         assert set(re.findall(r'font-size="([^"]*)"', text)) <= sizes
 
 
@@ -239,7 +239,7 @@ def test_a_narrow_map_has_lines_of_sixteen_words(
 
 @pytest.mark.parametrize("name", ["p12-banks", "p30", "p33-banks", "p35"])
 def test_the_numbers_of_lanes_have_room_in_their_cells(real: Project, name: str) -> None:
-    size = 11
+    size = 13
     for _, text in pictures(PuzzleIndex(real), find_figure(name)):
         assert f".map .lane {{ font-size: {size}px;" in text
         found = re.findall(r'<g><title>.*?width="([\d.]+)".*?class="lane"[^>]*>(\d+)<', text)
@@ -909,7 +909,7 @@ def test_bands_of_a_chart_are_between_its_points_and_have_their_names_above_it(r
         rings = [float(x) for x in re.findall(r'cx="([\d.]+)" cy="[\d.]+" r="6"', text)]
         assert abs(left + first - rings[3]) < 0.1  # the sizes are 1, 4, 16 and 64 Ki
         assert rings[6] < start + second < rings[7]  # 5 Mi are between 4 and 16
-        width = 356 if "narrow" in path.stem else 704
+        width = 356 if "narrow" in path.stem else 730
         assert abs(last + third - width + 1) < 0.2
         names = {
             label: float(x)
@@ -954,7 +954,7 @@ def test_the_value_of_a_bar_is_at_its_end_and_clear_of_lines() -> None:
     assert abs(starts["--short"] - line - 6) < 0.1  # there is no room for it before the line
     assert starts["--long"] < long < starts["90"]  # this name has room in its bar
     assert near - 9 < starts["11"] < near - 7  # this value has room in its bar, but not before the line
-    assert 'width="704"' in drawn
+    assert 'width="730"' in drawn
 
 
 @pytest.mark.parametrize("narrow", [False, True])
@@ -967,7 +967,7 @@ def test_a_limit_far_beyond_the_bars_is_behind_a_break_of_the_axis(*, narrow: bo
         names_apart=True,
         narrow=narrow,
     ).svg("x", "y")
-    edge = (356 if narrow else 704) - 1
+    edge = (356 if narrow else 730) - 1
     labels = _starts(drawn)
     assert labels["far"] == labels["495 TFLOP/s"] == labels["495"] == (edge, "end")
     assert labels["100"][0] + 45 < edge
@@ -1046,4 +1046,4 @@ def test_a_long_number_is_drawn_smaller() -> None:
     canvas.cell(0, 0, 40, 40, "108")
     canvas.cell(50, 0, 40, 40, "16524")
     canvas.cell(50, 0, 40, 40, "1652")
-    assert re.findall(r'font-size="([\d.]+)"', canvas.svg("x", "y")) == ["14", "11", "14"]
+    assert re.findall(r'font-size="([\d.]+)"', canvas.svg("x", "y")) == ["15", "13", "15"]

@@ -59,7 +59,7 @@ _OF_PAGE = {
 """Colours of output and of what threads hold, light and dark: a page of a part shows them in its hue."""
 
 
-_PAGE, _BETWEEN, _LEAST_BESIDE = 704, 36, 230
+_PAGE, _BETWEEN, _LEAST_BESIDE = 730, 36, 230
 """Pixels of a line of text, of the space between a drawing and its caption, and of the narrowest caption."""
 _LETTER, _LINE = 7.4, 23
 """Pixels of a letter and of a line of a caption, roughly."""

@@ -21,7 +21,7 @@ FONT = (
 )
 MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
-PAGE, PHONE = 704, 356  # pixels of a line of text, and of a drawing on a narrow screen
+PAGE, PHONE = 730, 356  # pixels of a drawing beside lines of code, and of one on a narrow screen
 SMALL = 438  # the widest drawing that has its caption at its right
 GAP = 3  # between neighbouring cells
 _SMALL_CELL = 28  # cells narrower or lower than this that touch share a border instead
@@ -55,9 +55,9 @@ _VARIABLE = re.compile(r"\*([A-Za-z]+)\*")  # of mathematics
 class Size(IntEnum):
     """The size of letters, in pixels."""
 
-    SMALL = 11  # where little room is
-    LABEL = 12  # of what is beside the cells
-    VALUE = 14  # of values, of the names of rows, and of headings
+    SMALL = 13  # where little room is
+    LABEL = 14  # of what is beside the cells
+    VALUE = 15  # of values, of the names of rows, and of headings
     COVER = 18  # of the cover's figure alone, which is shown smaller than it is drawn
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.reduction import curves_high
@@ -154,10 +154,10 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """shared[2:5] in the first step without a barrier in the middle, in two orders of two threads."""
     orders = _orders(facts)
     high = 296
-    canvas = sheet(356, 2 * high + 20) if narrow else sheet(704, high)
+    canvas = sheet(PHONE, 2 * high + 20) if narrow else sheet(PAGE, high)
     for index, order in enumerate(orders):
-        x, y = (1, index * (high + 20)) if narrow else (1 + index * 370, 0)
-        _draw_order(canvas, order, (x, y), 354 if narrow else 332)
+        x, y = (1, index * (high + 20)) if narrow else (1 + index * 383, 0)
+        _draw_order(canvas, order, (x, y), 354 if narrow else 345)
     return canvas
 
 

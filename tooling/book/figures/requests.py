@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size, measured
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size, measured
 from tooling.book.figures.traces import SHARED, Event, Trace
 from tooling.simulator.counters.banks import Service
 from tooling.simulator.counters.drawing import Form, Map, Room, bank_map, memory_map
@@ -26,7 +26,6 @@ _HEADING = 30
 _GAP, _TELEPHONE_GAP = 22, 14
 _BELOW_MAP = 6  # pixels of a map below what it shows
 _SWATCH = 15  # the side of a box in a legend
-_PAGE = 704  # pixels of a line of text
 _BOOK = Form(
     cell=20,
     left=63,
@@ -124,7 +123,7 @@ def draw_requests(
     if above and not narrow:
         words = _PAGE_ABOVE
     words = replace(words, most_rows=most_rows or words.most_rows)
-    canvas = sheet(0 if narrow else _PAGE, 0)  # so it begins where the text does
+    canvas = sheet(0 if narrow else PAGE, 0)  # so it begins where the text does
     _set_style(canvas, [picture for _, picture in pictures], narrow=narrow)
     gap = _TELEPHONE_GAP if narrow else _GAP
     all_moved = True
