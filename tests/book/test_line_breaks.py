@@ -11,6 +11,7 @@ from tooling.book.site.typography.code_breaks import breakable
 from tooling.book.site.typography.emphasis import mark_latin
 from tooling.book.site.typography.highlight import highlight
 from tooling.book.site.typography.line_breaks import keep_together
+from tooling.book.site.typography.superscripts import raise_exponents
 
 
 @pytest.mark.parametrize(
@@ -135,3 +136,9 @@ def test_a_bracketed_expression_stays_in_one_line_of_a_phone_if_it_fits(line: st
     html = breakable(highlight(line, "mojo"), 0)
     marked = re.sub(r'<span class="unit">((?:<span[^>]*>[^<]*</span>|[^<])*)</span>', r"{\1}", html)
     assert unescape(re.sub(r"<[^>]+>", "", marked.replace("<wbr>", "|"))) == shown
+
+
+def test_exponents_are_raised_digits_outside_of_code() -> None:
+    assert raise_exponents("<p>2⁻¹⁰, <em>n</em>³ <code>n³</code></p>") == (
+        "<p>2<sup>−10</sup>, <em>n</em><sup>3</sup> <code>n³</code></p>"
+    )

@@ -22,10 +22,10 @@ _SOLUTION = '<details class="solution-details"></details>'
     [
         ("Overview", "<p>Add 10.</p>", "opening"),
         ("The simulated GPU", "<p>Without a GPU.</p>", None),
-        ("Configuration", f"\n{_FACTS}", "quiet"),
-        ("Run it", f"<p>Before:</p>{_RUN}", "quiet"),
+        ("Configuration", f"\n{_FACTS}", None),
+        ("Run it", f"<p>Before:</p>{_RUN}", "run"),
         ("Code to complete", _HOLE, "task"),
-        ("Run it", f"{_RUN}{_VERDICT}", "quiet"),
+        ("Run it", f"{_RUN}{_VERDICT}", "run"),
         ("Wrong on purpose", f"{_RUN}{_WRONG}", "wrong"),
         ("Solution", f"\n{_SOLUTION}", "answer"),
         ("Key concepts", f"<ul><li>A</li></ul>{_FACTS}", None),

@@ -217,7 +217,8 @@ def test_a_mistake_that_the_books_data_hides_is_shown_with_the_other_data() -> N
 
 
 @pytest.mark.parametrize(
-    ("count", "rest"), [(1, []), (6, []), (7, ["    ... and 1 more"]), (9, ["    ... and 3 more"])]
+    ("count", "rest"),
+    [(1, []), (6, []), (7, ["    ... and 1 more finding"]), (9, ["    ... and 3 more findings"])],
 )
 def test_six_findings_are_shown_and_the_others_are_counted(count: int, rest: list[str]) -> None:
     findings = tuple(
@@ -233,8 +234,8 @@ def test_six_findings_are_shown_and_the_others_are_counted(count: int, rest: lis
     ]
     assert [line for line in lines if line.startswith("    ... and ")] == rest
     korean = shown(case(WRITTEN_PAST_THE_END, findings=findings), language="ko").splitlines()
-    assert [line for line in korean if line.startswith("    ... 외 ")] == (
-        [f"    ... 외 {count - 6}개"] if rest else []
+    assert [line for line in korean if line.startswith("    ... 나머지 문제 ")] == (
+        [f"    ... 나머지 문제 {count - 6}개"] if rest else []
     )
 
 

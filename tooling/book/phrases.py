@@ -38,7 +38,6 @@ PHRASES = {
     # The heads of a table of names and values, as chapters write them.
     "fact": Text("what"),
     "value": Text("value"),
-    "command": Text("Command"),
     "simulated": Text("simulated GPU"),
     "compute": Text("compute {compute} or later"),
     "lanes": Text("with {lanes} lanes per warp"),

@@ -41,6 +41,7 @@ _WORDS: dict[str, Text] = {
     "got": Text("got"),
     "expected": Text("expected"),
     "more": Text("... and {count} more"),
+    "more-findings": Text("... and {count} more finding", "... and {count} more findings"),
     "where": Text("where"),
     "why": Text("why"),
     "try": Text("try"),
@@ -214,7 +215,7 @@ def _show_findings(case: CaseVerdict, terminal: Terminal, language: str) -> None
             terminal.wrapped("    " + line)
     rest = len(errors) - _MOST_FINDINGS
     if rest > 0:
-        terminal.line("    " + _say("more", language, count=rest))
+        terminal.line("    " + _say("more-findings", language, count=rest))
 
 
 def _show_warnings(verdict: Verdict, terminal: Terminal, language: str) -> None:

@@ -188,7 +188,7 @@ try {
 
 // ---- copy buttons ----
 if (navigator.clipboard) {
-  document.querySelectorAll("article pre > code:not(.language-text), .puzzle-files code").forEach((code) => {
+  document.querySelectorAll("article pre > code:not(.language-text)").forEach((code) => {
     const copy = document.createElement("button");
     copy.type = "button";
     copy.className = "copy";

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import groupby
 
-from tooling.book.directives.commands import runs_of, ways_to_run
+from tooling.book.directives.commands import runs_of
 from tooling.book.editions import editions, repository_address
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
@@ -34,7 +34,7 @@ _SYLLABLES_A_MINUTE = 420  # Korean
 def puzzle(page: PageContext, words: Words) -> str:
     """`{{#puzzle pNN}}`: part, reading time, the GPUs that cannot run every mode, the extra it needs.
 
-    On the first page of a puzzle also what it computes, and on every page that runs it the files and command.
+    On the first page of a puzzle also what it computes, and on every page that runs it the files.
     """
     (name,) = words
     found, main = page.puzzle_index.program(name)
@@ -69,7 +69,7 @@ def puzzle(page: PageContext, words: Words) -> str:
     return (
         f'<section class="puzzle-card" data-puzzle="{found.id}"{name} {part_style(number)}>\n'
         f'<p class="puzzle-facts">{escape(facts)}</p>\n'
-        f"{_task(page, found) if first else ''}{_files(page, found)}"
+        f"{_files(page, found)}{_task(page, found) if first else ''}"
         f"{below}</section>\n"
     )
 
@@ -102,7 +102,7 @@ def _task(page: PageContext, found: Puzzle) -> str:
 
 
 def _shown_run(page: PageContext, found: Puzzle) -> Selection | None:
-    """What the files and the command of a card are those of: of a later page, what it runs first."""
+    """What the files of a card are those of: of a later page, what it runs first."""
     if page.path == found.chapters[0]:
         mode = next((each for each in found.modes if each.kind is ModeKind.PUZZLE), found.modes[0])
         program = next(each for each in found.programs if each.name in mode.programs)
@@ -111,24 +111,20 @@ def _shown_run(page: PageContext, found: Puzzle) -> Selection | None:
 
 
 def _files(page: PageContext, found: Puzzle) -> str:
-    """For each version on the page its files and the command that judges it."""
-    language = page.language
+    """For each version on the page its files."""
     selection = _shown_run(page, found)
     if selection is None:
         return ""
     blob = f"{repository_address(page.edition)}/blob/main/"
+    label = escape(say("files", page.language))
 
     def files(version: Selection) -> str:
         paths = [
             source.problem.relative_to(page.puzzle_index.project.root).as_posix()
             for source in version.program.sources
         ]
-        links = " ".join(f'<a href="{blob}{path}">{path}</a>' for path in paths)
-        command = next(way.command for way in ways_to_run(version) if way.key == "uv")
-        return (
-            f'<dl class="puzzle-files"><dt>{escape(say("files", language))}</dt><dd>{links}</dd>'
-            f"<dt>{escape(say('command', language))}</dt><dd><code>{command}</code></dd></dl>"
-        )
+        links = "".join(f'<li><a href="{blob}{path}">{path}</a></li>' for path in paths)
+        return f'<ul class="puzzle-files" aria-label="{label}">{links}</ul>'
 
     return f"\n{each_version(page, selection, files)}\n"
 

@@ -14,7 +14,11 @@ from tooling.text import Text
 _KERNEL, _ELEMENTS, _TIME = Text("kernel"), Text("elements"), Text("mean time (µs)")
 _OF_COPY, _BEFORE, _AFTER = Text("bandwidth relative to a copy"), Text("as given"), Text("repaired")
 _OF_SIZE = Text("{elements} elements")
+_LAUNCH = Text("the launch takes nearly all of the time")
+_LAUNCH_BOUND = 1 << 16
+"""Elements below which the time on an H200 is that of a launch, as the page on benchmarks of puzzle 23 shows."""
 _NAME = ' class="name"'
+_LAUNCHES = ' class="launches"'
 _ELEMENTS_AT, _MEAN_AT, _SPEED_AT, _OF_COPY_AT = 1, 3, 5, 6  # columns of a recording
 
 
@@ -43,7 +47,8 @@ def times(page: PageContext, words: Words) -> str:
 def sizes(page: PageContext, words: Words) -> str:
     """`{{#sizes NAME}}`: a recording as of `times`, by size, with bars for the bandwidths.
 
-    A bar is as long as the bandwidth relative to that of a copy, which is the whole length.
+    A bar is as long as the bandwidth relative to that of a copy, which is the whole length. Those of small sizes
+    are grey, since they compare the times of launches.
 
     Raises:
         BookError: as `times`.
@@ -53,7 +58,8 @@ def sizes(page: PageContext, words: Words) -> str:
     head = _head(kernel, _NAME) + "".join(map(_head, (time, "GB/s"))) + _head(of_copy, ' class="share"')
     groups = groupby(_recorded(page, name), lambda row: int(row[_ELEMENTS_AT]))
     bodies = "".join(
-        f"<tbody>\n{_of_size(page, elements)}{''.join(map(_with_bar, rows))}</tbody>\n"
+        f"<tbody{_LAUNCHES * (elements < _LAUNCH_BOUND)}>\n"
+        f"{_of_size(page, elements)}{''.join(map(_with_bar, rows))}</tbody>\n"
         for elements, rows in groups
     )
     return (
@@ -65,7 +71,8 @@ def sizes(page: PageContext, words: Words) -> str:
 def _of_size(page: PageContext, elements: int) -> str:
     """The row of `sizes` above those of one size."""
     title = escape(pick(_OF_SIZE.of(elements=f"{elements:,}"), page.language))
-    return f'<tr><th{_NAME} scope="rowgroup">{title}</th><td colspan="3"></td></tr>\n'
+    remark = escape(pick(_LAUNCH, page.language)) if elements < _LAUNCH_BOUND else ""
+    return f'<tr><th{_NAME} scope="rowgroup">{title}</th><td colspan="3">{remark}</td></tr>\n'
 
 
 def _with_bar(row: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ from tooling.book.phrases import say
 
 _SECTION = re.compile(r'<h2 id="(?P<id>[^"]+)">(?P<title>.*?)</h2>(?P<body>.*?)(?=<h2 id="|\Z)', re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
-_FACTS = re.compile(r'(?:(?!<ul|<pre|<h3).)*?<table class="facts"', re.DOTALL)
 
 
 def mark_sections(article: str, language: str) -> str:
@@ -18,7 +17,7 @@ def mark_sections(article: str, language: str) -> str:
     - `task`: code to complete;
     - `wrong`: a wrong answer, with the verdict on it;
     - `answer`: a folded solution, which has a title of its own;
-    - `quiet`: facts, or commands to run.
+    - `run`: commands to run.
     """
     overview = say("overview", language)
     first = _SECTION.search(article)
@@ -42,6 +41,6 @@ def _kind(body: str) -> str | None:
         return "task"
     if 'class="code changed"' in body:
         return "wrong"
-    if _FACTS.match(body) or 'data-tab-group="package-manager"' in body:
-        return "quiet"
+    if 'data-tab-group="package-manager"' in body:
+        return "run"
     return None

@@ -200,6 +200,8 @@ def _numbers(ranges: str) -> list[int]:
 def _lines(code: Iterable[str], numbers: Iterable[int]) -> str:
     """Highlighted lines as elements with their numbers; beside lines that are left out, empty ones are, too.
 
+    Where a mark for teaching is skipped beside an empty line, the sign for it is in that line.
+
     On a narrow screen a line goes on below itself, further in than it begins.
     """
     left = iter(numbers)
@@ -220,9 +222,15 @@ def _lines(code: Iterable[str], numbers: Iterable[int]) -> str:
             continue
         if gap:
             shown.append(_left_out(line))
-        elif None not in (before, number) and number != before + 1:  # type: ignore[operator]
-            shown.append(_GAP)
-        shown.append(_line(line, "−" if REMOVED in line else number))
+        beside = "−" if REMOVED in line else number
+        if not gap and None not in (before, number) and number != before + 1:  # type: ignore[operator]
+            if shown and _EMPTY.fullmatch(shown[-1]):
+                shown[-1] = _line("", "⋮")
+            elif line:
+                shown.append(_GAP)
+            else:
+                beside = "⋮"
+        shown.append(_line(line, beside))
         before, gap = number, False
     return "".join(shown)
 

@@ -28,7 +28,7 @@ _UNBROKEN = re.compile(
     r"|\b(?:[Pp]uzzle|[Pp]art|[Ll]ane|[Tt]hread|[Ww]arp|[Bb]lock) \d+\b"
     r"|\b(?:[Rr]ow|[Cc]olumn|[Bb]ank|[Ss]tep|[Tt]ile) \d+\b"
     r"|(?:퍼즐|레인|스레드|워프|블록|행|열|뱅크|타일) \d+"
-    r"|\d (?:[KMG]iB|[kMG]B|[mµn]s|[kMGT]B/s|[GT]FLOP/s)\b"
+    r"|\d (?:[KMG]iB?|[kMG]B|[mµn]s|[kMGT]B/s|[GT]FLOP/s)\b"
     r"|(?<![\w.,])\d{1,5} (?:to|or) \d{1,5}\b(?: (?=[a-z(]))?"
     r"|(?<![\w.,])(?:\d{1,4}|\d{1,3},\d{3}) (?=[a-z(])|\bGPU \d|\b(?:\d{1,2}-(?=byte)|x86-(?=64))"
     r"|(?<=\d)(?: [=·×+−] \d[\d,.]*)+(?<=\d)"
