@@ -16,7 +16,7 @@ _OF_COPY, _BEFORE, _AFTER = Text("bandwidth relative to a copy"), Text("as given
 _OF_SIZE = Text("{elements} elements")
 _LAUNCH = Text("the launch takes nearly all of the time")
 _LAUNCH_BOUND = 1 << 16
-"""Elements below which the time on an H200 is that of a launch, as the page on benchmarks of puzzle 23 shows."""
+"""Elements below which the time on an H200 is that of a launch, as a page of puzzle 23 shows."""
 _NAME = ' class="name"'
 _LAUNCHES = ' class="launches"'
 _ELEMENTS_AT, _MEAN_AT, _SPEED_AT, _OF_COPY_AT = 1, 3, 5, 6  # columns of a recording
@@ -47,8 +47,8 @@ def times(page: PageContext, words: Words) -> str:
 def sizes(page: PageContext, words: Words) -> str:
     """`{{#sizes NAME}}`: a recording as of `times`, by size, with bars for the bandwidths.
 
-    A bar is as long as the bandwidth relative to that of a copy, which is the whole length. Those of small sizes
-    are grey, since they compare the times of launches.
+    A bar is as long as the bandwidth relative to that of a copy, which is the whole length. Those of small
+    sizes are grey, since they compare the times of launches.
 
     Raises:
         BookError: as `times`.

@@ -7,7 +7,7 @@ import re
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 _DIGITS = str.maketrans(_RAISED, "0123456789\N{MINUS SIGN}")
 _EXPONENT = re.compile(
-    rf"<(head|pre|code|svg|math|script|style)\b.*?</\1>|<[^>]*>|[{_RAISED}]+",  # the first two stay as they are
+    rf"<(head|pre|code|svg|math|script|style)\b.*?</\1>|<[^>]*>|[{_RAISED}]+",  # tags and code stay
     re.DOTALL,
 )
 
