@@ -667,8 +667,8 @@ def test_the_entries_of_a_legend_are_as_far_apart_as_their_widths_ask() -> None:
         right[0] - left[0] - measured(canvas.say(text), Size.LABEL)
         for text, left, right in ((words[0], first, second), (words[1], second, third))
     ]
-    assert gaps == pytest.approx([44, 44], abs=0.01)
-    assert [y for _, y in others] == [40, 40, 62]
+    assert gaps == pytest.approx([48, 48], abs=0.01)
+    assert [y for _, y in others] == [40, 40, 64]
     assert others[0][0] == others[2][0]
 
 
