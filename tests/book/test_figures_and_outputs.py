@@ -823,7 +823,7 @@ def test_the_sums_of_a_race_end_with_its_cells(real: Project) -> None:
         assert len(sums) == 2
         for x in map(float, sums):
             assert min(abs(end - x) for end in ends) <= 1
-        assert max(map(float, sums)) == (355 if "narrow" in path.stem else 703)
+        assert max(map(float, sums)) == (351 if "narrow" in path.stem else 729)
 
 
 def test_the_output_of_a_cluster_is_as_wide_as_its_blocks(real: Project) -> None:
