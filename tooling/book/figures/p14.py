@@ -43,7 +43,7 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     threads = len(moves[0].cells)
     loaded, after = Text("loaded"), Text("offset {move}") if narrow else Text("after offset {move}")
     canvas = sheet(0, 0)
-    left, wide = (55, 37) if narrow else beside_cells(canvas, (loaded, after.of(move=1)), threads)
+    left, wide = (63, 36) if narrow else beside_cells(canvas, (loaded, after.of(move=1)), threads)
     top = 34
     canvas.width = left + threads * wide + 1
     for thread in range(threads):
@@ -197,7 +197,7 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
     """The input, the output after the first kernel, and the output after the second."""
     stores, a, result, threads = _complete(facts)
     size, blocks = len(a), len(result) - len(a)
-    side, gap, apart = 34, 20, 16
+    side, gap, apart = 35, 14, 14
     canvas = sheet(0, 0)
     memory, kernels = Text("global memory"), (Text("after kernel 1"), Text("after kernel 2"))
     left = PAGE - 1 - (size + blocks) * side - (blocks - 1) * apart - gap  # right of the names
