@@ -667,8 +667,8 @@ def test_the_entries_of_a_legend_are_as_far_apart_as_their_widths_ask() -> None:
         right[0] - left[0] - measured(canvas.say(text), Size.LABEL)
         for text, left, right in ((words[0], first, second), (words[1], second, third))
     ]
-    assert gaps == pytest.approx([44, 44], abs=0.01)
-    assert [y for _, y in others] == [40, 40, 62]
+    assert gaps == pytest.approx([48, 48], abs=0.01)
+    assert [y for _, y in others] == [40, 40, 64]
     assert others[0][0] == others[2][0]
 
 
@@ -823,7 +823,7 @@ def test_the_sums_of_a_race_end_with_its_cells(real: Project) -> None:
         assert len(sums) == 2
         for x in map(float, sums):
             assert min(abs(end - x) for end in ends) <= 1
-        assert max(map(float, sums)) == (355 if "narrow" in path.stem else 703)
+        assert max(map(float, sums)) == (351 if "narrow" in path.stem else 729)
 
 
 def test_the_output_of_a_cluster_is_as_wide_as_its_blocks(real: Project) -> None:

@@ -36,10 +36,12 @@ _SAFETY = 1.06  # letters may be a little wider than measured, and bold ones are
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
 _EDGE = 1  # where the names of rows begin
 _AFTER_NAME = 14  # from the longest name to the cells
+_NAME_LINE = 20  # from the name of a row to what the row is
+_PLATE = 22  # the height of the background of a name
 _SWATCH = 16  # the side of a colour in a legend
-_BESIDE_SWATCH = 6  # from it to its meaning
-_ENTRIES_APART = 22
-_LEGEND_LINE = 22  # from a line of a legend to the next
+_BESIDE_SWATCH = 8  # from it to its meaning
+_ENTRIES_APART = 24
+_LEGEND_LINE = 24  # from a line of a legend to the next
 _WIDTHS = (
     (" ijl.,:;’", 0.26),
     ("f[]()·t/r-I", 0.35),
@@ -268,7 +270,7 @@ class Canvas(Struct):
         self, y: float, text: Sentence | str, below: Sentence | str = "", *, size: Size = Size.VALUE
     ) -> None:
         """The name of a row at the left edge of the drawing, and what the row is in a second line."""
-        apart = 9 if below else 0
+        apart = _NAME_LINE / 2 if below else 0
         self.label(_EDGE, y - apart, text, size=size, mono=isinstance(text, str))
         self.label(_EDGE, y + apart, below, size=Size.LABEL, mono=isinstance(below, str), quiet=True)
 
@@ -289,7 +291,7 @@ class Canvas(Struct):
 
     def plate(self, x: float, y: float, width: float, text: Sentence | str) -> None:
         """Draws a name on a background that covers lines below it; centred on (x, y)."""
-        self.ground(x - width / 2, y - 10, width, 20)
+        self.ground(x - width / 2, y - _PLATE / 2, width, _PLATE)
         self.label(x, y, text, "middle", size=Size.LABEL, mono=isinstance(text, str))
 
     def ground(self, x: float, y: float, width: float, height: float) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, Canvas, Ink, Sheet, Size
 from tooling.text import Sentence
 
 _SMALL = Size.LABEL  # the size of labels
-_LINE = 16  # from a line of labels to the next
-_APART = 3  # from the labels to the cells below them
+_LINE = 18  # from a line of labels to the next
+_APART = 12  # from the middle of labels to the cells above or below them
+_ABOVE = 3  # more than the lines of labels above cells
+_BELOW = 28  # from cells with labels below them to the next row
+_BESIDE = 12  # from the names of rows to the cells
+_JOINED = 28  # cells smaller than this touch
 _BRACKET = 22  # the height of a bracket with its name
 _TICK = 6  # the height of its ends
 
@@ -40,6 +45,7 @@ class Grid(Struct, frozen=True):
         rows: the cells.
         columns, names: the headings of columns and rows; may be empty.
         bracket: a name over the first columns, and how many these are.
+        heading, below: what the headings of columns and the labels below the cells are, at the left edge.
     """
 
     title: Sentence | str
@@ -47,6 +53,14 @@ class Grid(Struct, frozen=True):
     columns: Sequence[Sentence | str] = ()
     names: Sequence[Sentence | str] = ()
     bracket: tuple[Sentence, int] | None = None
+    heading: Sentence | str = ""
+    below: Sentence | str = ""
+
+    def beside(self, canvas: Canvas) -> int:
+        """The width of what is at the left of the cells, with the space after it."""
+        names = (*self.names, self.heading, self.below)
+        longest = max(canvas.length(name, _SMALL, mono=isinstance(name, str)) for name in names)
+        return math.ceil(longest) + _BESIDE if longest else 0
 
 
 def numbered(count: int) -> tuple[str, ...]:
@@ -67,6 +81,7 @@ def draw_grids(
     high: int = 36,
     left: int = 0,
     beside: int = 1,
+    apart: int = 30,
 ) -> Canvas:
     """Draws grids, some of them side by side.
 
@@ -74,17 +89,19 @@ def draw_grids(
         sheet: creates the canvas of a width and height.
         grids: in reading order.
         side, high: of a cell.
-        left: the width of the headings of rows.
+        left: how wide the names of rows are at least.
         beside: how many grids are in one line.
+        apart: between grids side by side.
     """
     canvas = sheet(0, 0)
+    left = max(left, *(grid.beside(canvas) for grid in grids))
     for first in range(0, len(grids), beside):
         x, top = 1.0, canvas.height + (20 if canvas.height else 0)
         for grid in grids[first : first + beside]:
             end = _draw_grid(canvas, grid, x + left, top, (side, high), left)
             canvas.height = max(canvas.height, round(end))
-            x += left + max(map(len, grid.rows)) * side + 30
-        canvas.width = max(canvas.width, round(x) - 24)
+            x += left + max(map(len, grid.rows)) * side + apart
+        canvas.width = max(canvas.width, round(x) - apart + 6)
     canvas.height += 4
     return canvas
 
@@ -94,32 +111,37 @@ def _draw_grid(  # noqa: PLR0917 - its parts
 ) -> float:
     """Draws one grid with its first cell at x and headings of rows from `left` before it; returns its end."""
     side, high = cell
+    rows_apart = 0 if min(cell) < _JOINED else GAP
     if grid.title:
-        canvas.label(x, y + 10, grid.title, bold=True, mono=isinstance(grid.title, str))
-        y += 26
+        canvas.label(x - left, y + 10, grid.title, bold=True, mono=isinstance(grid.title, str))
+        y += 28
+    canvas.label(x - left, y + 8, grid.heading, size=_SMALL, quiet=True, mono=isinstance(grid.heading, str))
     for column, heading in enumerate(grid.columns):
         canvas.label(x + (column + 0.5) * side, y + 8, heading, "middle", size=_SMALL, quiet=True)
-    y += 20 if grid.columns else 0
+    y += 8 + _APART if grid.columns else 0
     if grid.bracket:
         name, across = grid.bracket
         _draw_bracket(canvas, (x + 1, x + across * side - 1), y + 9, name)
         y += _BRACKET
     for number, row in enumerate(grid.rows):
         lines = max(len(square.above) for square in row)
-        y += _LINE * lines + (_APART if lines else 0)
+        y += _LINE * lines + (_ABOVE if lines else 0)
         if grid.names:
             canvas.label(x - left, y + high / 2, grid.names[number], size=_SMALL, quiet=True)
         for column, square in enumerate(row):
             middle = x + (column + 0.5) * side
             for line, text in enumerate(reversed(square.above)):
-                canvas.label(middle, y - 9 - _APART - line * _LINE, text, "middle", size=_SMALL, mono=True)
+                canvas.label(middle, y - _APART - line * _LINE, text, "middle", size=_SMALL, mono=True)
             if square.outside:
                 canvas.frame(x + column * side + 1.5, y + 0.5, side - 3, high - 1, dashed=True, corner=4)
             else:
-                canvas.cell(x + column * side + 1, y, side - 2, high, square.text, ink=square.ink)
+                canvas.cell(x + column * side, y, side, high, square.text, ink=square.ink)
             if square.below:
-                canvas.label(middle, y + high + 10, square.below, "middle", size=_SMALL, quiet=True)
-        y += high + (22 if any(square.below for square in row) else 3)
+                canvas.label(middle, y + high + _APART, square.below, "middle", size=_SMALL, quiet=True)
+        if any(square.below for square in row):
+            canvas.label(x - left, y + high + _APART, grid.below, size=_SMALL, quiet=True)
+            y += _BELOW
+        y += high + rows_apart
     return y
 
 

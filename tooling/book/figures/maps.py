@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
-from tooling.book.figures.canvas import PAGE, SMALL, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, PAGE, SMALL, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import number
 from tooling.book.figures.traces import Trace
 from tooling.text import Text
 
-CELL = 62
-NARROW_CELL = 38
+CELL = 68
+NARROW_CELL = 43
 HIGH = 40
 _GAP = 64  # between inputs, threads and output
 _INPUT_GAP = 6  # between inputs
-_NARROW_LEFT = 4
+_NARROW_LEFT = 1
+_INSET = 6  # of an element in a frame
+_BESIDE_ARROW = 7
 
 
 def draw_map(
@@ -64,13 +67,15 @@ def draw_map(
     end = tops[-1] + HIGH + (6 if framed else 0)  # of the inputs
     below = tops[-1] + HIGH + _GAP
     last = below + HIGH + _GAP
-    canvas.width, canvas.height = left + count * side + 6, last + HIGH + 8
+    said, size = (work.replace(" ", ""), Size.SMALL) if narrow else (work, Size.LABEL)
+    beyond = _BESIDE_ARROW + canvas.length(said, size, mono=True) - side / 2  # of the last element
+    canvas.width, canvas.height = left + count * side + max(1, math.ceil(beyond)), last + HIGH + 8
 
     def middle(position: int) -> float:
         return left + position * side + side / 2
 
     def cell(
-        position: int, top: float, text: str, ink: Ink, *, inset: int = 2, size: Size = Size.VALUE
+        position: int, top: float, text: str, ink: Ink, *, inset: int = 0, size: Size = Size.VALUE
     ) -> None:
         x, width = left + position * side + inset, side - 2 * inset
         canvas.cell(x, top, width, HIGH, text, ink=ink, size=size)
@@ -86,11 +91,11 @@ def draw_map(
     for position in range(len(next(iter(inputs.values())))):
         canvas.label(middle(position), 12, str(position), "middle", size=Size.LABEL, quiet=True)
         if framed:
-            canvas.frame(left + position * side + 1, tops[0] - 6, side - 2, end - tops[0] + 6)
+            canvas.frame(left + position * side + GAP / 2, tops[0] - 6, side - GAP, end - tops[0] + 6)
     for (_, title), top, values in zip(inputs, tops, inputs.values(), strict=True):
         name(title, top, len(values))
         for position, value in enumerate(values):
-            cell(position, top, number(value), Ink.PLAIN, inset=7 if framed else 2)
+            cell(position, top, number(value), Ink.PLAIN, inset=_INSET + 1 if framed else 0)
     for thread, element in pairs:
         canvas.arrow(middle(element), end + 3, middle(thread), below - 4)
     busy = {thread for event in trace.of_block(0) for thread in event.threads}
@@ -104,7 +109,6 @@ def draw_map(
     for store in stores:
         cell(store.element, last, number(store.value), Ink.RESULT)
         canvas.arrow(middle(store.thread), below + HIGH + 3, middle(store.element), last - 4)
-        beside = (middle(store.thread) + 7, below + HIGH + _GAP / 2)
-        said = work.replace(" ", "") if narrow else work
-        canvas.label(*beside, said, size=Size.SMALL if narrow else Size.LABEL, mono=True, quiet=True)
+        beside = (middle(store.thread) + _BESIDE_ARROW, below + HIGH + _GAP / 2)
+        canvas.label(*beside, said, size=size, mono=True, quiet=True)
     return canvas

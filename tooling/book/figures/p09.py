@@ -14,41 +14,52 @@ from tooling.text import Text
 _HOST = Text("host")
 _ERROR = Text("error")
 _BAD_READ = Text("invalid read")
+_RETURNS, _WAITS = Text("returns at once"), Text("waits for the GPU")
 _THREAD = Text("thread {thread}")
 _OFFSETS = (-1, 0, 1)  # of the elements that a window should have
 
 
 def draw_launch(_: Facts, sheet: Sheet) -> Canvas:
     """What the host and the GPU do, from left to right."""
-    canvas = sheet(PAGE, 172)
+    canvas = sheet(PAGE, 184)
     left = canvas.beside([_HOST])
     call, failed = 190, 140  # the widths of the first and the last cell of the host
     end = PAGE - 1 - failed
-    canvas.label(1, 40, _HOST, bold=True)
-    canvas.label(1, 124, "GPU", bold=True)
+    canvas.label(1, 40, _HOST)
+    canvas.label(1, 136, "GPU")
     canvas.cell(left, 20, call, 40, "enqueue_function", size=Size.VALUE)
+    canvas.label(left + 2, 76, _RETURNS, size=Size.LABEL, quiet=True)
     between = end - left - call - 12
     canvas.cell(left + call + 6, 20, between, 40, "synchronize()", ink=Ink.SPARE, size=Size.VALUE)
     canvas.cell(end, 20, failed, 40, _ERROR, ink=Ink.WRONG)
-    canvas.curve(left + call - 46, 63, left + call + 38, 101)
-    canvas.cell(left + call + 16, 104, end - left - call - 40, 40, "add_10", ink=Ink.LIVE)
-    canvas.curve(end - 46, 101, end + 58, 63)
-    canvas.label(end - 24, 160, _BAD_READ, "end", size=Size.LABEL, quiet=True)
+    canvas.label(left + call + 6 + between / 2, 76, _WAITS, "middle", size=Size.LABEL, quiet=True)
+    canvas.curve(left + call - 46, 63, left + call + 38, 113)
+    canvas.cell(left + call + 16, 116, end - left - call - 40, 40, "add_10", ink=Ink.LIVE)
+    canvas.curve(end - 46, 113, end + failed / 2, 63)
+    canvas.label(end - 26, 172, _BAD_READ, "end", size=Size.LABEL, quiet=True)
     return canvas
 
 
 def draw_launch_narrow(_: Facts, sheet: Sheet) -> Canvas:
     """The same from top to bottom."""
-    canvas = sheet(322, 250)
-    canvas.label(78, 14, _HOST, "middle", bold=True)
-    canvas.label(254, 14, "GPU", "middle", bold=True)
-    canvas.cell(6, 30, 146, 40, "enqueue_function", size=Size.LABEL)
-    canvas.cell(6, 76, 146, 112, "synchronize()", ink=Ink.SPARE, size=Size.LABEL)
-    canvas.cell(6, 194, 146, 40, _ERROR, ink=Ink.WRONG)
-    canvas.side_curve(155, 50, 195, 104)
-    canvas.cell(198, 84, 112, 92, "add_10", ink=Ink.LIVE)
-    canvas.label(310, 190, _BAD_READ, "end", size=Size.LABEL, quiet=True)
-    canvas.side_curve(195, 156, 155, 214)
+    left, wide, right, end = 1, 172, 225, 351
+    canvas = sheet(end + 1, 270)
+    canvas.label(left, 12, _HOST, bold=True)
+    canvas.label(right, 12, "GPU", bold=True)
+    calls = (
+        (28, 56, "enqueue_function", _RETURNS, Ink.PLAIN),
+        (90, 112, "synchronize()", _WAITS, Ink.SPARE),
+    )
+    for top, high, call, what, ink in calls:
+        canvas.cell(left, top, wide, high, ink=ink)
+        middle, colour = left + wide / 2, canvas.shade.marks[ink][2]
+        canvas.label(middle, top + high / 2 - 10, call, "middle", mono=True, colour=colour)
+        canvas.label(middle, top + high / 2 + 11, what, "middle", size=Size.LABEL, colour=colour)
+    canvas.cell(left, 208, wide, 44, _ERROR, ink=Ink.WRONG)
+    canvas.side_curve(left + wide + 3, 56, right - 3, 118)
+    canvas.cell(right, 98, end - right, 92, "add_10", ink=Ink.LIVE)
+    canvas.label(end, 204, _BAD_READ, "end", size=Size.LABEL, quiet=True)
+    canvas.side_curve(right - 3, 170, left + wide + 3, 230)
     return canvas
 
 
@@ -58,11 +69,11 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     expected = facts.expected("second-case")["result"].tolist()
     steps = facts.constant("ITER")
     count = len(values)
-    side, step, size = (38, 46, Size.VALUE) if narrow else (48, 58, Size.VALUE)
+    side, step, size = (40, 50, Size.VALUE) if narrow else (48, 58, Size.VALUE)
     canvas = sheet(0, 34 + count * step)
     left = 30 if narrow else canvas.beside([_THREAD.of(thread=0)])
-    got_at = left + count * side + (26 if narrow else 36)
-    right_at = got_at + side + (28 if narrow else 36)
+    got_at = left + count * side + (34 if narrow else 32)
+    right_at = got_at + side + (34 if narrow else 32)
     canvas.width = right_at + side + (10 if narrow else 24)
     canvas.label(left + count * side / 2, 14, "input", "middle", mono=True, size=Size.LABEL)
     canvas.label(got_at + side / 2, 14, "result", "middle", mono=True, size=Size.LABEL)
@@ -92,12 +103,12 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def draw_barrier(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Every thread up to the barrier; the last one returns before it."""
     threads = facts.constant("SIZE")
-    left, wide, line = (30, 132, 208) if narrow else (72, 200, 342)
-    high, step, size = 38, 52, Size.LABEL if narrow else Size.VALUE
+    left, wide, line = (32, 144, 226) if narrow else (76, 194, 332)
+    high, step, size = 38, 52, Size.VALUE
     bottom = 40 + threads * step
-    canvas = sheet(line + (56 if narrow else 180), bottom + 4)
+    canvas = sheet(line + 120, bottom + 4)
     canvas.arrow(line, 30, line, bottom - 8, head=False, dashed=True)
-    canvas.plate(line, 16, 84, "barrier()")
+    canvas.plate(line, 16, 90, "barrier()")
     for thread in range(threads):
         top = 40 + thread * step
         title = f"T{thread}" if narrow else _THREAD.of(thread=thread)
@@ -106,9 +117,10 @@ def draw_barrier(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             canvas.cell(left, top, wide, high, f"shared[{thread}] = …", ink=Ink.LIVE, size=size)
             canvas.arrow(left + wide + 4, top + high / 2, line - 3, top + high / 2)
             waits = Text("waits")
-            canvas.label(line + 8, top + high / 2, waits, size=Size.LABEL, quiet=True)
+            canvas.label(line + 10, top + high / 2, waits, size=Size.LABEL, quiet=True)
         else:
             canvas.cell(left, top, wide, high, Text("returns", context="figure"), ink=Ink.SPARE, size=size)
+            canvas.label(line + 10, top + high / 2, Text("never arrives"), size=Size.LABEL)
     return canvas
 
 
@@ -155,21 +167,21 @@ def draw_printing(facts: Facts, sheet: Sheet) -> Canvas:
         for block in range(blocks)
     ]
     names = [Text("block {block}").of(block=block) for block in range(blocks)]
-    return draw_grids(sheet, [Grid("thread_idx.x", rows, numbered(threads), names)], left=56)
+    return draw_grids(sheet, [Grid("", rows, numbered(threads), names, heading="thread_idx.x")], side=58)
 
 
 FIGURES = (
     Figure(
         "p09",
         Text(
-            "A launch is asynchronous. The kernel runs after `enqueue_function` has returned, so the host "
-            "learns of its error at the next call that waits for the GPU."
+            "A launch is asynchronous: the host learns of an error in the kernel at the next call that "
+            "waits for the GPU."
         ),
         Text(
-            "Two rows, time from left to right. Host: enqueue_function, then synchronize(), then an error. "
-            "GPU: the kernel add_10 starts after enqueue_function and runs while the host waits in "
-            "synchronize(). An invalid read ends the kernel; an arrow leads from its end to the error on "
-            "the host."
+            "The host and the GPU in the order of time. Host: enqueue_function, which returns at once, then "
+            "synchronize(), which waits for the GPU, then an error. GPU: the kernel add_10 starts after "
+            "enqueue_function and runs while the host waits in synchronize(). An invalid read ends the "
+            "kernel; an arrow leads from its end to the error on the host."
         ),
         draw_launch,
         narrow=draw_launch_narrow,
@@ -195,7 +207,7 @@ FIGURES = (
         Text(
             "Four rows, one for each thread. Threads 0, 1 and 2 store to shared memory, and an arrow leads "
             "from each to a dashed line marked barrier(), where it waits. Thread 3 returns; no arrow leads "
-            "from it to the line."
+            "from it to the line, which it never reaches."
         ),
         draw_barrier,
         narrow=partial(draw_barrier, narrow=True),

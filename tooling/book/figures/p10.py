@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.grids import Square, draw_grids, tally
 from tooling.book.figures.h200 import defects_found
 from tooling.text import Text
 
-_ACROSS = 26  # cells in a row
+_TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")  # of compute-sanitizer
 
 
 def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -28,7 +27,7 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     title = Text("threads (*x*, *y*)")
     top, step = (44, 20) if narrow else (28, 21)
     most = max(map(len, readers.values()))
-    canvas = sheet(0, top + 84 + most * step)
+    canvas = sheet(0, top + 84 + (most + narrow) * step)
     side, left = (50, 1) if narrow else (0, canvas.beside([title]))
     if not narrow:
         side = (PAGE - 1 - left) // len(readers)
@@ -42,9 +41,9 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         x = left + element * side
         canvas.label(x + side / 2, top - 12, str(element), "middle", size=Size.LABEL, quiet=True)
         if element < len(values):
-            canvas.cell(x + 1, top, side - 2, 44, number(values[element]))
+            canvas.cell(x, top, side, 44, number(values[element]))
         else:
-            _beyond(canvas, x + 1, top, side - 2, 44)
+            _beyond(canvas, x + GAP / 2, top + 0.5, side - GAP, 43)
         canvas.arrow(x + side / 2, top + 66, x + side / 2, top + 48)
         for index, thread in enumerate(readers[element]):
             y = top + 78 + index * step
@@ -52,7 +51,7 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
                 x + side / 2, y, thread, "middle", size=Size.LABEL if narrow else Size.VALUE, mono=True
             )
     if narrow:
-        canvas.label(left, top + 78 + step, title, size=Size.LABEL, quiet=True)  # few elements have a second
+        canvas.label(left, top + 82 + most * step, title, size=Size.LABEL, quiet=True)
     else:
         canvas.name(top + 78, title)
     return canvas
@@ -66,7 +65,7 @@ def draw_additions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     step, gap = (54, 10) if narrow else (56, 22)
     canvas = sheet(0, 40 + 4 * step)
     left = canvas.beside(rows)
-    column = 72 if narrow else (PAGE - 1 + gap - left) // len(values)
+    column = 71 if narrow else (PAGE - 1 + gap - left) // len(values)
     wide = column - gap
     right = left + len(values) * column - gap
     canvas.width = right + 8
@@ -100,17 +99,24 @@ def _beyond(canvas: Canvas, x: float, y: float, width: float, height: float) -> 
     )
 
 
-def draw_tools(facts: Facts, sheet: Sheet) -> Canvas:
-    """A cell for each faulty kernel, by the tools that report it."""
+def draw_tools(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """A row for each tool with a cell for each faulty kernel that it reports."""
     found = defects_found(facts)
-    grids = []
-    for tool in ("memcheck", "racecheck", "initcheck", "synccheck"):
-        count = sum(tool in tools for tools in found.values())
-        grids.append(tally(f"{tool}: {count}", [Square(ink=Ink.LIVE)] * count, across=_ACROSS))
-    missed = sum(not tools for tools in found.values())
-    title = Text("none of them: {missed}").of(missed=missed)
-    grids.append(tally(title, [Square(ink=Ink.MARK)] * missed, across=_ACROSS))
-    return draw_grids(sheet, grids, side=12, high=12)
+    rows: list[tuple[Text | str, int, Ink]] = [
+        (tool, sum(tool in tools for tools in found.values()), Ink.LIVE) for tool in _TOOLS
+    ]
+    rows.append((Text("none of them"), sum(not tools for tools in found.values()), Ink.MARK))
+    side, high, pitch = (8 if narrow else 11), 18, 34
+    canvas = sheet(0, len(rows) * pitch)
+    left = canvas.beside([name for name, _, _ in rows])
+    canvas.width = left + max(count for _, count, _ in rows) * side + 40
+    for row, (name, count, ink) in enumerate(rows):
+        top = 8 + row * pitch
+        canvas.name(top + high / 2, name)
+        for index in range(count):
+            canvas.cell(left + index * side, top, side, high, ink=ink)
+        canvas.label(left + count * side + 8, top + high / 2, number(count), size=Size.LABEL, quiet=True)
+    return canvas
 
 
 FIGURES = (
@@ -142,14 +148,14 @@ FIGURES = (
     Figure(
         "p10-tools",
         Text(
-            "The 57 faulty kernels on an H200, a cell for each, by the tool of compute-sanitizer that "
-            "reported it. One kernel was reported by three tools. None of the four reported the marked ones; "
-            "the simulated GPU reports all 57."
+            "57 faulty kernels on an H200, by the tool of compute-sanitizer that reports them; one is "
+            "reported by three. None of the four reports the marked ones, the simulated GPU all 57."
         ),
         Text(
-            "Five rows of cells. memcheck: 12. racecheck: 17. initcheck: 2. synccheck: 2. None of them: 26, "
-            "marked."
+            "Five rows with a cell for each kernel. memcheck: 12. racecheck: 17. initcheck: 2. synccheck: 2. "
+            "None of them: 26, marked."
         ),
         draw_tools,
+        narrow=partial(draw_tools, narrow=True),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
@@ -14,7 +14,8 @@ from tooling.text import Text
 _A, _OUTPUT = 1, 0  # indices of the kernel's pointer arguments
 _THREAD = Text("thread {thread}")
 _GAP = 36  # between the elements and the cells
-_BARRIER = 50  # from the cells to the first window, with the barrier between them
+_BARRIER = 62  # from the cells to the first window, with the barrier and a heading between them
+_TO_BARRIER = 20
 
 
 def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -22,23 +23,22 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace = facts.trace("p11")
     a = facts.inputs("default")["a"].reshape(-1)
     threads, window = facts.constant("TPB"), facts.constant("WINDOW")
-    side, wide, step, size = (25, 25, 32, Size.LABEL) if narrow else (38, 53, 44, Size.VALUE)
-    missing = (window - 1) * wide  # where the cells would be that do not exist
+    side, step, apart = (28, 36, 20) if narrow else (35, 41, 48)
     canvas = sheet(0, 0)
     memories = Text("global memory"), Text("shared memory")
-    left = missing + (
-        23
-        if narrow
-        else max(canvas.beside([_THREAD.of(thread=0)]), canvas.beside(["shared"], memories) - missing)
-    )
+    names = 23 if narrow else canvas.beside([_THREAD.of(thread=0)])
+    # A row has the cells, those that do not exist, and the output.
+    wide = 28 if narrow else (PAGE - 1 - apart - names) // (threads + window)
+    left = names + (window - 1) * wide
     right = left + threads * wide
-    result = right + (22 if narrow else 44)
+    result = right + apart if narrow else PAGE - 1 - wide
+    end = result + wide
     first = 30 + 2 * side + _GAP + _BARRIER
-    canvas.width, canvas.height = result + wide + (8 if narrow else 22), first + threads * step
+    canvas.width, canvas.height = end + 1, first + threads * step
     for index in range(len(a)):
         canvas.label(left + (index + 0.5) * wide, 14, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(left + index * wide, 30, wide, side, number(a[index]), size=size)
-    canvas.name(30 + side / 2, "a", "" if narrow else memories[0], size=size)
+        canvas.cell(left + index * wide, 30, wide, side, number(a[index]))
+    canvas.name(30 + side / 2, "a", "" if narrow else memories[0])
     shared = 30 + side + _GAP
     held = {store.element: store for store in trace.accesses("store", SHARED, block=0)}
     read = _read(trace, _A)
@@ -46,25 +46,25 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for element in read[store.thread]:
             start = left + (element + 0.5) * wide
             canvas.arrow(start, 30 + side + 3, left + (cell + 0.5) * wide, shared - 4)
-        canvas.cell(left + cell * wide, shared, wide, side, number(store.value), ink=Ink.LIVE, size=size)
-    canvas.name(shared + side / 2, "shared", "" if narrow else memories[1], size=size)
-    middle = shared + side + _BARRIER / 2 - 2
-    canvas.arrow(1, middle, right + 2, middle, head=False, dashed=True)
-    canvas.plate(left + threads * wide / 2, middle, 84, "barrier()")
-    canvas.label(result + wide + (4 if narrow else 0), middle, "output", "end", mono=True, size=size)
+        canvas.cell(left + cell * wide, shared, wide, side, number(store.value), ink=Ink.LIVE)
+    canvas.name(shared + side / 2, "shared", "" if narrow else memories[1])
+    barrier = shared + side + _TO_BARRIER
+    canvas.arrow(1, barrier, end, barrier, head=False, dashed=True)
+    canvas.plate(left + threads * wide / 2, barrier, 90, "barrier()")
+    canvas.label(end, first - 15, "output", "end", mono=True)
     sums = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, block=0)}
     for thread, cells in _read(trace, SHARED).items():
         top = first + thread * step
         label = f"T{thread}" if narrow else _THREAD.of(thread=thread)
-        canvas.label(1, top + side / 2, label, size=size)
+        canvas.label(1, top + side / 2, label)
         for cell in range(thread - window + 1, 0):
             _no_cell(canvas, left + cell * wide, top, wide, side)
         for cell, store in held.items():
             ink = Ink.LIVE if cell in cells else Ink.SPARE
             text = number(store.value) if cell in cells else ""
-            canvas.cell(left + cell * wide, top, wide, side, text, ink=ink, size=size)
-        canvas.arrow(right + 4, top + side / 2, result - 4, top + side / 2)
-        canvas.cell(result, top, wide, side, number(sums[thread]), ink=Ink.RESULT, size=size)
+            canvas.cell(left + cell * wide, top, wide, side, text, ink=ink)
+        canvas.arrow(right + 3, top + side / 2, result - 4, top + side / 2)
+        canvas.cell(result + GAP / 2, top, wide - GAP, side, number(sums[thread]), ink=Ink.RESULT)
     return canvas
 
 
@@ -96,16 +96,15 @@ def draw_edge(facts: Facts, sheet: Sheet) -> Canvas:
         ink = Ink.LIVE if element in kept else Ink.WRONG
         text = number(kept[element]) if element in kept else ""
         squares.append(Square(text, ink, tuple(readers), number(element)))
-    return draw_grids(sheet, [Grid("shared", [squares])], side=34)
+    return draw_grids(sheet, [Grid("shared", [squares])], side=35)
 
 
 FIGURES = (
     Figure(
         "p11",
         Text(
-            "Every thread copies one element to shared memory. After the barrier it adds the three "
-            "elements of its window, which ends with its own. Threads 0 and 1 have fewer: there is "
-            "nothing before element 0."
+            "Every thread copies one element to shared memory and, after the barrier, adds the three "
+            "elements of its window. Threads 0 and 1 have fewer: there is nothing before element 0."
         ),
         Text(
             "Above, the elements of a, 0 to 7. An arrow leads from each straight down to the element of "

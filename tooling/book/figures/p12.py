@@ -19,8 +19,8 @@ def draw_dot_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Can
     data = facts.inputs("default")
     first = Text("products, shared")
     canvas = sheet(0, 0)
-    side, gap = (NARROW_CELL, 44) if narrow else (CELL, 26)
-    left, wide = (28, NARROW_CELL) if narrow else beside_reduction(canvas, first, size)
+    side, gap = CELL, 46 if narrow else 26
+    left, wide = (30, NARROW_CELL) if narrow else beside_reduction(canvas, first, size)
     pitch = side + 18  # from one vector to the next
     rows = 34 + 2 * pitch - 8
     canvas.width = left + size * wide + 24
@@ -78,10 +78,9 @@ FIGURES = (
     Figure(
         "p12-banks",
         Text(
-            "Which bank serves which thread of a warp. Above, every element is in a bank of its own, and "
-            "all accesses are served in one pass. Below, the threads of puzzle 32 use every other element "
-            "only: half of the banks serve two threads each, and the warp waits for a second pass, the "
-            "one with the red label."
+            "Which bank serves which thread of a warp. Above, every access has a bank of its own: one pass "
+            "serves all. Below, half of the banks serve two threads each, and the warp waits for a second "
+            "pass (red)."
         ),
         Text(
             "Two maps with a column for each of the 32 banks. The upper one has a single row: threads 0 "

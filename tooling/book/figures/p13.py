@@ -16,6 +16,7 @@ from tooling.text import Text
 _OUTPUT, _A, _B = 0, 1, 2  # the kernels' arguments
 _SIMPLE = "p13_tile_tensor --simple"
 _BOUNDARY = "p13_tile_tensor --block-boundary"
+_NARROW_END = 351  # of a drawing on a narrow screen
 _AROUND = 8  # from the cells of a block to its frame
 _ASIDE = 7  # from the middle of an element to the arrow to a halo
 
@@ -94,33 +95,31 @@ def draw_products(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     a, b = data["a"].tolist(), data["b"].tolist()
     sums = facts.expected("simple")["out"].tolist()
     columns = len(a) + len(b) - 1
-    side, high, pitch, size = (35, 26, 34, Size.LABEL) if narrow else (66, 30, 40, Size.VALUE)
-    left, names = (22, Size.LABEL) if narrow else (69, Size.VALUE)
-    result = left + columns * side + (14 if narrow else 40)
-    first = 28 + high + 28
-    canvas = sheet(result + side + (4 if narrow else 16), first + len(sums) * pitch)
+    side, high, pitch, size = (35, 30, 37, Size.LABEL) if narrow else (67, 32, 42, Size.VALUE)
+    left, end = (19, _NARROW_END) if narrow else (60, PAGE - 1)
+    result = end - side
+    first = 24 + high + 36
+    canvas = sheet(end + 1, first + len(sums) * pitch)
     for column in range(columns):
         middle = left + (column + 0.5) * side
-        canvas.label(middle, 12, str(column), "middle", size=Size.SMALL if narrow else Size.LABEL, quiet=True)
+        canvas.label(middle, 12, str(column), "middle", size=Size.LABEL, quiet=True)
         inside = column < len(a)
         ink = Ink.PLAIN if inside else Ink.SPARE
-        canvas.cell(
-            left + column * side, 24, side, high, number(a[column]) if inside else "0", ink=ink, size=size
-        )
-    canvas.name(24 + high / 2, "a", size=names)
-    canvas.label(result + side, first - 14, "output", "end", mono=True, size=names)
+        canvas.cell(left + column * side, 24, side, high, number(a[column]) if inside else "0", ink=ink)
+    canvas.name(24 + high / 2, "a")
+    canvas.label(end, first - 15, "output", "end", mono=True)
     for i, total in enumerate(sums):
         top = first + i * pitch
         name = str(i) if narrow else f"*i* = {i}"
-        canvas.label(1, top + high / 2, name, size=names)
+        canvas.label(1, top + high / 2, name)
         for j, factor in enumerate(b):
             value = a[i + j] if i + j < len(a) else 0
             ink = Ink.PLAIN if i + j < len(a) else Ink.SPARE
             text = f"{number(value)}·{number(factor)}"
             canvas.cell(left + (i + j) * side, top, side, high, text, ink=ink, size=size)
-        end = left + (i + len(b)) * side
-        canvas.arrow(end + 4, top + high / 2, result - 4, top + high / 2)
-        canvas.cell(result, top, side, high, number(total), ink=Ink.RESULT, size=size)
+        after = left + (i + len(b)) * side
+        canvas.arrow(after + 3, top + high / 2, result - 3, top + high / 2)
+        canvas.cell(result, top, side, high, number(total), ink=Ink.RESULT)
     return canvas
 
 
@@ -128,60 +127,61 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Both inputs, the block's cells, and the windows of the first and the last thread with an element."""
     trace = facts.trace(_SIMPLE)
     data = {name: values.tolist() for name, values in facts.inputs("simple").items()}
-    threads, taps = facts.constant("TPB"), facts.constant("CONV")
-    side, wide, size = (28, 28, Size.VALUE) if narrow else (38, 45, Size.VALUE)
-    left = 9 if narrow else 155
-    right = left + threads * wide + (26 if narrow else 44)  # of the filter
-    end = right + taps * wide
-    shared, barrier, windows = 96, 96 + side + 50, 96 + side + 86
-    pitch = side + 10
-    canvas = sheet(end + (12 if narrow else 22), windows + 2 * pitch)
+    taps = facts.constant("CONV")
+    stores = list(trace.accesses("store", _OUTPUT, 0))
+    shown = [stores[0], stores[-1]]
+    label = Text("window of T{thread}") if narrow else Text("window of thread {thread}")
+    labels = [label.of(thread=store.thread) for store in shown]
+    canvas = sheet(0, 0)
+    side, wide = (30, 28) if narrow else (38, 47)
+    left = _AROUND + (1 if narrow else canvas.beside(labels))
+    end = (_NARROW_END if narrow else PAGE - 1) - _AROUND
+    right = end - taps * wide  # of the filter
+    shared, pitch = 98, side + 12
+    barrier, windows = shared + side + 56, shared + side + 102
+    canvas.width, canvas.height = end + _AROUND + 1, windows + 2 * pitch
     for x, buffer, name in ((left, _A, "a"), (right, _B, "b")):
         own = cells_of(trace, 0, buffer)
         base = min(cell.index for cell in own)
-        canvas.label(x, 12, name, mono=True, size=Size.VALUE)
-        canvas.label(x, shared + side + 13, f"shared_{name}", mono=True, size=Size.VALUE)
+        canvas.label(x, 12, name, mono=True)
+        canvas.label(x, shared + side + 15, f"shared_{name}", mono=True)
         for index, value in enumerate(data[name]):
-            canvas.cell(x + index * wide, 24, wide, side, number(value), size=size)
+            canvas.cell(x + index * wide, 26, wide, side, number(value))
         for cell in own:
             at = x + (cell.index - base) * wide
             if cell.source is not None:
                 start = x + (cell.source + 0.5) * wide
-                canvas.arrow(start, 24 + side + 3, at + wide / 2, shared - 3)
+                canvas.arrow(start, 26 + side + 3, at + wide / 2, shared - 3)
             else:
-                canvas.label(
-                    at + wide / 2, shared - 12, f"T{cell.thread}", "middle", size=Size.SMALL, quiet=True
-                )
+                thread = f"T{cell.thread}"
+                canvas.label(at + wide / 2, shared - 12, thread, "middle", size=Size.LABEL, quiet=True)
             ink = Ink.LIVE if cell.source is not None else Ink.SPARE
-            canvas.cell(at, shared, wide, side, number(cell.value), ink=ink, size=size)
-    canvas.frame(left - 8, shared - 26, end - left + 16, side + 58)
+            canvas.cell(at, shared, wide, side, number(cell.value), ink=ink)
+    canvas.frame(left - _AROUND, shared - 25, end - left + 2 * _AROUND, side + 59)
     if not narrow:
-        canvas.label(1, 24 + side / 2, Text("global memory"), size=Size.VALUE)
-        canvas.label(1, shared + side / 2, Text("block 0"), size=Size.VALUE)
-    canvas.arrow(1, barrier, end + 8, barrier, head=False, dashed=True)
-    canvas.plate((left + end) / 2, barrier, 84, "barrier()")
-    canvas.label(right, windows - 12, "output", mono=True, size=Size.VALUE)
+        canvas.label(1, 26 + side / 2, Text("global memory"))
+        canvas.label(1, shared + side / 2, Text("block 0"))
+    canvas.arrow(1, barrier, end + _AROUND, barrier, head=False, dashed=True)
+    canvas.plate((left + end) / 2, barrier, 90, "barrier()")
+    canvas.label(right, windows - 15, "output", mono=True)
     held = {cell.index: cell for cell in cells_of(trace, 0, _A)}
-    stores = list(trace.accesses("store", _OUTPUT, 0))
-    for row, store in enumerate((stores[0], stores[-1])):
+    for row, (store, text) in enumerate(zip(shown, labels, strict=True)):
         top = windows + row * pitch
         window = _window(trace, store, held.values())
-        label = Text("window of thread {thread}").of(thread=store.thread)
-        if not narrow:
-            canvas.label(1, top + side / 2, label, size=Size.VALUE)
         for index in window:
             ink = Ink.LIVE if held[index].source is not None else Ink.SPARE
-            canvas.cell(left + index * wide, top, wide, side, number(held[index].value), ink=ink, size=size)
-        if narrow:
-            before = window[0] * wide
-            label_x, anchor = (left + before - 6, "end") if before else (left + taps * wide + 6, "start")
-            canvas.label(label_x, top + side / 2, f"T{store.thread}", anchor, size=Size.LABEL)
-        begin = left + (window[-1] + 1) * wide
-        canvas.arrow(
-            begin + (26 if narrow and not window[0] else 4), top + side / 2, right - 3, top + side / 2
-        )
+            canvas.cell(left + index * wide, top, wide, side, number(held[index].value), ink=ink)
+        first, after = left + window[0] * wide, left + (window[-1] + 1.0) * wide
+        if not narrow:
+            canvas.label(1, top + side / 2, text)
+        elif window[0]:
+            canvas.label(first - 8, top + side / 2, text, "end", size=Size.LABEL)
+        else:
+            canvas.label(after + 8, top + side / 2, text, size=Size.LABEL)
+            after += 9 + canvas.length(text, Size.LABEL)
+        canvas.arrow(after + 3, top + side / 2, right - 3, top + side / 2)
         alone = right + GAP / 2, top, wide - GAP, side  # as wide as a cell among others
-        canvas.cell(*alone, number(store.value), ink=Ink.RESULT, size=size)
+        canvas.cell(*alone, number(store.value), ink=Ink.RESULT)
     return canvas
 
 
@@ -189,23 +189,17 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
     """`a` above, both blocks with their own elements and their halo side by side, the output below."""
     blocks = blocks_of(facts)
     a = facts.inputs("block-boundary")["a"].tolist()
-    side, gap = 25, 24
-    top, shared, output = 26, 116, 244
-    canvas = sheet(0, output + side + 22)
-    memory, own = Text("global memory"), Text("one per block")
-    left = canvas.beside(["shared_a"], [memory, own]) + _AROUND
+    side, gap, left = 31, 30, 1 + _AROUND  # of an element; between the cells of the blocks; before them
+    top, shared, output = 28, 132, 290
+    canvas = sheet(PAGE, output + side + 24)
     wide = len(blocks[0].cells) * side
-    width = len(blocks) * (wide + gap) - gap
-    left = max(left, PAGE - 1 - _AROUND - width)
-    canvas.width = PAGE
     # The elements of the last block are straight above its own cells.
     start = left + wide + gap - blocks[0].threads * side
-    canvas.name(top + side / 2, "a", memory)
-    canvas.name(shared + side / 2, "shared_a", own)
-    canvas.name(output + side / 2, "output", memory)
+    canvas.name(top + side / 2, "a", Text("global memory"))
     for index, value in enumerate(a):
-        canvas.label(start + (index + 0.5) * side, 12, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(start + index * side, top, side, side, number(value), size=Size.LABEL)
+        middle = start + (index + 0.5) * side
+        canvas.label(middle, 12, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.cell(middle - side / 2, top, side, side, number(value))
     for block in blocks:
         x = left + block.index * (wide + gap)
         for cell in block.cells:
@@ -222,60 +216,60 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
 def draw_halo_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     """One block below the other, each with the elements that it loads."""
     blocks = blocks_of(facts)
-    side, left, high = 30, 10, 296
-    canvas = sheet(left + len(blocks[0].cells) * side + 14, len(blocks) * high - 6)
+    side, left, shared, output = 30, 1 + _AROUND, 112, 270
+    high = output + side + 46
+    canvas = sheet(left + len(blocks[0].cells) * side + _AROUND + 1, len(blocks) * high - 22)
     for block in blocks:
         y = block.index * high
-        shared, output = y + 104, y + 236
-        canvas.label(left, y + 10, "a", mono=True, size=Size.VALUE)
+        canvas.label(left, y + 10, "a", mono=True)
         for cell in block.cells:
             if cell.source is not None:
                 middle = left + (cell.index + 0.5) * side
                 canvas.label(middle, y + 29, str(cell.source), "middle", size=Size.LABEL, quiet=True)
-                canvas.cell(middle - side / 2, y + 38, side, side, number(cell.value), size=Size.LABEL)
-                canvas.curve(middle, y + 41 + side, middle, shared - 3, marked=cell.index >= block.threads)
-        _draw_block(canvas, block, left, shared, side)
-        _draw_outputs(canvas, block, left, output, side)
-        right = left + block.threads * side + 8
-        canvas.label(right, output + side / 2, "output", mono=True, size=Size.VALUE)
+                canvas.cell(middle - side / 2, y + 42, side, side, number(cell.value))
+                marked = cell.index >= block.threads
+                canvas.curve(middle, y + 45 + side, middle, y + shared - 3, marked=marked)
+        _draw_block(canvas, block, left, y + shared, side)
+        _draw_outputs(canvas, block, left, y + output, side)
     return canvas
 
 
 def _draw_block(canvas: Canvas, block: Block, x: float, y: float, side: float) -> None:
     """The shared memory of a block with its indices, and what the two parts are called."""
-    halo = []
+    wide = len(block.cells) * side
     for cell in block.cells:
         ink = Ink.LIVE if cell.source is not None else Ink.SPARE
         middle = x + (cell.index + 0.5) * side
-        canvas.cell(middle - side / 2, y, side, side, number(cell.value), ink=ink, size=Size.LABEL)
-        canvas.label(middle, y + side + 11, str(cell.index), "middle", size=Size.LABEL, quiet=True)
-        if cell.index >= block.threads:
-            halo.append(cell.index)
-    canvas.frame(x - _AROUND, y - 12, len(block.cells) * side + 2 * _AROUND, side + 76)
-    canvas.label(x, y + side + 30, Text("block {index}").of(index=block.index), size=Size.VALUE, bold=True)
-    middle = x + (halo[0] + len(halo) / 2) * side
-    canvas.label(middle, y + side + 30, Text("halo"), "middle", size=Size.LABEL)
-    barrier = y + side + 50
-    canvas.arrow(x, barrier, x + len(block.cells) * side, barrier, head=False, dashed=True)
-    canvas.plate(x + len(block.cells) * side / 2, barrier, 78, "barrier()")
+        canvas.cell(middle - side / 2, y, side, side, number(cell.value), ink=ink)
+        canvas.label(middle, y + side + 12, str(cell.index), "middle", size=Size.LABEL, quiet=True)
+    canvas.frame(x - _AROUND, y - 14, wide + 2 * _AROUND, side + 86)
+    name = Text("block {index}").of(index=block.index)
+    below = y + side + 34
+    canvas.label(x, below, name, bold=True)
+    canvas.label(x + canvas.length(name, Size.VALUE) + 12, below, "shared_a", mono=True)
+    halo = x + (block.threads + len(block.cells)) / 2 * side
+    canvas.label(halo, below, Text("halo"), "middle", size=Size.LABEL, quiet=True)
+    barrier = y + side + 56
+    canvas.arrow(x, barrier, x + wide, barrier, head=False, dashed=True)
+    canvas.plate(x + wide / 2, barrier, 90, "barrier()")
 
 
 def _draw_outputs(canvas: Canvas, block: Block, x: float, y: float, side: float) -> None:
     """The elements that a block stores, and the window of the last of them."""
     for store in block.stores:
         at = x + store.thread * side
-        canvas.cell(at, y, side, side, number(store.value), ink=Ink.RESULT, size=Size.LABEL)
-        canvas.label(at + side / 2, y + side + 11, str(store.element), "middle", size=Size.LABEL, quiet=True)
+        canvas.cell(at, y, side, side, number(store.value), ink=Ink.RESULT)
+        canvas.label(at + side / 2, y + side + 12, str(store.element), "middle", size=Size.LABEL, quiet=True)
+    canvas.label(x + len(block.stores) * side + 10, y + side / 2, "output", mono=True)
     last = block.stores[-1]
     window = _window(block.trace, last, block.cells)
-    begin, end, bracket = x + window[0] * side + 2, x + (window[-1] + 1) * side - 2, y - 26
+    begin, end, bracket = x + window[0] * side + 2, x + (window[-1] + 1) * side - 2, y - 34
     canvas.arrow(begin, bracket, end, bracket, head=False)
     for edge in (begin, end):
         canvas.arrow(edge, bracket - 6, edge, bracket, head=False)
     target = x + (last.thread + 0.5) * side
-    canvas.arrow(target, bracket, target, y - 4)
-    label = Text("window of T{thread}").of(thread=last.thread)
-    canvas.label(target + 12, y - 13, label, size=Size.LABEL)
+    canvas.arrow(target, bracket, target, y - 3)
+    canvas.label(target + 12, y - 17, Text("window of T{thread}").of(thread=last.thread), size=Size.LABEL)
 
 
 def _window(trace: Trace, store: Access, cells: Iterable[Cell]) -> list[int]:
@@ -304,8 +298,8 @@ FIGURES = (
     Figure(
         "p13-simple",
         Text(
-            "Six threads load an element of `a`, three of them also an element of the filter `b`. Threads 6 "
-            "and 7 store zeros. The window of thread 5 needs both zeros."
+            "Six threads load an element of `a`, three of them also one of the filter `b`. Threads 6 and 7 "
+            "store zeros, which the window of thread 5 needs."
         ),
         Text(
             "Above, the elements of a, 0 to 5, and of b, 0 to 2, in global memory. An arrow leads from each "
@@ -322,9 +316,8 @@ FIGURES = (
     Figure(
         "p13-halo",
         Text(
-            "Each block loads its own eight elements and a halo of three (marked). Elements 8 to 10 are "
-            "loaded twice: by block 1 as its own, and by block 0 for its last windows. Past the end of `a`, "
-            "both parts hold zeros."
+            "Each block loads its own eight elements and a halo of three (marked). Block 0 needs elements 8 "
+            "to 10 of block 1 for its last windows. Past the end of `a`, there are zeros."
         ),
         Text(
             "Above, the 15 elements of a. Block 0 has eleven elements of shared memory: the first eight "

@@ -7,17 +7,18 @@ from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.reduction import curves_high
+from tooling.book.figures.reduction import CELL, beside_cells, curves_high
 from tooling.book.figures.traces import Access, Move, shared_moves
 from tooling.text import Text
 
 _OUTPUT, _A = 0, 1  # the kernels' arguments
 _SIMPLE = "p14_tile_tensor --simple"
 _COMPLETE = "p14_tile_tensor --complete"
-_NAMES = 158  # from the left edge to the cells of a race
+_RACE = 350  # the width of one order of a race
+_NAMES = 160  # from its left edge to the cells
 
 
 def offset(move: Move) -> int:
@@ -40,33 +41,31 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Shared memory after the load and after each step, with an arrow for each value read."""
     moves = shared_moves(facts.trace(_SIMPLE), block=0)
     threads = len(moves[0].cells)
-    side, wide, left, top = (37, 37, 56, 30) if narrow else (36, 72, 127, 34)
-    canvas = sheet(left + threads * wide + (6 if narrow else 24), 0)
+    loaded, after = Text("loaded"), Text("offset {move}") if narrow else Text("after offset {move}")
+    canvas = sheet(0, 0)
+    left, wide = (63, 36) if narrow else beside_cells(canvas, (loaded, after.of(move=1)), threads)
+    top = 34
+    canvas.width = left + threads * wide + 1
     for thread in range(threads):
-        canvas.label(left + (thread + 0.5) * wide, 13, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
+        canvas.label(left + (thread + 0.5) * wide, 16, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
     ways = _to_last(moves)
     for index, move in enumerate(moves):
         gap = 0
         if index:
             gap = curves_high(offset(move))
-            top += side + gap
-        label = (
-            (Text("offset {move}") if narrow else Text("after offset {move}")).of(move=offset(move))
-            if index
-            else Text("loaded")
-        )
-        size = Size.SMALL if narrow else Size.VALUE
-        canvas.label(1, top + side / 2, label, size=size, quiet=True)
+            top += CELL + gap
+        label = after.of(move=offset(move)) if index else loaded
+        canvas.name(top + CELL / 2, label, size=Size.SMALL if narrow else Size.VALUE)
         for slot, value in enumerate(move.cells):
             ink = Ink.LIVE if slot in move.written else Ink.SPARE
             text = "" if value is None else number(value)
-            canvas.cell(left + slot * wide, top, wide, side, text, ink=ink)
+            canvas.cell(left + slot * wide, top, wide, CELL, text, ink=ink)
         arrows = [(slot, thread) for thread, slots in move.read.items() if index for slot in slots]
         for slot, thread in sorted(arrows, key=ways[index].__contains__):
             start, end = left + (slot + 0.5) * wide, left + (thread + 0.5) * wide
             end -= 7 if slot != thread else 0
             canvas.curve(start, top - gap + 2, end, top - 3, marked=(slot, thread) in ways[index])
-    canvas.height = top + side + 2
+    canvas.height = top + CELL + 2
     return canvas
 
 
@@ -154,18 +153,18 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """shared[2:5] in the first step without a barrier in the middle, in two orders of two threads."""
     orders = _orders(facts)
     high = 296
-    canvas = sheet(PHONE, 2 * high + 20) if narrow else sheet(PAGE, high)
+    canvas = sheet(_RACE + 2, 2 * high + 20) if narrow else sheet(PAGE, high)
     for index, order in enumerate(orders):
-        x, y = (1, index * (high + 20)) if narrow else (1 + index * 383, 0)
-        _draw_order(canvas, order, (x, y), 354 if narrow else 345)
+        corner = (1, index * (high + 20)) if narrow else (1 + index * (PAGE - 2 - _RACE), 0)
+        _draw_order(canvas, order, corner)
     return canvas
 
 
-def _draw_order(canvas: Canvas, order: _Order, corner: tuple[float, float], wide: float) -> None:
+def _draw_order(canvas: Canvas, order: _Order, corner: tuple[float, float]) -> None:
     """The elements after each action, with an arrow for each value that is added."""
     x, y = corner
     side, high, pitch = 40, 34, 54
-    gap = (wide - _NAMES - 3 * side) / 2
+    gap = (_RACE - _NAMES - 3 * side) / 2
     canvas.label(x, y + 8, order.title, bold=True)
 
     def left(element: int) -> float:
@@ -191,19 +190,19 @@ def _draw_order(canvas: Canvas, order: _Order, corner: tuple[float, float], wide
     canvas.curve(path, top(order.read - 1) + high + 2, path, top(order.read) - 2, marked=True)
     canvas.side_curve(left(1) + side + 8, top(order.read) + middle, left(2) - 2, top(3) + middle, marked=True)
     colour = canvas.shade.marks[Ink.WRONG][2] if order.wrong else None
-    canvas.label(x + wide, top(3) + high + 18, order.verdict, "end", bold=True, colour=colour)
+    canvas.label(x + _RACE, top(3) + high + 20, order.verdict, "end", bold=True, colour=colour)
 
 
 def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
     """The input, the output after the first kernel, and the output after the second."""
     stores, a, result, threads = _complete(facts)
     size, blocks = len(a), len(result) - len(a)
-    side, gap, apart = 33, 18, 16
+    side, gap, apart = 35, 14, 14
     canvas = sheet(0, 0)
     memory, kernels = Text("global memory"), (Text("after kernel 1"), Text("after kernel 2"))
     left = PAGE - 1 - (size + blocks) * side - (blocks - 1) * apart - gap  # right of the names
     slots = left + size * side + (blocks - 1) * apart + gap  # of the blocks' sums
-    rows = (28, 128, 262)
+    rows = (28, 134, 272)
     canvas.width, canvas.height = PAGE, rows[2] + side + 26
 
     def at(element: int) -> float:
@@ -216,8 +215,8 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
         canvas.name(row + side / 2, "output", kernel)
     for element, value in enumerate(a):
         canvas.label(at(element) + side / 2, 13, str(element), "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(at(element), rows[0], side, side, number(value), size=Size.LABEL)
-    canvas.label(slots - 4, rows[1] - 16, Text("block sums"), size=Size.LABEL, quiet=True)
+        canvas.cell(at(element), rows[0], side, side, number(value))
+    canvas.label(PAGE - 1, rows[1] - 17, Text("block sums"), "end", size=Size.LABEL, quiet=True)
     for block in range(blocks):
         first, last = block * threads, min((block + 1) * threads, size)
         x, width = at(first), (last - first) * side  # of the block's elements
@@ -227,9 +226,7 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
         canvas.frame(x - 4, rows[1] - 32, width + 8, side + 38)
         canvas.label(middle, rows[1] - 17, name, "middle", size=Size.LABEL, bold=True)
         for store in (each for each in stores if each.block == block):
-            canvas.cell(
-                at(store.element), rows[1], side, side, number(store.value), ink=Ink.RESULT, size=Size.LABEL
-            )
+            canvas.cell(at(store.element), rows[1], side, side, number(store.value), ink=Ink.RESULT)
         added = sum(store.value for store in stores if store.element >= size and store.block < block)
         canvas.arrow(middle, rows[1] + side + 10, middle, rows[2] - 6)
         plate = (rows[1] + side + rows[2]) / 2 + 2
@@ -237,7 +234,7 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
         for before in range(block):
             canvas.bend(at(size + before) + side / 2, rows[1] + side + 4, middle + 30, plate)
     for element, value in enumerate(result):
-        canvas.cell(at(element), rows[2], side, side, number(value), ink=Ink.RESULT, size=Size.LABEL)
+        canvas.cell(at(element), rows[2], side, side, number(value), ink=Ink.RESULT)
         canvas.label(
             at(element) + side / 2, rows[2] + side + 13, str(element), "middle", size=Size.LABEL, quiet=True
         )
@@ -248,7 +245,7 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     """The same, one row for each block in each of the three stages."""
     stores, a, result, threads = _complete(facts)
     size, blocks = len(a), len(result) - len(a)
-    side, left = 36, 6
+    side, left = 38, 1
     pitch = side + 28
     after = (None, {store.element: store.value for store in stores}, dict(enumerate(result)))
     titles: tuple[Text | str, ...] = (
@@ -276,17 +273,13 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
             for element in range(first, last):
                 value = a[element] if held is None else held[element]
                 ink = Ink.PLAIN if held is None else Ink.RESULT
-                canvas.cell(
-                    left + (element - first) * side, top, side, side, number(value), ink=ink, size=Size.LABEL
-                )
+                canvas.cell(left + (element - first) * side, top, side, side, number(value), ink=ink)
             top += side + (4 if stage else 3)
         if stage == 1 and held is not None:
             canvas.label(left, top + 12, Text("block sums"), size=Size.LABEL, quiet=True)
             for block in range(blocks):
                 value = held[size + block]
-                canvas.cell(
-                    left + block * side, top + 24, side, side, number(value), ink=Ink.RESULT, size=Size.LABEL
-                )
+                canvas.cell(left + block * side, top + 24, side, side, number(value), ink=Ink.RESULT)
         y += high[stage] + 16
     return canvas
 
@@ -302,9 +295,8 @@ FIGURES = (
     Figure(
         "p14",
         Text(
-            "Three steps scan eight elements. In each step, a thread adds the element `offset` positions "
-            "before its own, and the offset doubles. Pale elements are complete: their threads are idle. "
-            "The marked arrows show what the last element is the sum of."
+            "In each step, a thread adds the element `offset` positions before its own, and the offset "
+            "doubles. Pale elements are complete. The marked arrows lead to the last element."
         ),
         Text(
             "Shared memory of the block. After the load: 0 1 2 3 4 5 6 7. After offset 1: 0 1 3 5 7 9 11 "
@@ -319,10 +311,9 @@ FIGURES = (
     Figure(
         "p14-race",
         Text(
-            "The first step without a barrier between reading and writing. The order of the two accesses to "
-            "`shared[3]` (dashed frame) is not defined; what thread 4 reads and adds to `shared[4]` is "
-            "marked. If thread 3 writes first, element 2 is part of `shared[4]` in this step already, and is "
-            "added once more in the next."
+            "The first step without a barrier between reading and writing: the order of the two accesses to "
+            "`shared[3]` (dashed frame) is not defined. If thread 3 writes first, what thread 4 reads "
+            "(marked) contains element 2 already."
         ),
         Text(
             "The elements shared[2], shared[3] and shared[4] hold 2, 3 and 4. Read first: thread 4 reads 3 "

@@ -8,7 +8,7 @@ from functools import partial
 from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.reduction import CELL, NARROW_CELL, beside_reduction, draw_reduction
+from tooling.book.figures.reduction import NARROW_CELL, beside_reduction, draw_reduction
 from tooling.text import Text
 
 _SIDE = 33  # of a cell of the matrix
@@ -26,15 +26,9 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
     shared = matrix + size * _SIDE + 42
     output = shared + threads * _SIDE + 40
     canvas.width = PAGE
-    canvas.label(matrix + size * _SIDE / 2, 18, "a", "middle", mono=True, bold=True)
-    canvas.label(
-        shared + threads * _SIDE / 2,
-        18,
-        Text("shared memory of the block"),
-        "middle",
-        bold=True,
-    )
-    canvas.label(output + total / 2, 18, "output", "middle", mono=True, bold=True)
+    canvas.label(matrix, 18, "a", mono=True, bold=True)
+    canvas.label(shared, 18, Text("shared memory of the block"), bold=True)
+    canvas.label(output + total, 18, "output", "end", mono=True, bold=True)
     for thread in range(threads):
         canvas.label(
             shared + thread * _SIDE + _SIDE / 2, 44, f"T{thread}", "middle", size=Size.LABEL, quiet=True
@@ -66,27 +60,27 @@ def draw_rows_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     batch, size, threads = (facts.constant(name) for name in ("BATCH", "SIZE", "TPB"))
     a = facts.inputs("default")["a"].reshape(batch, size)
     sums = facts.expected("default")["out"].reshape(batch)
-    side, left = 33, 5
-    output = left + threads * side + 34
-    first = 82  # the top of the first row
-    canvas = sheet(output + 56, first + batch * 76 - 24)
+    side, left, total = 32, 9, 50
+    output = left + threads * side + 35
+    first = 86  # the top of the first row
+    canvas = sheet(output + total + 1, first + batch * 80 - 24)
     shared = Text("shared memory of the block")
     canvas.label(left, 14, shared, bold=True, size=Size.VALUE)
-    canvas.label(output + 26, 14, "output", "middle", mono=True, bold=True)
+    canvas.label(output + total, 14, "output", "end", mono=True, bold=True)
     for thread in range(threads):
         canvas.label(left + (thread + 0.5) * side, 36, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
     for row in range(batch):
-        top = first + row * 76
+        top = first + row * 80
         name = Text("block (0, {row}), batch = {row}").of(row=row)
-        canvas.label(left, top - 18, name, size=Size.LABEL, quiet=True)
-        canvas.frame(left - 4, top - 6, threads * side + 8, side + 12)
+        canvas.label(left, top - 20, name, size=Size.LABEL, quiet=True)
+        canvas.frame(left - 8, top - 8, threads * side + 16, side + 16)
         for thread in range(threads):
             loaded = thread < size
             value = number(a[row, thread]) if loaded else "0"
             ink = Ink.LIVE if loaded else Ink.SPARE
             canvas.cell(left + thread * side, top, side, side, value, ink=ink, size=Size.VALUE)
-        canvas.arrow(left + threads * side + 8, top + side / 2, output - 3, top + side / 2)
-        canvas.cell(output, top, 52, side, number(sums[row]), ink=Ink.RESULT)
+        canvas.arrow(left + threads * side + 11, top + side / 2, output - 3, top + side / 2)
+        canvas.cell(output, top, total, side, number(sums[row]), ink=Ink.RESULT)
     return canvas
 
 
@@ -95,8 +89,8 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     threads = facts.constant("TPB")
     loaded = Text("loaded")
     canvas = sheet(0, 0)
-    top, side = (50, NARROW_CELL) if narrow else (34, CELL)
-    left, wide = (2, side) if narrow else beside_reduction(canvas, loaded, threads)
+    top = 52 if narrow else 34
+    left, wide = (2, NARROW_CELL) if narrow else beside_reduction(canvas, loaded, threads)
     canvas.width = left + threads * wide + 24
     for thread in range(threads):
         canvas.label(left + (thread + 0.5) * wide, 16, f"T{thread}", "middle", size=Size.LABEL, quiet=True)

@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct
 
 from tooling.book.errors import malformed
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
@@ -21,6 +21,7 @@ _PROGRAM = "p16_tile_tensor"
 _OUTPUT, _A, _B = 0, 1, 2  # the kernels' arguments
 _EXAMPLE = (4, 5)  # row and column of the product that the overview works out
 _BLOCK = 1  # whose tiles are drawn; its x and y differ
+_INSET, _LOW = 6, 36  # from threads to the frame of their block; the height of an element above them
 
 
 def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -30,33 +31,32 @@ def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     a, b = (data[name].reshape(size, size) for name in ("a", "b"))
     product = facts.expected("tiled")["out"].reshape(size, size)
     row, col = _EXAMPLE
-    cell, left, top, gap = (17, 3, 38, 9) if narrow else (35, 72, 46, 24)
-    wide = size * cell
-    right, below = left + wide + gap, top + wide + gap
-    canvas = sheet(right + wide + 8, below + wide + 30)
+    cell, high, left, top, gap, between = (19, 19, 1, 28, 8, 34) if narrow else (36, 24, 57, 28, 24, 40)
+    wide, tall = size * cell, size * high
+    right, below = left + wide + gap, top + tall + between
+    canvas = sheet(right + wide + 1, below + tall + 1)
 
     def matrix(x: float, y: float, values: Callable[[int, int], tuple[str, Ink]]) -> None:
         for r in range(size):
             for c in range(size):
                 text, ink = values(r, c)
-                canvas.cell(
-                    x + c * cell, y + r * cell, cell, cell, "" if narrow else text, ink=ink, size=Size.LABEL
-                )
+                canvas.cell(x + c * cell, y + r * high, cell, high, "" if narrow else text, ink=ink)
 
     matrix(left, below, lambda r, c: (number(a[r, c]), Ink.PLAIN) if r == row else ("", Ink.SPARE))
     matrix(right, top, lambda r, c: (number(b[r, c]), Ink.PLAIN) if c == col else ("", Ink.SPARE))
     matrix(right, below, lambda r, c: ("", Ink.RESULT if (r, c) == _EXAMPLE else Ink.SPARE))
-    middle_row, middle_col = below + (row + 0.5) * cell, right + (col + 0.5) * cell
-    canvas.label(left + wide / 2, below + wide + 16, "a", "middle", mono=True, bold=True)
-    canvas.label(right + wide / 2, below + wide + 16, "output", "middle", mono=True, bold=True)
-    canvas.label(right, top - 12, "b", mono=True, bold=True)
-    canvas.label(middle_col, top - 12, f"col {col}", "middle", size=Size.LABEL, mono=True)
+    middle_row, middle_col = below + (row + 0.5) * high, right + (col + 0.5) * cell
+    canvas.label(left, below - 14, "a", mono=True, bold=True)
+    canvas.label(right, below - 14, "output", mono=True, bold=True)
+    canvas.label(right, top - 14, "b", mono=True, bold=True)
+    canvas.label(middle_col, top - 14, f"col {col}", "middle", size=Size.LABEL, mono=True, quiet=True)
     if not narrow:
-        canvas.label(left - 10, middle_row, f"row {row}", "end", size=Size.LABEL, mono=True)
+        canvas.label(1, middle_row, f"row {row}", size=Size.LABEL, mono=True, quiet=True)
     canvas.arrow(left + wide + 3, middle_row, middle_col - cell / 2 - 3, middle_row)
-    canvas.arrow(middle_col, top + wide + 3, middle_col, middle_row - cell / 2 - 3)
-    step, digit = 15 if narrow else 22, Size.LABEL * 0.6
-    canvas.label(left, top - 12, f"output[{row}, {col}]", size=Size.VALUE, mono=True, bold=True)
+    canvas.arrow(middle_col, top + tall + 3, middle_col, middle_row - high / 2 - 3)
+    size_text = Size.LABEL if narrow else Size.VALUE
+    step, digit = tall / (size + 1), size_text * 0.6
+    canvas.label(left, top - 14, f"output[{row}, {col}]", mono=True, bold=True)
     factors = [(number(a[row, k]), number(b[k, col])) for k in range(size)]
     one, other = (max(len(pair[side]) for pair in factors) for side in (0, 1))
     # Signs and digits are below each other.
@@ -64,12 +64,12 @@ def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     total = number(product[row, col])
     lines = [("=" if k == 0 else "+", first, "×", second) for k, (first, second) in enumerate(factors)]
     for k, line in enumerate(lines):
-        y = top + (8 if narrow else 14) + k * step
+        y = top + (k + 0.5) * step
         for column, part, anchor in zip(columns, line, ("start", "end", "start", "end"), strict=True):
-            canvas.label(left + column * digit, y, part, anchor, size=Size.LABEL, mono=True)
-    y = top + (8 if narrow else 14) + size * step
-    canvas.label(left, y, "=", size=Size.LABEL, mono=True, bold=True)
-    canvas.label(left + columns[-1] * digit, y, total, "end", size=Size.LABEL, mono=True, bold=True)
+            canvas.label(left + column * digit, y, part, anchor, size=size_text, mono=True)
+    y = top + (size + 0.5) * step
+    canvas.label(left, y, "=", size=size_text, mono=True, bold=True)
+    canvas.label(left + columns[-1] * digit, y, total, "end", size=size_text, mono=True, bold=True)
     return canvas
 
 
@@ -82,56 +82,39 @@ def draw_naive(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     read_a, read_b = _read(trace, _A), _read(trace, _B)
     stored = {store.thread: store for store in trace.accesses("store", _OUTPUT, block=0)}
     across, down = trace.block[:2]
-    cell, wide, high, left, gap = (29, 78, 62, 2, 20) if narrow else (40, 192, 62, 24, 38)
-    right, top = left + size * cell + gap, 32
-    below = top + size * cell + 58
-    canvas = sheet(
-        right + across * wide + (9 if narrow else 16), below + down * high + (62 if narrow else 44)
-    )
-    canvas.label(left + size * cell / 2, below - 18, "a", "middle", mono=True, bold=True)
-    canvas.label(right + size * wide / 2, 14, "b", "middle", mono=True, bold=True)
+    # Each column of `b` is as wide as the threads below it, each row of `a` as high as those beside it.
+    cell, wide, high, gap = (30, 88, 76, 14) if narrow else (40, 102, 76, 24)
+    left, top, heading = 1, 28, 32
+    right, below = left + size * cell + gap, top + size * _LOW + 14 + heading
+    end, bottom = right + across * wide, below + down * high
+    canvas = sheet(end + _INSET + 1, bottom + _INSET + 38)
+    canvas.label(left, below - heading / 2, "a", mono=True, bold=True)
+    canvas.label(right, 12, "b", mono=True, bold=True)
     for k in range(size):
         for index in range(size):
-            middle = below + (index + 0.5) * high
-            canvas.cell(
-                left + k * cell, middle - cell / 2, cell, cell, number(a[index * size + k]), size=Size.VALUE
-            )
-            x = right + (index + 0.5) * wide - cell / 2
-            canvas.cell(x, top + k * cell, cell, cell, number(b[k * size + index]), size=Size.VALUE)
-    canvas.frame(right - 6, below - 30, across * wide + 12, down * high + 36)
+            canvas.cell(left + k * cell, below + index * high, cell, high, number(a[index * size + k]))
+            canvas.cell(right + index * wide, top + k * _LOW, wide, _LOW, number(b[k * size + index]))
+    canvas.frame(right - _INSET, below - heading, end - right + 2 * _INSET, bottom - below + heading + _INSET)
     name = Text("block (0, 0): {across} × {down} threads").of(across=across, down=down)
-    canvas.label(right + 2, below - 16, name, size=Size.VALUE, bold=True)
+    canvas.label(right, below - heading / 2, name, bold=True)
     for thread in range(across * down):
         x, y = thread % across, thread // across
         busy = stored.get(thread)
         corner_x, corner_y = right + x * wide, below + y * high
         ink = Ink.SPARE if busy is None else Ink.RESULT
-        canvas.cell(corner_x + 2, corner_y + 2, wide - 4, high - 4, ink=ink)
-        colour = canvas.shade.marks[ink][2]
-        middle_x = corner_x + wide / 2
-        canvas.label(
-            middle_x, corner_y + 16, f"({x}, {y})", "middle", size=Size.LABEL, mono=True, colour=colour
-        )
-        if busy is None:
-            canvas.label(middle_x, corner_y + 38, Text("idle"), "middle", size=Size.LABEL, colour=colour)
-            continue
-        pairs = zip(read_a[thread], read_b[thread], strict=True)
-        terms = " + ".join(f"{number(a[left_])}·{number(b[right_])}" for left_, right_ in pairs)
-        total = f"= {number(busy.value)}"
-        if narrow:
-            canvas.label(middle_x, corner_y + 32, terms, "middle", size=Size.LABEL, mono=True, colour=colour)
-            canvas.label(middle_x, corner_y + 48, total, "middle", size=Size.LABEL, mono=True, colour=colour)
-        else:
-            canvas.label(
-                middle_x,
-                corner_y + 38,
-                f"{terms} {total}",
-                "middle",
-                size=Size.VALUE,
-                mono=True,
-                colour=colour,
-            )
-    canvas.legend(left, below + down * high + 26, _INPUT, _RESULT, _IDLE, across=2 if narrow else None)
+        canvas.cell(corner_x, corner_y, wide, high, ink=ink)
+        colour, middle = canvas.shade.marks[ink][2], corner_x + wide / 2
+        lines: list[Text | str] = [f"({x}, {y})", Text("idle")]
+        if busy is not None:
+            pairs = zip(read_a[thread], read_b[thread], strict=True)
+            terms = " + ".join(f"{number(a[one])}·{number(b[other])}" for one, other in pairs)
+            lines[1:] = [terms, f"= {number(busy.value)}"]
+        for line, text in enumerate(lines):
+            mono = isinstance(text, str)
+            at = corner_y + high / 2 + (line - (len(lines) - 1) / 2) * 20
+            canvas.label(middle, at, text, "middle", size=Size.LABEL, mono=mono, colour=colour)
+    legend = bottom + _INSET + 24
+    canvas.legend(left, legend, _INPUT, _RESULT, _IDLE)
     return canvas
 
 
@@ -143,14 +126,14 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     across, down = trace.block[:2]
     tiles = _tiles(list(trace.accesses("store", SHARED, block=0)), across * down)
     stored = {store.element: store.value for store in trace.accesses("store", _OUTPUT, block=0)}
-    cell, left, gap, size_text = (31, 4, 26, Size.VALUE) if narrow else (50, 24, 162, Size.VALUE)
+    cell, left, gap = (37, 1, 28) if narrow else (45, 1, 44)
     frame = left + size * cell + gap
     shared = frame + 14
     after = shared + across * cell + 14
     output = after + gap
-    tops = (78, 78 + down * cell + 44)
-    bottom = tops[1] + down * cell + 12
-    canvas = sheet(output + size * cell + (4 if narrow else 24), bottom + (56 if narrow else 36))
+    tops = (72, 72 + down * cell + 46)
+    bottom = tops[1] + down * cell + 14
+    canvas = sheet(output + size * cell + 1, bottom + (60 if narrow else 36))
 
     def square(x: float, y: float, wide: int, values: dict[int, float], ink: Ink) -> None:
         for index in range(wide * wide):
@@ -162,26 +145,25 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 cell,
                 "" if value is None else number(value),
                 ink=Ink.SPARE if value is None else ink,
-                size=size_text,
             )
 
-    def title(x: float, wide: int, y: float, text: str) -> None:
-        canvas.label(x + wide * cell / 2, y - 13, text, "middle", mono=True, bold=True)
+    def title(x: float, y: float, text: str) -> None:
+        canvas.label(x, y - 15, text, mono=True, bold=True)
 
-    canvas.frame(frame, 12, after - frame, bottom - 12)
-    canvas.label(frame + 12, 28, Text("block (0, 0)"), size=Size.LABEL, quiet=True)
+    canvas.frame(frame, 8, after - frame, bottom - 8)
+    canvas.label(shared, 29, Text("block (0, 0)"), size=Size.LABEL, quiet=True)
     for name, y, tile in zip(("a", "b"), tops, tiles, strict=True):
-        title(left, size, y, name)
+        title(left, y, name)
         square(left, y, size, dict(enumerate(data[name].reshape(-1))), Ink.PLAIN)
         canvas.arrow(left + size * cell + 4, y + size * cell / 2, shared - 4, y + size * cell / 2)
-        title(shared, across, y, f"{name}_shared")
+        title(shared, y, f"{name}_shared")
         square(shared, y, across, tile, Ink.LIVE)
     middle = (tops[0] + tops[1] + down * cell) / 2
     canvas.arrow(after + 4, middle, output - 4, middle)
-    title(output, size, middle - size * cell / 2, "output")
+    title(output, middle - size * cell / 2, "output")
     square(output, middle - size * cell / 2, size, stored, Ink.RESULT)
     spare = (Ink.SPARE, Text("unused"))
-    canvas.legend(left, bottom + 20, _INPUT, _SHARED, _RESULT, spare, across=2 if narrow else None)
+    canvas.legend(left, bottom + 24, _INPUT, _SHARED, _RESULT, spare, across=2 if narrow else None)
     return canvas
 
 
@@ -193,101 +175,81 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     (grid, _), cells = trace.grid[:2], tile * tile
     loads = {name: list(trace.accesses("load", buffer, _BLOCK)) for name, buffer in (("a", _A), ("b", _B))}
     stores = list(trace.accesses("store", SHARED, _BLOCK))
-    small = 18 if narrow else 20  # a tile of a or b
-    cell, high = (36, 32) if narrow else (39, 38)  # an element of a tile
-    columns = _columns(narrow, steps * small, tile * cell)
-    # Of a total; narrow ones are below both shared tiles.
-    wide = (columns[3] - columns[2]) / tile + cell if narrow else 63
-    pitch = tile * high + (42 if narrow else 36)  # a narrow one has a line of text above each step
-    top = 80 if narrow else 64
-    bottom = top + steps * pitch - (14 if narrow else 8)
-    right = round(columns[2] + tile * wide if narrow else columns[4] + tile * wide)
-    legend = bottom + (tile * high + 32 if narrow else 28)
-    canvas = sheet(right + 1, legend + 16)
-    copied = Ink.LIVE, Text("copied tile, shared memory")
-    entries = ((Ink.SPARE, Text("tile")), copied, *(() if narrow else (_SUM,)), _RESULT)
-    canvas.legend(1, legend, *entries)
-    headings = ("a", "b", "a_shared", "b_shared", "total")
-    widths = (steps * small, steps * small, tile * cell, tile * cell, tile * wide)
-    for x, heading, across in zip(columns, headings, widths, strict=True):
-        if heading != "total" or not narrow:
-            # On a narrow screen below the title of the first step, each directly above its cells.
-            y = top - 13 + ((tile * high - steps * small) / 2 if len(heading) == 1 else 0) if narrow else 44
-            canvas.label(x + across / 2, y, heading, "middle", mono=True, bold=True)
+    small = 12 if narrow else 20  # a tile of a or b
+    # Of an element of both shared tiles, and of a total.
+    (one, other, total), high = ((28, 31, 47), 30) if narrow else ((40, 40, 63), 36)
+    columns, end = _columns(narrow, steps * small, (tile * one, tile * other, tile * total))
+    # A narrow step has the tiles of a and b above its elements.
+    apart, top = (62, 99) if narrow else (30, 66)
+    pitch = tile * high + apart
+    bottom = top + steps * pitch - apart
+    letters = Size.SMALL if narrow else Size.VALUE
+    canvas = sheet(end + 1, bottom + (96 if narrow else 66))
     name = f"({_BLOCK % grid}, {_BLOCK // grid})"
-    canvas.label(1, 14, Text("block {name}").of(name=name), size=Size.VALUE, bold=True)
+    canvas.label(1, 12, Text("block {name}").of(name=name), bold=True)
+    headings = ("a", "b", "a_shared", "b_shared", "total")
+    for x, heading in list(zip(columns, headings, strict=True))[2 if narrow else 0 :]:
+        canvas.label(x, top - (15 if narrow else 16), heading, mono=True, bold=True, size=letters)
+    copied = Ink.LIVE, Text("copied tile, shared memory")
+    canvas.legend(
+        1,
+        bottom + (62 if narrow else 52),
+        (Ink.SPARE, Text("tile")),
+        copied,
+        _SUM,
+        _RESULT,
+        across=2 if narrow else None,
+    )
     totals = [0.0] * cells
     for step in range(steps):
         y = top + step * pitch
-        label = Text("tile = {step}").of(step=step)
-        if not narrow:
-            canvas.label(1, y + tile * high / 2, label, mono=True)
+
+        def element(column: int, wide: float, index: int, value: float, ink: Ink, *, y: float = y) -> None:
+            x = columns[column] + index % tile * wide
+            canvas.cell(x, y + index // tile * high, wide, high, number(value), ink=ink, size=letters)
+
+        label = f"tile = {step}"
+        # Narrow tiles of the first step are above the headings.
+        tiles = y - (13 if step else 33) - steps * small if narrow else y + (tile * high - steps * small) / 2
+        middle = tiles + steps * small / 2
+        canvas.label(1, middle, label, mono=True)
         for x, matrix in zip(columns, ("a", "b"), strict=False):
             first = min(load.element for load in loads[matrix][step * cells : (step + 1) * cells])
             here = (first // size // tile, first % size // tile)
-            above = y + (tile * high - steps * small) / 2
+            if narrow:
+                canvas.label(x - 8, middle, matrix, "end", mono=True)
             for index in range(steps * steps):
                 at = (index // steps, index % steps)
                 ink = Ink.LIVE if at == here else Ink.SPARE
-                canvas.cell(x + at[1] * small, above + at[0] * small, small, small, ink=ink)
-        tiles = _tiles(stores[2 * step * cells : 2 * (step + 1) * cells], cells)
-        for x, held in zip(columns[2:], tiles, strict=False):
-            for index in range(cells):
-                canvas.cell(
-                    x + index % tile * cell,
-                    y + index // tile * high,
-                    cell,
-                    high,
-                    number(held[index]),
-                    ink=Ink.LIVE,
-                    size=Size.LABEL if narrow else Size.VALUE,
-                )
-        a_shared, b_shared = tiles
-        before = totals[0]
+                canvas.cell(x + at[1] * small, tiles + at[0] * small, small, small, ink=ink)
+        a_shared, b_shared = _tiles(stores[2 * step * cells : 2 * (step + 1) * cells], cells)
         for index in range(cells):
-            row, col = index // tile, index % tile
+            row, col = divmod(index, tile)
             totals[index] += sum(a_shared[row * tile + k] * b_shared[k * tile + col] for k in range(tile))
-            if not narrow:
-                canvas.cell(
-                    columns[4] + col * wide,
-                    y + row * high,
-                    wide,
-                    high,
-                    number(totals[index]),
-                    ink=Ink.RESULT if step == steps - 1 else Ink.SUM,
-                )
+            element(2, one, index, a_shared[index], Ink.LIVE)
+            element(3, other, index, b_shared[index], Ink.LIVE)
+            element(4, total, index, totals[index], Ink.RESULT if step == steps - 1 else Ink.SUM)
         middle = y + tile * high / 2
-        canvas.label((columns[2] + tile * cell + columns[3]) / 2, middle, "×", "middle", mono=True)
-        if not narrow:
-            canvas.label((columns[3] + tile * cell + columns[4]) / 2, middle, "+=", "middle", mono=True)
-        if narrow:
-            thread = Text("total of thread (0, 0)")
-            terms = f"{number(before)} + {number(totals[0] - before)} = " if step else ""
-            line = f"tile = {step}: {canvas.say(thread)} = {terms}{number(totals[0])}"
-            canvas.label(1, y - (12 if step else 36), line, size=Size.LABEL)
-        elif step:
-            centre = columns[4] + tile * wide / 2
+        canvas.label(
+            (columns[2] + tile * one + columns[3]) / 2, middle, "×", "middle", mono=True, size=letters
+        )
+        canvas.label(
+            (columns[3] + tile * other + columns[4]) / 2, middle, "+=", "middle", mono=True, size=letters
+        )
+        if step:
+            centre = columns[4] + tile * total / 2
             canvas.arrow(centre, y + tile * high - pitch + 4, centre, y - 4)
     written = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, _BLOCK)}
     if [written[thread] for thread in range(cells)] != totals:
         raise ValueError("the kernel wrote other totals than the tiles give")
-    if narrow:
-        centre = (columns[2] + right) / 2
-        canvas.arrow(centre, bottom - 24, centre, bottom - 4)
-        canvas.label(1, bottom + tile * high / 2, "output", mono=True, bold=True)
-        for index, total in enumerate(totals):
-            place = (columns[2] + index % tile * wide, bottom + index // tile * high)
-            canvas.cell(*place, wide, high, number(total), ink=Ink.RESULT, size=Size.LABEL)
-    else:
-        centre = columns[4] + tile * wide / 2
-        canvas.label(centre, bottom - 14, "output", "middle", mono=True, bold=True)
+    canvas.label(columns[4], bottom + 16, "output", mono=True, bold=True)
     return canvas
 
 
 def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Both roofs of an H200, the intensities of the kernels, and what was measured."""
     roof = measured_roof(facts)
-    left, top, wide, high = (31, 30, 308, 300) if narrow else (34, 30, 655, 360)
+    left, top, wide, high = (37, 30, 302, 300) if narrow else (40, 30, 678, 380)
     low_x, high_x, low_y, high_y = 1 / 16, 64.0, 1 / 32, 128.0  # FLOP/byte, TFLOP/s
 
     def x_of(intensity: float) -> float:
@@ -296,7 +258,7 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     def y_of(speed: float) -> float:
         return top + high - high * math.log2(speed / low_y) / math.log2(high_y / low_y)
 
-    canvas = sheet(left + wide + 14, top + high + 42)
+    canvas = sheet(left + wide + 12, top + high + 46)
     small = Size.SMALL if narrow else Size.LABEL
     faint = canvas.shade.grid
     for power in range(-4, 7):
@@ -304,7 +266,7 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         _line(canvas, (x, top), (x, top + high), faint, 1)
         if power % 2 == 0:
             text = number(value) if value >= 1 else f"1/{number(1 / value)}"
-            canvas.label(x, top + high + 14, text, "middle", size=small, quiet=True)
+            canvas.label(x, top + high + 15, text, "middle", size=small, quiet=True)
     for power in range(-5, 8):
         value, y = 2.0**power, y_of(2.0**power)
         _line(canvas, (left, y), (left + wide, y), faint, 1)
@@ -313,7 +275,7 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
             canvas.label(left - 6, y, text, "end", size=small, quiet=True)
     canvas.label(1, 12, "TFLOP/s", size=Size.LABEL, quiet=True)
     axis = Text("arithmetic intensity, FLOP per byte")
-    canvas.label(left + wide / 2, top + high + 33, axis, "middle", size=Size.LABEL, quiet=True)
+    canvas.label(left + wide / 2, top + high + 37, axis, "middle", size=Size.LABEL, quiet=True)
     _, _, ink = canvas.shade.marks[Ink.PLAIN]
     ridge = roof.peak / roof.bandwidth
     start = max(low_x, low_y / roof.bandwidth)
@@ -339,13 +301,10 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     for point in roof.points:
         x, y = x_of(point.intensity), y_of(point.speed)
         canvas.embed(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5.5" fill="{fill}" stroke="{edge}"/>')
-        name = point.short if narrow else point.name
-        canvas.embed(
-            f'<rect x="{x + 8:.1f}" y="{y - 5:.1f}" width="{106 if narrow else 150}" height="34" '
-            f'fill="{canvas.shade.paper}"/>'
-        )
-        canvas.label(x + 11, y + 5, name, size=small, bold=True)
-        canvas.label(x + 11, y + 21, f"{point.speed:.2g} TFLOP/s", size=small)
+        speed = f"{point.speed:.2g} TFLOP/s"
+        canvas.ground(round(x) + 8, round(y) - 1, math.ceil(canvas.length(speed, small)) + 2, 36)
+        canvas.label(x + 11, y + 9, point.name, size=small, bold=True)
+        canvas.label(x + 11, y + 26, speed, size=small)
     return canvas
 
 
@@ -353,13 +312,12 @@ class Point(Struct, frozen=True):
     """One measured kernel.
 
     Attributes:
-        name, short: what it is called in the figure, and on a telephone.
+        name: what it is called in the figure.
         intensity: FLOP per byte of global memory.
         speed: TFLOP/s.
     """
 
     name: Text
-    short: Text
     intensity: float
     speed: float
 
@@ -395,13 +353,11 @@ def measured_roof(facts: Facts) -> Roof:
         raise malformed("table of measurements", path, error) from error
     points = (
         Point(
-            Text("elementwise addition"),
             Text("addition"),
             1 / 12,  # an addition for two elements read and one written
             _ADDED / float(adding[_MEAN]) / 1e6,
         ),
         Point(
-            Text("tiled product, *T* = {TILE}").of(TILE=_TILE),
             Text("tiled, *T* = {TILE}").of(TILE=_TILE),
             _TILE / 4,
             2 * _SIZE**3 / float(tiled[_MEAN]) / 1e6,
@@ -447,13 +403,16 @@ def _tiles(stores: Sequence[Access], cells: int) -> tuple[dict[int, float], dict
     return tiles
 
 
-def _columns(narrow: bool, matrix: int, tile: int) -> tuple[int, int, int, int, int]:
-    """Where the columns of the steps begin: `a`, `b`, both shared tiles with a sign between them, totals."""
-    left, small, large, sign = (1, 6, 9, 14) if narrow else (78, 10, 24, 20)
-    second = left + matrix + small
-    third = second + matrix + large
-    fourth = third + tile + sign
-    return left, second, third, fourth, fourth + tile + (large if narrow else 28)
+def _columns(narrow: bool, matrix: int, tiles: tuple[int, int, int]) -> tuple[tuple[int, ...], int]:
+    """Where the columns of the steps begin: `a`, `b`, both shared tiles, totals; and where these end."""
+    one, other, total = tiles
+    end = 351 if narrow else PAGE - 1
+    last = end - total
+    second = last - (20 if narrow else 34) - other
+    first = second - (12 if narrow else 24) - one
+    if narrow:
+        return (115, 115 + matrix + 34, first, second, last), end
+    return (90, 90 + matrix + 12, first, second, last), end
 
 
 def _row(lines: Sequence[str], kernel: str, elements: int) -> list[str]:
@@ -496,7 +455,7 @@ def draw_copies(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 ]
             )
         grids.append(Grid(f"block_dim_count={dimensions}", rows))
-    return draw_grids(sheet, grids, side=60, high=30, beside=1 if narrow else 2)
+    return draw_grids(sheet, grids, side=66, high=32, beside=1 if narrow else 2)
 
 
 FIGURES: tuple[Figure, ...] = (
@@ -551,9 +510,8 @@ FIGURES: tuple[Figure, ...] = (
     Figure(
         "p16-tiled",
         Text(
-            "The three steps of block (1, 0). The tile of `a` moves along a row of tiles, the tile of `b` "
-            "down a column of tiles; every step adds the product of the two tiles to the totals. The totals "
-            "of the last step are the block’s tile of `output`."
+            "In each step, the tile of `a` moves to the right and the tile of `b` down, and the product of "
+            "the two is added to the totals. The last totals are the block’s tile of `output`."
         ),
         Text(
             "Three rows, one for each step. In step 0 the block copies the tile in row 0 and column 0 of a "
@@ -569,8 +527,8 @@ FIGURES: tuple[Figure, ...] = (
     Figure(
         "p16-roofline",
         Text(
-            "The roofline of an H200 for `float32`. The sloping line is the measured bandwidth of a copy, "
-            "the horizontal line the peak arithmetic rate. The circles were measured."
+            "The roofline of an H200 for `float32`: the measured bandwidth of a copy, and the peak "
+            "arithmetic rate. The circles are a measured elementwise addition and a measured tiled product."
         ),
         Text(
             "A chart with logarithmic axes: arithmetic intensity from one sixteenth to 64 floating-point "

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tooling.book.figures.canvas import PAGE, Canvas, Ink, Size
 from tooling.book.figures.facts import number
 from tooling.book.figures.traces import SHARED, Move, Trace, shared_moves
-from tooling.text import Text
+from tooling.text import Sentence, Text
 
 CELL = 36  # the height of a cell
-NARROW_CELL = 36
+NARROW_CELL = 40  # its width
 _APART = 52  # from a row to the next one on a narrow screen
 _AFTER = Text("after stride {move}")
 
@@ -35,7 +37,7 @@ def draw_reduction(
         trace: of the solution.
         first: the label of the first row.
         block: which block's shared memory is shown.
-        narrow: smaller cells, and labels above the ends of the rows instead of to the left of them.
+        narrow: labels above the ends of the rows instead of to the left of them.
 
     Returns:
         The lower end of the last row.
@@ -48,18 +50,17 @@ def draw_reduction(
         if event.action == "load" and event.buffer != SHARED
         for thread in event.threads
     }
-    side = NARROW_CELL if narrow else CELL
     top = y
     for index, move in enumerate(moves):
         gap = 0
         if index:
             gap = _APART if narrow else curves_high(stride(move))
-            top += side + gap
+            top += CELL + gap
         label = _AFTER.of(move=stride(move)) if index else first
         if narrow:
             canvas.label(x + len(move.cells) * wide, top - 11, label, "end", size=Size.LABEL, quiet=True)
         else:
-            canvas.name(top + side / 2, label)
+            canvas.name(top + CELL / 2, label)
         for cell, value in enumerate(move.cells):
             if index == 0:
                 ink = Ink.LIVE if cell in loaded else Ink.SPARE
@@ -67,19 +68,24 @@ def draw_reduction(
                 ink = Ink.SPARE
             else:
                 ink = Ink.RESULT if len(move.written) == 1 else Ink.LIVE
-            canvas.cell(x + cell * wide, top, wide, side, "" if value is None else number(value), ink=ink)
+            canvas.cell(x + cell * wide, top, wide, CELL, "" if value is None else number(value), ink=ink)
         for thread, cells in move.read.items() if index else ():
             for cell in cells:
                 to = x + (thread + 0.5) * wide
                 start = x + (cell + 0.5) * wide
                 canvas.curve(start, top - gap + 2, to + (0.28 * wide if cell != thread else 0), top - 3)
-    return top + side
+    return top + CELL
 
 
 def beside_reduction(canvas: Canvas, first: Text, threads: int) -> tuple[int, int]:
     """Where the cells begin beside the labels of `draw_reduction`, and their width: they fill the text."""
-    wide = (PAGE - 1 - canvas.beside([first, _AFTER.of(move=1)])) // threads
-    return PAGE - 1 - threads * wide, wide
+    return beside_cells(canvas, (first, _AFTER.of(move=1)), threads)
+
+
+def beside_cells(canvas: Canvas, names: Sequence[Sentence], cells: int) -> tuple[int, int]:
+    """Where cells that fill the text begin beside the names of their rows, and their width."""
+    wide = (PAGE - 1 - canvas.beside(names)) // cells
+    return PAGE - 1 - cells * wide, wide
 
 
 def curves_high(distance: int) -> int:
