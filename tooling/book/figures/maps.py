@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from tooling.book.figures.canvas import PAGE, SMALL, Canvas, Ink, Sheet, Size
@@ -9,7 +10,7 @@ from tooling.book.figures.facts import number
 from tooling.book.figures.traces import Trace
 from tooling.text import Text
 
-CELL = 62
+CELL = 66
 NARROW_CELL = 38
 HIGH = 40
 _GAP = 64  # between inputs, threads and output
@@ -64,7 +65,8 @@ def draw_map(
     end = tops[-1] + HIGH + (6 if framed else 0)  # of the inputs
     below = tops[-1] + HIGH + _GAP
     last = below + HIGH + _GAP
-    canvas.width, canvas.height = left + count * side + 6, last + HIGH + 8
+    beyond = canvas.length(work, Size.LABEL, mono=True)  # beside the last arrow
+    canvas.width, canvas.height = math.ceil(left + count * side + beyond), last + HIGH + 8
 
     def middle(position: int) -> float:
         return left + position * side + side / 2
@@ -83,7 +85,11 @@ def draw_map(
         else:
             canvas.label(left + count * side - 2, top - 13, text, "end", mono=mono)
 
-    for position in range(len(next(iter(inputs.values())))):
+    first = next(iter(inputs.values()))
+    canvas.label(
+        left + len(first) * side + 8 if narrow else 1, 12, Text("index"), size=Size.LABEL, quiet=True
+    )
+    for position in range(len(first)):
         canvas.label(middle(position), 12, str(position), "middle", size=Size.LABEL, quiet=True)
         if framed:
             canvas.frame(left + position * side + 1, tops[0] - 6, side - 2, end - tops[0] + 6)
