@@ -730,7 +730,7 @@ def test_the_banks_of_a_gpu_serve_the_lanes_of_each_pass(real: Project) -> None:
         added = [x for x, _, ink, _, _ in _labels(text) if ink == shade.marks[Ink.WRONG][2]]
         assert len(added) == (2 if "narrow" in path.stem else 1)
         right = max(end for _, end, _ in _boxes(text))
-        assert right == pytest.approx(352 if "narrow" in path.stem else 729, abs=1)
+        assert right == pytest.approx(351 if "narrow" in path.stem else 729, abs=1)
 
 
 def test_the_occupancy_of_a_gpu_is_calculated(real: Project) -> None:

@@ -269,7 +269,7 @@ def draw_banks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     from tooling.simulator.counters.drawing import wavefronts  # noqa: PLC0415
     from tooling.simulator.counters.hook import Sample  # noqa: PLC0415
 
-    across, side, edge = (16, 19, PHONE - 4) if narrow else (WARP, 21, PAGE - 1)
+    across, side, edge = (16, 19, PHONE - 5) if narrow else (WARP, 21, PAGE - 1)
     canvas = sheet(edge + 1, 0)
     y = 8
     for stride, heading in _LOADED.items():

@@ -112,7 +112,7 @@ def draw_memory(facts: Facts, sheet: Sheet) -> Canvas:
         )
         for name, buffer, ink, values in buffers
     ]
-    return draw_grids(sheet, grids, side=72)
+    return draw_grids(sheet, grids, side=70)
 
 
 def draw_strides(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
@@ -72,32 +71,36 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (Ink.LIVE, Text("{busy} threads with an element").of(busy=len(read))),
         (Ink.SPARE, Text("{spare} threads without one").of(spare=threads - len(read))),
     )
-    longest = max(canvas.length(text, Size.VALUE) for _, text in key)
-    beside_x = 1 if narrow else PAGE - 1 - _BESIDE_SWATCH - longest
-    beside_y = bottom + 18 if narrow else _TOP + _TITLE + 4
-    _draw_example(canvas, beside_x, beside_y, wide, high)
-    _draw_legend(canvas, beside_x, beside_y + _EXAMPLE_HIGH + 14, key)
+    example, formulas = _example(wide, high)
+    longest = max(
+        canvas.length(example, Size.VALUE),
+        *(canvas.length(formula, Size.VALUE, mono=True) for formula in formulas),
+        *(canvas.length(text, Size.VALUE) for _, text in key),
+    )
+    left = 1 if narrow else PAGE - 1 - _BESIDE_SWATCH - longest
+    upper = bottom + 18 if narrow else _TOP + _TITLE + 4
+    canvas.cell(left, upper, 20, 20, ink=Ink.MARK)
+    canvas.label(left + _BESIDE_SWATCH, upper + 10, example, bold=True)
+    for line, formula in enumerate(formulas):
+        canvas.label(left + _BESIDE_SWATCH, upper + 38 + line * 24, formula, mono=True)
+    for line, (ink, text) in enumerate(key):
+        top = upper + _EXAMPLE_HIGH + 14 + line * 30
+        canvas.cell(left, top, 20, 20, ink=ink)
+        canvas.label(left + _BESIDE_SWATCH, top + 10, text)
     return canvas
 
 
-def _draw_example(canvas: Canvas, x: float, y: float, wide: int, high: int) -> None:
-    """How one thread gets from its numbers to its place."""
+def _example(wide: int, high: int) -> tuple[Sentence, tuple[str, str]]:
+    """The name of one thread, and how it gets from its numbers to its place."""
     (block_x, block_y), (thread_x, thread_y) = _EXAMPLE
-    block, thread = f"({block_x}, {block_y})", f"({thread_x}, {thread_y})"
-    canvas.cell(x, y, 20, 20, ink=Ink.MARK)
-    name = Text("block {block}, thread {thread}").of(block=block, thread=thread)
-    beside = x + _BESIDE_SWATCH
-    canvas.label(beside, y + 10, name, bold=True)
     row, column = high * block_y + thread_y, wide * block_x + thread_x
-    canvas.label(beside, y + 38, f"row = {high} · {block_y} + {thread_y} = {row}", mono=True)
-    canvas.label(beside, y + 62, f"col = {wide} · {block_x} + {thread_x} = {column}", mono=True)
-
-
-def _draw_legend(canvas: Canvas, x: float, y: float, key: Sequence[tuple[Ink, Sentence]]) -> None:
-    for index, (ink, text) in enumerate(key):
-        top = y + index * 30
-        canvas.cell(x, top, 20, 20, ink=ink)
-        canvas.label(x + _BESIDE_SWATCH, top + 10, text)
+    name = Text("block {block}, thread {thread}").of(
+        block=f"({block_x}, {block_y})", thread=f"({thread_x}, {thread_y})"
+    )
+    return name, (
+        f"row = {high} · {block_y} + {thread_y} = {row}",
+        f"col = {wide} · {block_x} + {thread_x} = {column}",
+    )
 
 
 def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
