@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.grids import Square, draw_grids, tally
 from tooling.book.figures.h200 import defects_found, measured
 from tooling.text import Text
 
@@ -21,22 +20,43 @@ _BENCHMARKS = {  # the page of each program
     "p35_tile_tensor --benchmark": "35",
 }
 _KINDS = {
-    "memory": Text("memory: {count}"),
-    "races": Text("races: {count}"),
-    "initialisation": Text("initialisation: {count}"),
-    "synchronisation": Text("synchronisation: {count}"),
+    "memory": Text("memory"),
+    "races": Text("races"),
+    "initialisation": Text("initialisation"),
+    "synchronisation": Text("synchronisation"),
 }
+_COUNT = 22  # the width of a count
+_NAME_LINE = 22  # from a name to the cells below it
 
 
-def draw_checks(facts: Facts, sheet: Sheet) -> Canvas:
+def draw_checks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """A cell for each faulty kernel, by the kind of its mistake and by who reports it."""
     found = defects_found(facts)
-    grids = []
-    for kind, title in _KINDS.items():
-        tools = [bool(found[name]) for name in found if name.partition("/")[0] == kind]
-        squares = [Square(ink=Ink.LIVE if both else Ink.MARK) for both in sorted(tools, reverse=True)]
-        grids.append(tally(title.of(count=len(squares)), squares, across=29))
-    return draw_grids(sheet, grids, side=11, high=14)
+    kinds = {
+        kind: [tools for name, tools in found.items() if name.partition("/")[0] == kind] for kind in _KINDS
+    }
+    canvas = sheet(PHONE if narrow else PAGE, 0)
+    most = max(map(len, kinds.values()))
+    right = canvas.width - (4 if narrow else 1)
+    side = (right - (1 if narrow else canvas.beside(list(_KINDS.values())) + _COUNT)) // most
+    left = 1 if narrow else right - most * side
+    line, below = (_NAME_LINE + side + 16, _NAME_LINE) if narrow else (side + 14, 0)
+    for row, (kind, name) in enumerate(_KINDS.items()):
+        top = row * line + below + 1
+        of_name = top - _NAME_LINE + 9 if narrow else top + side / 2
+        canvas.label(1, of_name, name)
+        count = 1 + canvas.length(name, Size.VALUE) + 8 if narrow else left - 12
+        canvas.label(count, of_name, str(len(kinds[kind])), "start" if narrow else "end", quiet=True)
+        for column, tools in enumerate(sorted(kinds[kind], key=bool, reverse=True)):
+            canvas.cell(left + column * side, top, side, side, ink=Ink.LIVE if tools else Ink.MARK)
+    y = len(kinds) * line + (6 if narrow else 12)
+    key = (
+        (Ink.LIVE, Text("compute-sanitizer reports it, too")),
+        (Ink.MARK, Text("compute-sanitizer misses it")),
+    )
+    canvas.legend(left, y, *key, across=1 if narrow else 2)
+    canvas.height = y + (34 if narrow else 10)
+    return canvas
 
 
 def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -54,14 +74,15 @@ FIGURES = (
     Figure(
         "book-checks",
         Text(
-            "The 57 faulty kernels, a cell for each. The simulated GPU reports all of them; "
-            "compute-sanitizer on an H200 reports the green ones and misses the marked ones."
+            "The 57 faulty kernels by the kind of their mistake, a cell for each. The simulated GPU reports "
+            "all of them, compute-sanitizer on an H200 not the marked ones."
         ),
         Text(
             "Four groups of cells. memory: 14, of which 3 are marked. races: 28, of which 12 are marked. "
             "initialisation: 5, of which 3 are marked. synchronisation: 10, of which 8 are marked."
         ),
         draw_checks,
+        narrow=partial(draw_checks, narrow=True),
     ),
     Figure(
         "book-speeds",

@@ -60,7 +60,7 @@ class Size(IntEnum):
     SMALL = 13  # where little room is
     LABEL = 14  # of what is beside the cells
     VALUE = 15  # of values, of the names of rows, and of headings
-    COVER = 18  # of the cover's figure alone, which is shown smaller than it is drawn
+    COVER = 18  # of the sum on the cover
 
 
 class Ink(Enum):

@@ -214,6 +214,7 @@ def _bracket(canvas: Canvas, series: Series, ends: Sequence[tuple[float, float]]
 def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]], size: Size) -> None:
     """The values of a series, above its points; on their left where the line rises steeply from them."""
     values = [value for _, value in sorted(series.points.items())]
+    beside = False  # the value before is on the left of its point, too: there is room at the same height
     for index, ((x, y), value) in enumerate(zip(points, values, strict=True)):
         text = f"{value:.1f}" if value < _DECIMALS else f"{value:.0f}"
         steep = index == len(points) - 1
@@ -221,8 +222,9 @@ def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]
             right, above = points[index + 1]
             half = canvas.length(text, size) / 2
             steep = half * (y - above) / (right - x) > _CLEAR
-        at = (x - 8, y - 7) if steep else (x, y - 14)
+        at = (x - 8, y - 7) if steep and beside else (x - 3 if steep else x, y - 14)
         canvas.label(*at, text, "end" if steep else "middle", size=size)
+        beside = steep
 
 
 def _dot(canvas: Canvas, at: tuple[float, float], series: Series, *, ringed: bool) -> str:

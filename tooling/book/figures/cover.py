@@ -15,6 +15,8 @@ from tooling.text import Text
 
 _MISTAKE = "read_backwards"
 _BENDS = (0.25, 0.6, 0.4, 0.75)  # of the arrow to each thread: no three arrows cross in one point
+_CORNER = 0.16  # where the way of an addend turns, relative to its height
+_ROUNDED = 0.12  # the part of its straight line that a corner takes
 _RUN = "p24_tile_tensor --traditional"
 
 
@@ -54,27 +56,31 @@ class _Rows(Struct, frozen=True):
         left = 1 + threads * self.pitch
         self.canvas.label(left, top - 0.7 * letters, _threads(threads), size=letters, quiet=True)
 
-    def curves(self, top: int, height: int, step: _Step) -> None:
-        """The ways of the addends to the threads that add them, and of each thread's own value."""
+    def ways(self, top: int, height: int, step: _Step) -> None:
+        """The ways of the addends to the threads that add them, parallel lines, and of each own value."""
         line = self.canvas.shade.marks[Ink.RESULT][1]
         middle = 1 + self.side / 2
         own = "".join(f"M{middle + thread * self.pitch:g} {top}v{height}" for thread, _ in step.addends)
         far = []
         for thread, element in step.addends:
-            across = (thread - element) * self.pitch
-            bend = f"c0 {height * 0.6:g} {across} {height * 0.4:g} {across} {height}"
-            far.append(f"M{middle + element * self.pitch:g} {top}{bend}")
+            start, end = (middle + place * self.pitch for place in (element, thread))
+            upper, lower = top + _CORNER * height, top + (1 - _CORNER) * height  # of the straight part
+            rounded = _ROUNDED * (end - start), _ROUNDED * (lower - upper)
+            far.append(
+                f"M{start:g} {top}Q{start:g} {upper:g} {start + rounded[0]:g} {upper + rounded[1]:g}"
+                f"L{end - rounded[0]:g} {lower - rounded[1]:g}Q{end:g} {lower:g} {end:g} {top + height}"
+            )
         for path, opacity in ((own, 0.45), ("".join(far), 0.9)):
             self.canvas.embed(f'<path d="{path}" fill="none" stroke="{line}" stroke-opacity="{opacity}"/>')
 
 
 def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """A row of cells for each step, and a curve for each addend that a thread reads from another one."""
+    """A row of cells for each step, and a line for each addend that a thread reads from another one."""
     trace = facts.trace(_RUN)
     first, *rest = _steps(trace)
     lanes = trace.block[0]
     side, pitch, scale = (9, 11, 1.8) if narrow else (17, 20, 2.3)
-    # The further the addends, the higher the curves.
+    # The further the addends, the higher the lines.
     gaps = [round(scale * (17 + 2.6 * step.distance())) for step in rest]
     height, width = (22, 54) if narrow else (34, 77)
     letters = Size.LABEL if narrow else Size.VALUE
@@ -85,7 +91,7 @@ def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     rows.count(head - 0.8 * letters, len(first.threads), letters)
     top = head + side
     for step, gap in zip(rest, gaps, strict=True):
-        rows.curves(top, gap, step)
+        rows.ways(top, gap, step)
         rows.cells(top + gap, step.threads, Ink.LIVE)
         rows.rest(top + gap, lanes, len(step.threads), letters)
         top += gap + side
@@ -127,7 +133,7 @@ def draw_mistake(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     a = puzzle.inputs("default")["a"].reshape(-1).tolist()
     judged = puzzle.judged(_MISTAKE)
     right = [expected for _, expected in judged]
-    left, side, gap, high, ways = (44, 79, 8, 34, 84) if narrow else (48, 108, 14, 38, 112)
+    left, side, gap, high, ways = (43, 79, 8, 34, 84) if narrow else (48, 108, 14, 38, 112)
     written = 1 + high + ways
     canvas = sheet(left + len(a) * side - gap + 1, written + high + 26)
     for y, array in ((1, "a"), (written, "out")):
@@ -158,7 +164,7 @@ FIGURES = (
         ),
         Text(
             "Six rows of 32 cells, one for each thread of a warp. In the first all threads are at work, in "
-            "the next rows the first 16, 8, 4, 2 and 1; the others are idle. Curves lead from the right half "
+            "the next rows the first 16, 8, 4, 2 and 1; the others are idle. Lines lead from the right half "
             "of the cells at work to the threads that add them. An arrow leads from the last one to the sum, "
             "10416."
         ),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Series, draw_chart
@@ -21,51 +23,71 @@ _FLAT = 1 << 16  # elements up to which the time hardly grows
 _ADDITION = "benchmarks/kernels/vector_addition.mojo"
 _L1_KIB, _L2_MIB, _GLOBAL_GIB = 256, 60, 140  # of an H200, by NVIDIA's documents and its driver
 _LAST = 131  # the number of the last multiprocessor
-_BLOCK, _BLOCK_HIGH = 149, 112  # the size of a block of three warps, in pixels
-_LANE, _LANES_APART = 2, 1  # the width of a lane and of the gap after it, whole pixels
-_WARP_HIGH = 18
-_ROW = 25  # from a warp to the next one
-_INSET = 8  # from the outline of a block to what is in it
+_WARPS = 3  # of a drawn block
+_INSET = 10  # from the outline of a block to what is in it
 _MEMORY = 44  # the height of a memory with its size
 _SECTOR, _WORD = 32, 4  # bytes
-_SECTOR_HIGH = 24
-_SECTORS_APART = 48  # from a line of sectors to the next one
+_SECTORS_APART, _NARROW_SECTORS_APART = 8, 10
+_BANK_HIGH = 22
 _READ = {"kernel1": "p30 --kernel1", "kernel2": "p30 --kernel2 unsolved"}
 _SHOWN = 1  # the warp of the first block that the page of puzzle 30 shows, too
 _LOADED = {1: Text("Lane *i* loads word *i*"), 2: Text("Lane *i* loads word 2*i*")}
 _REGISTERS = (16, 32, 64)  # of a thread
-_COLUMNS_APART = 24
-_BAR_HIGH = 28
+_COLUMNS_APART = 26
+_BAR_HIGH = 30
+
+
+class _Lanes(Struct, frozen=True):
+    """How the lanes of a block are drawn.
+
+    Attributes:
+        wide, high: the size of a block.
+        lane: the size of a lane, which shares its borders with its neighbours.
+        top: from the upper end of the block to its first warp.
+        row: from a warp to the next one.
+        named: every warp has its name at its left.
+    """
+
+    wide: int
+    high: int
+    lane: tuple[int, int]
+    top: int
+    row: int
+    named: bool
+
+
+_WIDE_LANES = _Lanes(wide=318, high=106, lane=(8, 16), top=32, row=24, named=True)
+_NARROW_LANES = _Lanes(wide=149, high=110, lane=(4, 14), top=48, row=20, named=False)
 
 
 def draw_gpu(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Two multiprocessors of many, over the memories that they share."""
     from tooling.simulator.counters.occupancy import H200  # noqa: PLC0415 - only drawing needs the simulator
 
-    across = 1 if narrow else 2  # blocks side by side
-    gap = 8 if narrow else 12
-    width = across * (_BLOCK + gap) + gap
-    blocks = 2 // across * (_BLOCK_HIGH + 8) - 8
-    memories = 34 + blocks + 12
-    bottom = memories + 2 * (_MEMORY + 8) + 4
-    canvas = sheet(PHONE if narrow else PAGE, bottom + 2 * (_MEMORY + 36) + 1)
+    lanes, gap, across = (_NARROW_LANES, 8, 1) if narrow else (_WIDE_LANES, 12, 2)
+    width = lanes.wide + 2 * gap
+    memories = 34 + 2 * (lanes.high + 8) + 4
+    bottom = memories + 2 // across * (_MEMORY + 8) + 4
+    canvas = sheet(PHONE - 4 if narrow else PAGE, bottom + 2 * (_MEMORY + 36) + 1)
     own: tuple[tuple[Text, Sentence | str], ...] = (
         (Text("registers"), Text("{count} of 32 bits").of(count=f"{H200.registers:,}")),
         (Text("shared memory, L1"), f"{_L1_KIB} KiB"),
     )
     lefts = (1, canvas.width - 1 - width)
+    each = (lanes.wide + 8) // across - 8  # the width of a memory
     for left, number in zip(lefts, (0, _LAST), strict=True):
         canvas.frame(left, 1, width, bottom - 1)
         canvas.label(left + width / 2, 18, f"SM {number}", "middle", bold=True)
         for block in range(2):
-            down, right = divmod(block, across)
-            _block(canvas, left + gap + right * (_BLOCK + gap), 34 + down * (_BLOCK_HIGH + 8))
-        for row, (name, size) in enumerate(own):
-            _memory(canvas, (left + gap, memories + row * (_MEMORY + 8), width - 2 * gap), name, size)
-    middle, y = canvas.width / 2, bottom / 2
-    for dot in (middle - 6, middle, middle + 6):
-        circle = f'<circle cx="{dot:g}" cy="{y:g}" r="1.5" fill="{canvas.shade.quiet}"/>'
-        canvas.embed(circle, (dot - 2, y - 2, dot + 2, y + 2))
+            _block(canvas, left + gap, 34 + block * (lanes.high + 8), lanes)
+        for index, (name, size) in enumerate(own):
+            down, right = divmod(index, across)
+            x, y = left + gap + right * (each + 8), memories + down * (_MEMORY + 8)
+            _memory(canvas, (x, y, each), name, size)
+    middle, level = canvas.width / 2, bottom / 2
+    for dot in (middle - 5, middle, middle + 5):
+        circle = f'<circle cx="{dot:g}" cy="{level:g}" r="1.5" fill="{canvas.shade.quiet}"/>'
+        canvas.embed(circle, (dot - 2, level - 2, dot + 2, level + 2))
     bandwidth = measured(facts, _ADDITION)["cold"][-1].bandwidth
     shared = (
         (Text("L2 cache"), f"{_L2_MIB} MiB"),
@@ -79,23 +101,29 @@ def draw_gpu(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-def _block(canvas: Canvas, x: float, y: float) -> None:
+def _block(canvas: Canvas, x: float, y: float, lanes: _Lanes) -> None:
     """A block: its warps, each a row of all its lanes."""
-    canvas.frame(x, y, _BLOCK, _BLOCK_HIGH, dashed=True)
-    long = WARP * (_LANE + _LANES_APART) - _LANES_APART
-    first = x + _BLOCK - _INSET - long
+    canvas.frame(x, y, lanes.wide, lanes.high, dashed=True)
+    wide, high = lanes.lane
+    first = x + lanes.wide - _INSET - WARP * wide
     canvas.label(x + _INSET, y + 16, Text("block"), size=Size.LABEL, quiet=True)
-    lanes = Text("{count} lanes").of(count=WARP)
-    canvas.label(first + long, y + 16, lanes, "end", size=Size.SMALL, quiet=True)
-    line = canvas.shade.marks[Ink.LIVE][1]
-    for warp in range(3):
-        top = y + 32 + warp * _ROW
-        middle = top + _WARP_HIGH / 2
-        canvas.label(x + _INSET, middle, Text("warp"), size=Size.SMALL, quiet=True)
+    if lanes.named:
+        count = Text("{count} lanes").of(count=WARP)
+        canvas.label(first + WARP * wide, y + 16, count, "end", size=Size.LABEL, quiet=True)
+    else:
+        count = Text("{warps} warps of {count} lanes").of(warps=_WARPS, count=WARP)
+        canvas.label(x + _INSET, y + 34, count, size=Size.SMALL, quiet=True)
+    fill, line, _ = canvas.shade.marks[Ink.LIVE]
+    for warp in range(_WARPS):
+        top = y + lanes.top + warp * lanes.row
+        if lanes.named:
+            canvas.label(x + _INSET, top + high / 2, Text("warp"), size=Size.LABEL, quiet=True)
+        borders = f"v{high}" + f"m{wide} -{high}v{high}" * (WARP - 2)
         canvas.embed(
-            f'<path d="M{first:g} {middle:g}h{long}" fill="none" stroke="{line}" stroke-width="{_WARP_HIGH}" '
-            f'stroke-dasharray="{_LANE} {_LANES_APART}"/>',
-            (first, top, first + long, top + _WARP_HIGH),
+            f'<rect x="{first + 0.5:g}" y="{top + 0.5:g}" width="{WARP * wide}" height="{high}" '
+            f'fill="{fill}" stroke="{line}"/>'
+            f'<path d="M{first + wide + 0.5:g} {top + 0.5:g}{borders}" fill="none" stroke="{line}"/>',
+            (first, top, first + WARP * wide + 1, top + high + 1),
         )
 
 
@@ -166,16 +194,19 @@ def draw_coalescing(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
 
     canvas = sheet(PHONE if narrow else PAGE, 0)
     define_hatching(canvas)
-    across = 8 if narrow else 16
-    pitch = canvas.width / across
+    across, word, apart = (2, (21, 20), _NARROW_SECTORS_APART) if narrow else (4, (22, 24), _SECTORS_APART)
+    words = _SECTOR // _WORD
+    end = 1 + across * (words * word[0] + apart) - apart
+    row = word[1] + 5
     y = 8.0
     for kernel, run in _READ.items():
         reads = _reads(facts, run)
-        sectors: dict[int, list[tuple[int, int]]] = {}
+        sectors: dict[int, dict[int, int]] = {}
         for lane, address in reads:
-            sectors.setdefault(address // _SECTOR, []).append((lane, address % _SECTOR // _WORD))
-        apart = (reads[1][1] - reads[0][1]) // _WORD
-        what = Text("elements {count} apart").of(count=apart) if apart > 1 else Text("neighbouring elements")
+            sectors.setdefault(address // _SECTOR, {})[address % _SECTOR // _WORD] = lane
+        distance = (reads[1][1] - reads[0][1]) // _WORD
+        near = Text("neighbouring elements")
+        what = Text("elements {count} apart").of(count=distance) if distance > 1 else near
         canvas.label(1, y, kernel, bold=True, mono=True)
         canvas.label(1 + canvas.length(kernel, Size.VALUE, mono=True) + 10, y, what, size=Size.LABEL)
         used = Text("{sectors} sectors, {used} of {moved} bytes used").of(
@@ -185,12 +216,12 @@ def draw_coalescing(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
             y += 20
             canvas.label(1, y, used, size=Size.LABEL, quiet=True)
         else:
-            canvas.label(canvas.width - 1, y, used, "end", size=Size.LABEL, quiet=True)
-        y += 18
-        for place, words in enumerate(sectors.values()):
+            canvas.label(end, y, used, "end", size=Size.LABEL, quiet=True)
+        y += 16
+        for place, read in enumerate(sectors.values()):
             down, right = divmod(place, across)
-            _sector(canvas, (1 + right * pitch, y + down * _SECTORS_APART, pitch - 2), words)
-        y += -(-len(sectors) // across) * _SECTORS_APART + 16
+            _sector(canvas, (1 + right * (words * word[0] + apart), y + down * row), word, read)
+        y += -(-len(sectors) // across) * row + 24
     canvas.height = round(y) - 22
     draw_states(canvas, all_moved=True)
     return canvas
@@ -206,63 +237,110 @@ def _reads(facts: Facts, run: str) -> list[tuple[int, int]]:
     ]
 
 
-def _sector(canvas: Canvas, box: tuple[float, float, float], words: Sequence[tuple[int, int]]) -> None:
-    """A sector that is moved for some lanes, their words, and below it their numbers.
+def _sector(canvas: Canvas, at: tuple[float, float], word: tuple[int, int], read: Mapping[int, int]) -> None:
+    """A sector that is moved for some lanes, each of which has its number in the word that it reads.
 
     Args:
         canvas: is drawn on.
-        box: the left and the upper end of the sector, and its width.
-        words: the lanes, each with the number of its word in the sector.
+        at: the left and the upper end of the sector.
+        word: the size of a word, which shares its borders with its neighbours.
+        read: the lane of each word that one reads.
     """
-    x, y, width = box
-    fill, line, _ = canvas.shade.marks[Ink.LIVE]
-    within = (x, y, x + width, y + _SECTOR_HIGH)
-    look = f'height="{_SECTOR_HIGH}" rx="2" fill="url(#hatched)" stroke="{line}"'
-    canvas.embed(f'<rect x="{x:g}" y="{y:g}" width="{width:g}" {look}/>', within)
-    wide = width * _WORD / _SECTOR
-    look = f'width="{wide:g}" height="{_SECTOR_HIGH}" rx="1" fill="{fill}" stroke="{line}"'
-    for _, word in words:
-        canvas.embed(f'<rect x="{x + word * wide:g}" y="{y:g}" {look}/>', within)
-    first, last = words[0][0], words[-1][0]
-    name = f"{first}–{last}" if last > first else str(first)
-    canvas.label(x + width / 2, y + _SECTOR_HIGH + 10, name, "middle", size=Size.SMALL, quiet=True)
+    wide, high = word
+    fill, line, text = canvas.shade.marks[Ink.LIVE]
+    for index in range(_SECTOR // _WORD):
+        x, y = at[0] + index * wide, at[1]
+        look = fill if index in read else "url(#hatched)"
+        canvas.embed(
+            f'<rect x="{x + 0.5:g}" y="{y + 0.5:g}" width="{wide}" height="{high}" fill="{look}" '
+            f'stroke="{line}"/>',
+            (x, y, x + wide + 1, y + high + 1),
+        )
+    for index, lane in read.items():
+        middle = at[0] + (index + 0.5) * wide + 0.5, at[1] + high / 2 + 0.5
+        canvas.label(*middle, str(lane), "middle", size=Size.SMALL, colour=text)
 
 
 def draw_banks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The banks that serve a load of a warp, without conflicts and with them."""
     import numpy as np  # noqa: PLC0415
 
-    from tooling.book.figures.requests import draw_requests  # noqa: PLC0415 - brings NumPy
     from tooling.simulator.counters.banks import Service  # noqa: PLC0415
+    from tooling.simulator.counters.drawing import wavefronts  # noqa: PLC0415
     from tooling.simulator.counters.hook import Sample  # noqa: PLC0415
-    from tooling.simulator.counters.profile import Picture  # noqa: PLC0415
-    from tooling.simulator.gpu.launch import Dim3  # noqa: PLC0415
 
-    pictures = []
+    across, side, edge = (16, 19, PHONE - 5) if narrow else (WARP, 21, PAGE - 1)
+    canvas = sheet(edge + 1, 0)
+    y = 8
     for stride, heading in _LOADED.items():
         addresses = np.arange(WARP, dtype=np.int64) * stride * _WORD
-        pictures.append((heading, Picture(Sample(addresses, _WORD, 0, 0, Service.LOAD), Dim3(0, 0, 0), 0)))
-    return draw_requests(sheet, pictures, narrow=narrow)
+        (passes,) = wavefronts(Sample(addresses, _WORD, 0, 0, Service.LOAD))
+        conflict = Text("a bank conflict: {count} passes").of(count=len(passes))
+        what = conflict if len(passes) > 1 else Text("no bank conflict")
+        canvas.label(1, y, heading, bold=True)
+        canvas.label(edge, y, what, "end", size=Size.LABEL, quiet=True)
+        for first in range(0, WARP, across):
+            banks = range(first, first + across)
+            y += 18 if first else 26
+            canvas.label(1, y, Text("bank"), size=Size.LABEL, quiet=True)
+            for bank in (*banks[::4], banks[-1]):
+                x = edge - (banks.stop - bank - 0.5) * side
+                canvas.label(x, y, str(bank), "middle", size=Size.LABEL, quiet=True)
+            y += 12
+            for number, served in enumerate(passes, start=1):
+                _draw_pass(canvas, (edge - across * side, y), side, banks, served, number)
+                y += _BANK_HIGH + 6
+        y += 26
+    canvas.height = y
+    return canvas
+
+
+def _draw_pass(  # noqa: PLR0917 - its parts
+    canvas: Canvas,
+    at: tuple[int, int],
+    side: int,
+    banks: range,
+    served: Mapping[int, Sequence[int]],
+    number: int,
+) -> None:
+    """A pass: its banks with the lanes that they serve; of lanes side by side only every second number."""
+    left, top = at
+    middle = top + _BANK_HIGH / 2
+    added = number > 1
+    red = canvas.shade.marks[Ink.WRONG][2] if added else None
+    name = Text("pass {number}").of(number=number)
+    canvas.label(1, middle, name, size=Size.LABEL, quiet=not added, bold=added, colour=red)
+    crowded = any(bank + 1 in served for bank in served)
+    for column, bank in enumerate(banks):
+        x = left + column * side
+        canvas.cell(x, top, side, _BANK_HIGH, ink=Ink.LIVE if bank in served else Ink.SPARE)
+    for column, bank in enumerate(banks):
+        if bank in served and not (crowded and bank % 2):
+            centre, (lane,) = left + (column + 0.5) * side, served[bank]
+            colour = canvas.shade.marks[Ink.LIVE][2]
+            canvas.label(centre, middle, str(lane), "middle", size=Size.SMALL, colour=colour)
 
 
 def draw_occupancy(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """How many blocks fit if a thread has some number of registers, and the warps that they fill."""
     from tooling.simulator.counters.occupancy import Limit, theoretical_occupancy  # noqa: PLC0415
 
-    canvas = sheet(PHONE if narrow else PAGE, 0)
-    heads = (Text("registers per thread"), Text("blocks by registers"), Text("blocks by warps"))
+    canvas = sheet(PHONE - 4 if narrow else PAGE, 0)
+    heads = (Text("registers\nper thread"), Text("blocks\nby registers"), Text("blocks\nby warps"))
     columns = [1.0]
     for head in heads:
-        columns.append(columns[-1] + canvas.length(head, Size.LABEL) + _COLUMNS_APART)
+        longest = max(canvas.length(line, Size.LABEL) for line in canvas.say(head).split("\n"))
+        columns.append(columns[-1] + longest + _COLUMNS_APART)
     share, edge = Text("occupancy"), canvas.width - 1
     left, right = columns.pop(), edge - canvas.length(share, Size.LABEL) - _COLUMNS_APART
-    top, row = 26, _BAR_HIGH + 14
+    top, row = 42, _BAR_HIGH + 14
     if narrow:
         left, right, top, row = 1, edge, 22, _BAR_HIGH + 62
     else:
-        for x, head in zip((*columns, left), (*heads, Text("warps of a multiprocessor")), strict=True):
-            canvas.label(x, 8, head, size=Size.LABEL, quiet=True)
-        canvas.label(edge, 8, share, "end", size=Size.LABEL, quiet=True)
+        for x, head in zip((*columns, left), (*heads, Text("warps of\na multiprocessor")), strict=True):
+            for number, line in enumerate(canvas.say(head).split("\n")):
+                canvas.label(x, 8 + number * 18, line, size=Size.LABEL, quiet=True)
+        canvas.label(edge, 26, share, "end", size=Size.LABEL, quiet=True)
     threads = facts.constant("BLOCK_SIZE", "p31")
     for number, registers in enumerate(_REGISTERS):
         y = top + number * row
@@ -310,9 +388,9 @@ FIGURES = (
     Figure(
         name="gpu",
         caption=Text(
-            "A GPU. Each multiprocessor (SM) runs the warps of its blocks, and has registers and shared "
-            "memory of its own. All multiprocessors share the L2 cache and the global memory. The sizes are "
-            "those of an H200, and the bandwidth is that of the largest addition measured below."
+            "Each multiprocessor (SM) has registers and shared memory of its own; all of them share the L2 "
+            "cache and the global memory. The sizes are those of an H200, the bandwidth is that of the "
+            "largest addition measured below."
         ),
         description=Text(
             "Multiprocessors from SM 0 to SM 131 side by side. Each contains two blocks with three warps of "
@@ -354,8 +432,8 @@ FIGURES = (
     Figure(
         name="gpu-coalescing",
         caption=Text(
-            "The sectors of one request of a warp in two kernels of puzzle 30. Each box is a sector of eight "
-            "words; the numbers below it are the lanes that read there. Hatched words are moved but not used."
+            "The sectors of one request of a warp in two kernels of puzzle 30, each of eight words. A number "
+            "is the lane that reads the word; hatched words are moved but not used."
         ),
         description=Text(
             "Two groups of sectors. kernel1 reads neighbouring elements: 4 sectors, each read by eight "
@@ -370,8 +448,7 @@ FIGURES = (
         name="gpu-banks",
         caption=Text(
             "The banks that serve a warp when each lane loads a word of shared memory; a number is a lane. "
-            "Above, one pass serves all lanes. Below, half of the banks are idle, each of the others has the "
-            "words of two lanes, and a bank conflict adds the pass with the red label."
+            "Below, half of the banks have the words of two lanes each, which takes a second pass."
         ),
         description=Text(
             "Two maps with a column for each of the 32 banks. Lane i loads word i: one pass, with lanes 0 to "

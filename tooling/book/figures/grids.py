@@ -45,7 +45,7 @@ class Grid(Struct, frozen=True):
         rows: the cells.
         columns, names: the headings of columns and rows; may be empty.
         bracket: a name over the first columns, and how many these are.
-        heading, below: what the headings of columns and the labels below the cells are, at the left edge.
+        heading, above, below: what the headings of columns, the labels above and those below the cells are.
     """
 
     title: Sentence | str
@@ -54,11 +54,12 @@ class Grid(Struct, frozen=True):
     names: Sequence[Sentence | str] = ()
     bracket: tuple[Sentence, int] | None = None
     heading: Sentence | str = ""
+    above: Sentence | str = ""
     below: Sentence | str = ""
 
     def beside(self, canvas: Canvas) -> int:
         """The width of what is at the left of the cells, with the space after it."""
-        names = (*self.names, self.heading, self.below)
+        names = (*self.names, self.heading, self.above, self.below)
         longest = max(canvas.length(name, _SMALL, mono=isinstance(name, str)) for name in names)
         return math.ceil(longest) + _BESIDE if longest else 0
 
@@ -115,7 +116,7 @@ def _draw_grid(  # noqa: PLR0917 - its parts
     if grid.title:
         canvas.label(x - left, y + 10, grid.title, bold=True, mono=isinstance(grid.title, str))
         y += 28
-    canvas.label(x - left, y + 8, grid.heading, size=_SMALL, quiet=True, mono=isinstance(grid.heading, str))
+    _beside(canvas, x - left, y + 8, grid.heading)
     for column, heading in enumerate(grid.columns):
         canvas.label(x + (column + 0.5) * side, y + 8, heading, "middle", size=_SMALL, quiet=True)
     y += 8 + _APART if grid.columns else 0
@@ -126,8 +127,14 @@ def _draw_grid(  # noqa: PLR0917 - its parts
     for number, row in enumerate(grid.rows):
         lines = max(len(square.above) for square in row)
         y += _LINE * lines + (_ABOVE if lines else 0)
+        if lines:
+            _beside(canvas, x - left, y - _APART, grid.above)
         if grid.names:
-            canvas.label(x - left, y + high / 2, grid.names[number], size=_SMALL, quiet=True)
+            of_row, middle = grid.names[number], y + high / 2
+            if isinstance(of_row, str):
+                canvas.label(x - _BESIDE, middle, of_row, "end", size=_SMALL, quiet=True)
+            else:
+                _beside(canvas, x - left, middle, of_row)
         for column, square in enumerate(row):
             middle = x + (column + 0.5) * side
             for line, text in enumerate(reversed(square.above)):
@@ -139,10 +146,15 @@ def _draw_grid(  # noqa: PLR0917 - its parts
             if square.below:
                 canvas.label(middle, y + high + _APART, square.below, "middle", size=_SMALL, quiet=True)
         if any(square.below for square in row):
-            canvas.label(x - left, y + high + _APART, grid.below, size=_SMALL, quiet=True)
+            _beside(canvas, x - left, y + high + _APART, grid.below)
             y += _BELOW
         y += high + rows_apart
     return y
+
+
+def _beside(canvas: Canvas, x: float, y: float, name: Sentence | str) -> None:
+    """What a row of cells or of labels is, at the left edge of a grid."""
+    canvas.label(x, y, name, size=_SMALL, quiet=True, mono=isinstance(name, str))
 
 
 def _draw_bracket(canvas: Canvas, ends: tuple[float, float], y: float, name: Sentence) -> None:

@@ -10,8 +10,8 @@ from tooling.book.figures.facts import number
 from tooling.book.figures.traces import Trace
 from tooling.text import Text
 
-CELL = 68
-NARROW_CELL = 43
+CELL = 66
+NARROW_CELL = 38
 HIGH = 40
 _GAP = 64  # between inputs, threads and output
 _INPUT_GAP = 6  # between inputs
@@ -68,8 +68,8 @@ def draw_map(
     below = tops[-1] + HIGH + _GAP
     last = below + HIGH + _GAP
     said, size = (work.replace(" ", ""), Size.SMALL) if narrow else (work, Size.LABEL)
-    beyond = _BESIDE_ARROW + canvas.length(said, size, mono=True) - side / 2  # of the last element
-    canvas.width, canvas.height = left + count * side + max(1, math.ceil(beyond)), last + HIGH + 8
+    beyond = _BESIDE_ARROW + canvas.length(said, size, mono=True)  # the last arrow
+    canvas.width, canvas.height = math.ceil(left + count * side + beyond), last + HIGH + 8
 
     def middle(position: int) -> float:
         return left + position * side + side / 2
@@ -88,7 +88,11 @@ def draw_map(
         else:
             canvas.label(left + count * side - 2, top - 13, text, "end", mono=mono)
 
-    for position in range(len(next(iter(inputs.values())))):
+    first = next(iter(inputs.values()))
+    canvas.label(
+        left + len(first) * side + 8 if narrow else 1, 12, Text("index"), size=Size.LABEL, quiet=True
+    )
+    for position in range(len(first)):
         canvas.label(middle(position), 12, str(position), "middle", size=Size.LABEL, quiet=True)
         if framed:
             canvas.frame(left + position * side + GAP / 2, tops[0] - 6, side - GAP, end - tops[0] + 6)

@@ -32,8 +32,9 @@ def draw_addresses(facts: Facts, sheet: Sheet) -> Canvas:
             above = () if store is None else (f"i = {store.thread}",)
             below = f"+{element * trace.element_bytes}"
             squares.append(Square(text, ink, above, below, outside=store is None and not inside))
-        grids.append(Grid(title, [squares], bracket=(Text("buffer"), len(stores))))
-    return draw_grids(sheet, grids)
+        bracket = Text("buffer"), len(stores)
+        grids.append(Grid(title, [squares], bracket=bracket, above=Text("thread"), below=Text("bytes")))
+    return draw_grids(sheet, grids, side=58)
 
 
 def draw_shapes(facts: Facts, sheet: Sheet) -> Canvas:
@@ -43,16 +44,19 @@ def draw_shapes(facts: Facts, sheet: Sheet) -> Canvas:
     width = int(row.split()[-1])
     height, across = map(int, re.findall(r"\d+", square))
     squares = [Square(number(float(value)), Ink.RESULT, (), str(at)) for at, value in enumerate(values)]
+    index, offset = Text("index"), Text("offset")
     grids = (
-        Grid(f"row_major[{width}]()", [squares], numbered(width)),
+        Grid(f"row_major[{width}]()", [squares], numbered(width), heading=index, below=offset),
         Grid(
             f"row_major[{height}, {across}]()",
             [squares[first : first + across] for first in range(0, len(squares), across)],
             numbered(across),
             numbered(height),
+            heading=index,
+            below=offset,
         ),
     )
-    return draw_grids(sheet, grids, left=18)
+    return draw_grids(sheet, grids)
 
 
 FIGURES = (
@@ -74,9 +78,8 @@ FIGURES = (
     Figure(
         "p01-addresses",
         Text(
-            "The elements of `output`, in bytes after the first one, and the thread that writes each. The "
-            "memory after the last element (dashed) does not belong to the buffer; with `i + 1`, thread 3 "
-            "writes to it (red), and nothing writes the first element (empty)."
+            "The memory after the last element (dashed) does not belong to the buffer; with `i + 1`, thread "
+            "3 writes to it (red), and nothing writes the first element."
         ),
         Text(
             "Two rows of five places at the addresses +0, +4, +8, +12 and +16. A bracket over the first four "
@@ -90,8 +93,8 @@ FIGURES = (
     Figure(
         "p01-shapes",
         Text(
-            "The same four numbers through two layouts. Beside and above the cells are the indices, below "
-            "each cell its offset in memory, which is the same in both."
+            "The same four numbers through two layouts: the indices of a number differ, its offset in memory "
+            "is the same."
         ),
         Text(
             "Above, a row of four cells with the indices 0 to 3: 10, 11, 12, 13, at the offsets 0 to 3. "

@@ -16,15 +16,16 @@ from tooling.text import Sentence, Text
 Place = tuple[int, int]  # row and column
 
 _OUTPUT = 0  # its index among the kernel's pointer arguments
-_SIDE = 44  # of an element
+_SIDE, _NARROW_SIDE = 52, 44  # of an element
 _NUMBERS = 16  # the width of the rows' numbers at the left edge
 _TOP = 66  # above the first row of threads
-_THREAD = 40  # the height of a thread
+_THREAD = 44  # the height of a thread
 _APART = 18  # between threads
-_OFFSETS, _LIVE, _CELLS, _STOPPED = 34, 48, 110, 194
+_OFFSETS, _LIVE, _CELLS, _STOPPED = 34, 50, 114, 200
 """The middle of the numbers above a line of memory, and the upper ends of what is below them."""
-_LINE_THREAD = 32  # the height of a thread beside the line
-_PLACE, _NARROW_PLACE = 74, 55  # the width of an element in memory
+_LINE_THREAD = 34  # the height of a thread beside the line
+_LINE_HIGH = 44  # the height of an element in the line
+_PLACE, _NARROW_PLACE = 77, 55  # the width of an element in memory
 
 
 def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -32,11 +33,12 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace, size = facts.trace("p04"), facts.constant("SIZE")
     across, down, _ = trace.block
     # The width of a thread, the space between threads, which an arrow passes, and where the block begins.
-    wide, apart, block = (44, 14, 57) if narrow else (68, _APART, 258)
+    wide, apart, block = (44, 14, 57) if narrow else (84, _APART, 236)
+    side = _NARROW_SIDE if narrow else _SIDE
     step = _THREAD + apart
     beside = apart / 2  # from the outermost framed threads to the frame
-    output = (PHONE if narrow else PAGE) - size * _SIDE - 1
-    canvas = sheet(output + size * _SIDE + 1, _TOP + down * step)
+    output = (PHONE - 4 if narrow else PAGE - 1) - size * side
+    canvas = sheet(output + size * side + 1, _TOP + down * step)
     live = _live(trace)
     columns, rows = (1 + max(place[axis] for place in live) for axis in (1, 0))
     middle = _TOP + (rows * step - apart) / 2
@@ -44,14 +46,13 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     if not narrow:
         a = facts.inputs("default")["a"].reshape(size, size)
         given = {(row, col): float(a[row, col]) for row in range(size) for col in range(size)}
-        _matrix(canvas, _NUMBERS, middle, "a", given, Ink.PLAIN)
-        canvas.arrow(_NUMBERS + size * _SIDE + 6, middle, block - beside - 3, middle)
-    _matrix(canvas, output, middle, "output", written, Ink.RESULT)
+        _matrix(canvas, _NUMBERS, middle, side, "a", given, Ink.PLAIN)
+        canvas.arrow(_NUMBERS + size * side + 6, middle, block - beside - 3, middle)
+    _matrix(canvas, output, middle, side, "output", written, Ink.RESULT)
     end = block + columns * (wide + apart) - apart + beside  # of the frame
     canvas.arrow(end + 1, middle, output - 6, middle)
     canvas.frame(block - beside, _TOP - beside, end - block + beside, rows * step, ink=Ink.LIVE)
-    centre = block + (across * (wide + apart) - apart) / 2
-    canvas.label(centre, 14, Text("threads"), "middle", bold=True)
+    canvas.label(block - beside, 14, Text("threads"), bold=True)
     for col in range(across):
         x = block + col * (wide + apart)
         canvas.label(x + wide / 2, 42, f"*x* = {col}", "middle", size=Size.LABEL, quiet=True)
@@ -66,18 +67,18 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 def _matrix(  # noqa: PLR0917 - its parts
-    canvas: Canvas, left: float, middle: float, name: str, elements: dict[Place, float], ink: Ink
+    canvas: Canvas, left: float, middle: float, side: int, name: str, elements: dict[Place, float], ink: Ink
 ) -> None:
     """A square of elements around a height, with its name, its columns' and its rows' numbers."""
     size = 1 + max(row for row, _ in elements)
-    top = middle - size * _SIDE / 2
-    canvas.label(left + size * _SIDE / 2, 14, name, "middle", bold=True, mono=True)
+    top = middle - size * side / 2
+    canvas.label(left - _NUMBERS + 1, 14, name, bold=True, mono=True)
     for index in range(size):
-        beside = (index + 0.5) * _SIDE
+        beside = (index + 0.5) * side
         canvas.label(left + beside, top - 14, str(index), "middle", size=Size.LABEL, quiet=True)
         canvas.label(left - 12, top + beside, str(index), "middle", size=Size.LABEL, quiet=True)
     for (row, col), value in elements.items():
-        canvas.cell(left + col * _SIDE, top + row * _SIDE, _SIDE, _SIDE, number(value), ink=ink)
+        canvas.cell(left + col * side, top + row * side, side, side, number(value), ink=ink)
 
 
 def _live(trace: Trace) -> set[Place]:
@@ -96,8 +97,8 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     across, down, _ = trace.block
     results = facts.expected("default")
     values, guard = results["out"].reshape(-1), len(results["guard"])
-    left, wide = (1, 43) if narrow else (80, 78)
-    canvas = sheet(left + (len(values) + guard) * wide + 2, _STOPPED + _LINE_THREAD + 2)
+    left, wide = (1, 43) if narrow else (81, 81)
+    canvas = sheet(left + (len(values) + guard) * wide + 1, _STOPPED + _LINE_THREAD + 2)
     middle = _LINE_THREAD / 2
 
     def centre(index: int) -> float:
@@ -110,7 +111,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     else:
         canvas.label(1, _OFFSETS, Text("offset"), size=Size.LABEL, quiet=True)
         canvas.name(_LIVE + middle, Text("threads"), Text("(*x*, *y*)"))
-        canvas.name(_CELLS + _SIDE / 2, "output")
+        canvas.name(_CELLS + _LINE_HIGH / 2, "output")
         canvas.name(_STOPPED + middle, Text("stopped"), Text("(*x*, *y*)"))
     for row in range(size):
         _span(canvas, left + row * size * wide, size * wide, Text("row {row}").of(row=row))
@@ -119,7 +120,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         inside = index < len(values)
         text, ink = (number(values[index]), Ink.RESULT) if inside else ("", Ink.SPARE)
         canvas.label(centre(index), _OFFSETS, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(left + index * wide + 2, _CELLS, wide - 4, _SIDE, text, ink=ink)
+        canvas.cell(left + index * wide, _CELLS, wide, _LINE_HIGH, text, ink=ink)
     live = _live(trace)
     stopped: dict[Place, int] = {}
     for row in range(down):
@@ -138,14 +139,14 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         ink = Ink.MARK if marked else Ink.SPARE
         _thread(canvas, centre(place), _STOPPED, (row, col), ink, narrow=narrow)
         head = centre(offset) - (12 if place < offset else 0)
-        canvas.curve(centre(place), _STOPPED - 4, head, _CELLS + _SIDE + 4, marked=marked, dashed=True)
+        canvas.curve(centre(place), _STOPPED - 4, head, _CELLS + _LINE_HIGH + 4, marked=marked, dashed=True)
     return canvas
 
 
 def _thread(canvas: Canvas, middle: float, top: float, place: Place, ink: Ink, *, narrow: bool) -> None:
     """A thread beside the line of memory, as x and y."""
     row, col = place
-    wide, name = (41, f"{col},{row}") if narrow else (76, f"({col}, {row})")
+    wide, name = (40, f"{col},{row}") if narrow else (78, f"({col}, {row})")
     canvas.cell(middle - wide / 2, top, wide, _LINE_THREAD, name, ink=ink, size=Size.LABEL)
 
 
@@ -162,11 +163,11 @@ def draw_layouts(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (Text("row-major"), json.loads(printed["by rows"])),
         (Text("column-major"), json.loads(printed["by columns"])),
     )
-    side, block = 40, 240 if narrow else 148
+    block = 248 if narrow else 158
     wide = _NARROW_PLACE if narrow else _PLACE
     height, width = len(views[0][1]), len(views[0][1][0])
-    line = 2 if narrow else 40 + width * side + 103
-    canvas = sheet(line + height * width * wide + 2, len(views) * block - 8)
+    line = 1 if narrow else PAGE - 1 - height * width * wide
+    canvas = sheet(line + height * width * wide + 1, len(views) * block - 8)
     for index, (name, offsets) in enumerate(views):
         _view(canvas, index * block, name, offsets, line, narrow=narrow)
     return canvas
@@ -179,7 +180,7 @@ def _view(
     wide, side = _NARROW_PLACE if narrow else _PLACE, 40
     height, width = len(offsets), len(offsets[0])
     left = line + height * width * wide / 2 - width * side / 2 if narrow else 28
-    canvas.label(4, top + 14, name, bold=True)
+    canvas.label(1, top + 14, name, bold=True)
     inks = (Ink.MARK, Ink.PLAIN)
     for col in range(width):
         x = left + col * side + side / 2
@@ -195,15 +196,17 @@ def _view(
             ink = inks[row]
             canvas.cell(left + col * side, above + row * side, side, side, str(index), ink=ink)
             x = line + index * wide
-            canvas.cell(x + 1, cells, wide - 2, side, f"[{row}, {col}]", ink=ink, size=Size.LABEL)
+            size = Size.LABEL if narrow else Size.VALUE
+            canvas.cell(x, cells, wide, side, f"[{row}, {col}]", ink=ink, size=size)
             canvas.label(x + wide / 2, cells + side + 14, str(index), "middle", size=Size.LABEL, quiet=True)
+    canvas.label(line, cells - 16, Text("in memory"), size=Size.LABEL, quiet=True)
     if narrow:
         middle = line + height * width * wide / 2
         canvas.arrow(middle, above + height * side + 4, middle, cells - 4)
     else:
         y = cells + side / 2
         canvas.arrow(left + width * side + 10, y, line - 10, y)
-        canvas.label(line, cells - 16, Text("in memory"), size=Size.LABEL, quiet=True)
+        canvas.label(line - 12, cells + side + 14, Text("offset"), "end", size=Size.LABEL, quiet=True)
 
 
 def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:
@@ -217,10 +220,10 @@ def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:
         return Square(str(offset), Ink.LIVE if inside else Ink.SPARE if offset < size * size else Ink.WRONG)
 
     rows = [[square(row, col) for col in range(across)] for row in range(down)]
-    return draw_grids(sheet, [Grid("[row, col]", rows, numbered(across), numbered(down))], left=18)
+    return draw_grids(sheet, [Grid("[row, col]", rows, numbered(across), numbered(down))], side=76)
 
 
-def draw_exchanged(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+def draw_exchanged(facts: Facts, sheet: Sheet) -> Canvas:
     """The element that each thread reads with the right formula, and with row and column exchanged."""
     size = facts.constant("SIZE")
     places = [[(row, col) for col in range(size)] for row in range(size)]
@@ -238,7 +241,7 @@ def draw_exchanged(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         )
         for title, read in (("row * width + col", right), ("col * width + row", wrong))
     ]
-    return draw_grids(sheet, grids, left=18, side=76, beside=1 if narrow else 2)
+    return draw_grids(sheet, grids, side=72, beside=2, apart=20)
 
 
 FIGURES = (
@@ -281,8 +284,8 @@ FIGURES = (
     Figure(
         "p04-layouts",
         Text(
-            "Six elements of memory, two layouts. The elements of the matrix are labelled with their "
-            "offsets, those in memory with row and column; row 0 is coloured."
+            "The same six elements of memory through two layouts. Each element of the matrix has its offset, "
+            "each one in memory its row and column; row 0 is marked."
         ),
         Text(
             "Two matrices of 2 rows and 3 columns, each with the same line of six elements of memory. "
@@ -309,14 +312,13 @@ FIGURES = (
     Figure(
         "p04-exchanged",
         Text(
-            "The offset in `a` that each thread reads; its row is beside the cells, its column above them. "
-            "With row and column exchanged, two threads read each other's element (red)."
+            "The offset in `a` that each thread reads. With row and column exchanged, two threads read each "
+            "other's element (red)."
         ),
         Text(
             "Two squares of two rows and two columns. row * width + col: offsets 0 and 1 in row 0, 2 and 3 "
             "in row 1. col * width + row: offsets 0 and 2 in row 0, 1 and 3 in row 1; 2 and 1 are red."
         ),
         draw_exchanged,
-        narrow=partial(draw_exchanged, narrow=True),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
@@ -22,12 +22,12 @@ def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     data = facts.inputs("default")
     a, b = data["a"].tolist(), data["b"].tolist()
     columns, rows = trace.block[:2]
-    wide, gap, beside, side = (62, 16, 38, 50) if narrow else (92, 26, 56, 50)
+    wide, gap, beside, side = (62, 16, 38, 50) if narrow else (100, 26, 56, 58)
     round_a, round_b = (6, 4) if narrow else (9, 6)  # from an element and its readers to the outline
     start, above = 1 + round_b, 1 + round_a  # of b, of a
     left, top = start + beside + (42 if narrow else 60), 104  # of the first thread
     right, bottom = left + columns * (wide + gap) - gap, top + rows * (_HIGH + gap) - gap
-    out_left, out_top = (left + 12, bottom + 74) if narrow else (right + 156, top)
+    out_left, out_top = (left + 12, bottom + 74) if narrow else (PAGE + 3 - len(a) * side, top)
     step = side if narrow else _HIGH + gap  # from a row of the output to the next; beside the threads, theirs
     out_right, out_bottom = out_left + len(a) * side, out_top + len(b) * step
     canvas = sheet(max(right + (16 if narrow else 0), out_right) + 8, max(bottom + 50, out_bottom + 8))
@@ -68,9 +68,8 @@ def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.cell(x(column), y(row), wide, _HIGH, terms, ink=Ink.LIVE, size=Size.VALUE)
         down, along = divmod(stored[thread].element, len(a))
         corner = out_left + along * side, out_top + down * step
-        canvas.cell(
-            *corner, side - 4, _HIGH if not narrow else side - 4, number(stored[thread].value), ink=Ink.RESULT
-        )
+        size = side - 4, side - 4 if narrow else _HIGH
+        canvas.cell(*corner, *size, number(stored[thread].value), ink=Ink.RESULT)
     for row in range(rows):
         name = Text("row {row}").of(row=row)
         if not narrow:
@@ -108,13 +107,15 @@ def draw_memory(facts: Facts, sheet: Sheet) -> Canvas:
                     for element, value in enumerate(values)
                 ]
             ],
+            above=Text("threads"),
+            below=Text("offset"),
         )
         for name, buffer, ink, values in buffers
     ]
-    return draw_grids(sheet, grids, side=72, beside=2)
+    return draw_grids(sheet, grids, side=70)
 
 
-def draw_strides(facts: Facts, sheet: Sheet) -> Canvas:
+def draw_strides(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The vectors through layouts with a stride of 0, as the demonstration printed them, and their sum."""
     a, b, out = (re.findall(r"\d+\.\d", line) for line in facts.demo("repeat"))
     size = facts.constant("SIZE")
@@ -130,6 +131,8 @@ def draw_strides(facts: Facts, sheet: Sheet) -> Canvas:
             ],
             numbered(size),
             numbered(size),
+            heading=Text("index"),
+            below=Text("offset"),
         )
         for name, values, ink, down, along in (
             ("a", a, Ink.PLAIN, 0, 1),
@@ -137,7 +140,9 @@ def draw_strides(facts: Facts, sheet: Sheet) -> Canvas:
             ("output", out, Ink.RESULT, size, 1),
         )
     ]
-    return draw_grids(sheet, grids, side=56, beside=2, left=18)
+    if narrow:
+        return draw_grids(sheet, grids, side=52, beside=2, apart=24)
+    return draw_grids(sheet, grids, side=72, left=62, beside=3, apart=55)
 
 
 FIGURES = (
@@ -161,8 +166,8 @@ FIGURES = (
     Figure(
         "p05-memory",
         Text(
-            "The three buffers in memory. Below an element is its offset, above it the threads that access "
-            "it, as (row, col). Only the index makes `a` the row and `b` the column."
+            "The three buffers in memory, and the threads that access each element, as (row, col). Only the "
+            "index makes `a` the row and `b` the column."
         ),
         Text(
             "Three lines of elements. a: 1 at offset 0, read by the threads (0, 0) and (1, 0); 2 at offset "
@@ -176,8 +181,8 @@ FIGURES = (
     Figure(
         "p05-strides",
         Text(
-            "Three matrices; below each element is its offset in memory. In `a` the stride from row to row "
-            "is 0, in `b` the stride from column to column."
+            "In `a` the stride from row to row is 0, in `b` the stride from column to column: two elements "
+            "have the same offset in memory."
         ),
         Text(
             "Three squares of two rows and two columns. a: 1 and 2 in both rows, at the offsets 0 and 1. b: "
@@ -185,5 +190,6 @@ FIGURES = (
             "the offsets 0 and 1, 11 and 12 at the offsets 2 and 3."
         ),
         draw_strides,
+        narrow=partial(draw_strides, narrow=True),
     ),
 )

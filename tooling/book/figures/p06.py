@@ -19,11 +19,11 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace = facts.trace("p06")
     a = facts.inputs("default")["a"].tolist()
     blocks, threads = trace.grid[0], trace.block[0]
-    left, wide, cut, line, size = (6, 27, 8, 22, Size.SMALL) if narrow else (117, 46, 12, 0, Size.VALUE)
-    inset, edge = (2, 3) if narrow else (3, 4)
+    left, wide, cut, line, size = (6, 26, 10, 22, Size.SMALL) if narrow else (123, 48, 12, 0, Size.VALUE)
+    inset, edge = (1.5, 3) if narrow else (0, 4)
     top = 24  # of the vector; narrow pictures have a line with its name above each row
     frame = top + _HIGH + _GAP
-    first, second = frame + 28 + line, frame + 28 + 2 * line + _HIGH + 8
+    first, second = frame + 30 + line, frame + 30 + 2 * line + _HIGH + 8
     end = second + _HIGH + 8
     below = end + _GAP + line
 
@@ -36,12 +36,14 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     def cell(index: int, y: float, text: str, ink: Ink) -> None:
         canvas.cell(x(index) + inset, y, wide - 2 * inset, _HIGH, text, ink=ink, size=size)
 
-    canvas = sheet(int(x(blocks * threads)) - cut + 2 * edge, below + _HIGH + 6)
+    canvas = sheet(int(x(blocks * threads)) - cut + edge + 2, below + _HIGH + 6)
     for y, text in ((top, "a"), (first, "thread_idx.x"), (second, "i"), (below, "output")):
         if narrow:
-            canvas.label(left + inset, y - 12, text, size=Size.LABEL, mono=True)
+            canvas.label(left + 1, y - 12, text, size=Size.LABEL, mono=True)
         else:
             canvas.name(y + _HIGH / 2, text)
+    if not narrow:
+        canvas.label(1, 12, Text("index"), size=Size.LABEL, quiet=True)
     for index, value in enumerate(a):
         cell(index, top, number(value), Ink.PLAIN)
         if not narrow:

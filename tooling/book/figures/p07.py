@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
-from tooling.text import Text
+from tooling.text import Sentence, Text
 
 _A = 1  # its index among the kernel's pointer arguments
 _LEFT, _TOP = 50, 44  # room for the names of rows and columns
 _PAD = 6  # between a block's frame and its threads
-_TITLE = 24  # above a block
+_TITLE = 30  # above a block
 # Block and thread as (x, y). With x and y exchanged anywhere, this thread would be drawn at another position.
 _EXAMPLE = ((1, 0), (1, 2))
 _EXAMPLE_HIGH, _LEGEND_HIGH = 84, 56
+_BESIDE_SWATCH = 30  # from the left edge of a colour to its meaning
 
 
 def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The grid's threads in their blocks, each with the element that it read, or with none."""
     trace = facts.trace("p07")
     (columns, rows), (wide, high) = trace.grid[:2], trace.block[:2]
-    cell, along, gap, beside = (39, 39, 8, 0) if narrow else (44, 58, 14, 290)
+    cell, along, gap, beside = (40, 40, 8, 0) if narrow else (46, 62, 16, PAGE)
     stride_x, stride_y = wide * along + 2 * _PAD + gap, high * cell + 2 * _PAD + _TITLE
     right, bottom = _LEFT + columns * stride_x - gap, _TOP + rows * stride_y
     below = _EXAMPLE_HIGH + _LEGEND_HIGH + 30 if narrow else 0
-    canvas = sheet(right + 4 + beside, bottom + 6 + below)
+    canvas = sheet(max(right + 4, beside), bottom + 6 + below)
     read = {(load.block, load.thread): load.element for load in trace.accesses("load", _A)}
     a = facts.inputs("default")["a"].reshape(-1)
 
@@ -43,7 +44,7 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for block in range(rows):
         for thread in range(high):
             middle = start(block, thread, 1) + cell / 2
-            canvas.label(1, middle - 8, f"row {block * high + thread}", size=Size.LABEL)
+            canvas.label(1, middle - 9, f"row {block * high + thread}", size=Size.LABEL)
             canvas.label(1, middle + 9, f"*y* = {thread}", size=Size.LABEL, quiet=True)
     for y in range(rows):
         for x in range(columns):
@@ -66,35 +67,40 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                     ink=ink,
                 )
     threads = columns * rows * wide * high
-    beside_x, beside_y = (8, bottom + 22) if narrow else (right + 32, _TOP + _TITLE + 4)
-    _draw_example(canvas, beside_x, beside_y, wide, high)
-    _draw_legend(canvas, beside_x, beside_y + _EXAMPLE_HIGH + 14, len(read), threads - len(read))
+    key = (
+        (Ink.LIVE, Text("{busy} threads with an element").of(busy=len(read))),
+        (Ink.SPARE, Text("{spare} threads without one").of(spare=threads - len(read))),
+    )
+    example, formulas = _example(wide, high)
+    longest = max(
+        canvas.length(example, Size.VALUE),
+        *(canvas.length(formula, Size.VALUE, mono=True) for formula in formulas),
+        *(canvas.length(text, Size.VALUE) for _, text in key),
+    )
+    left = 1 if narrow else PAGE - 1 - _BESIDE_SWATCH - longest
+    upper = bottom + 18 if narrow else _TOP + _TITLE + 4
+    canvas.cell(left, upper, 20, 20, ink=Ink.MARK)
+    canvas.label(left + _BESIDE_SWATCH, upper + 10, example, bold=True)
+    for line, formula in enumerate(formulas):
+        canvas.label(left + _BESIDE_SWATCH, upper + 38 + line * 24, formula, mono=True)
+    for line, (ink, text) in enumerate(key):
+        top = upper + _EXAMPLE_HIGH + 14 + line * 30
+        canvas.cell(left, top, 20, 20, ink=ink)
+        canvas.label(left + _BESIDE_SWATCH, top + 10, text)
     return canvas
 
 
-def _draw_example(canvas: Canvas, x: float, y: float, wide: int, high: int) -> None:
-    """How one thread gets from its numbers to its place."""
+def _example(wide: int, high: int) -> tuple[Sentence, tuple[str, str]]:
+    """The name of one thread, and how it gets from its numbers to its place."""
     (block_x, block_y), (thread_x, thread_y) = _EXAMPLE
-    block, thread = f"({block_x}, {block_y})", f"({thread_x}, {thread_y})"
-    canvas.cell(x, y, 20, 20, ink=Ink.MARK)
-    name = Text("block {block}, thread {thread}").of(block=block, thread=thread)
-    canvas.label(x + 30, y + 10, name, bold=True)
     row, column = high * block_y + thread_y, wide * block_x + thread_x
-    canvas.label(x + 30, y + 38, f"row = {high} · {block_y} + {thread_y} = {row}", mono=True, size=Size.VALUE)
-    canvas.label(
-        x + 30, y + 60, f"col = {wide} · {block_x} + {thread_x} = {column}", mono=True, size=Size.VALUE
+    name = Text("block {block}, thread {thread}").of(
+        block=f"({block_x}, {block_y})", thread=f"({thread_x}, {thread_y})"
     )
-
-
-def _draw_legend(canvas: Canvas, x: float, y: float, busy: int, spare: int) -> None:
-    words = (
-        (Ink.LIVE, Text("{busy} threads with an element").of(busy=busy)),
-        (Ink.SPARE, Text("{spare} threads without one").of(spare=spare)),
+    return name, (
+        f"row = {high} · {block_y} + {thread_y} = {row}",
+        f"col = {wide} · {block_x} + {thread_x} = {column}",
     )
-    for index, (ink, text) in enumerate(words):
-        top = y + index * 28
-        canvas.cell(x, top, 20, 20, ink=ink)
-        canvas.label(x + 30, top + 10, text)
 
 
 def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -104,7 +110,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     threads = trace.grid[0] * trace.block[0]
     upper, lower = 1, 2
     first, last = upper * size, lower * size + threads - 1
-    cell, left, high, gap = (31, 4, 34, 5) if narrow else (62, 4, 36, 8)  # the gap is between rows
+    cell, left, high, gap = (31, 1, 34, 4) if narrow else (64, 1, 38, 12)  # the gap is between rows
     tops = (32, 32 + high + 44, 32 + 2 * high + 88)
 
     def start(element: int) -> float:
@@ -117,14 +123,14 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for column in range(threads):
             x = start(row * size + column)
             ink = Ink.LIVE if column < size else Ink.SPARE
-            canvas.cell(x + 2, top, cell - 4, high, str(column), ink=ink)
+            canvas.cell(x, top, cell, high, str(column), ink=ink)
             below = target > top
             canvas.arrow(x + cell / 2, top + (high + 3 if below else -3), x + cell / 2, target)
 
     upper_name, lower_name = (
         Text("threads with `row = {row}`, and their `col`").of(row=row) for row in (upper, lower)
     )
-    canvas.label(2, 14, upper_name, size=Size.VALUE, bold=True)
+    canvas.label(1, 14, upper_name, bold=True)
     draw_threads(upper, tops[0], tops[1] - 4)
     for element in range(first, last + 1):
         shared = element % size == 0 and element > first
@@ -135,7 +141,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         side = tops[1] + high + 14 if row == upper else tops[1] - 14  # where no arrows are
         canvas.label(middle, side, Text("row {row}").of(row=row), "middle", size=Size.LABEL, quiet=True)
     draw_threads(lower, tops[2], tops[1] + high + 4)
-    canvas.label(right - 2, tops[2] + high + 18, lower_name, "end", size=Size.VALUE, bold=True)
+    canvas.label(right - 1, tops[2] + high + 18, lower_name, "end", bold=True)
     return canvas
 
 
@@ -152,7 +158,7 @@ def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:
         ]
         for first in range(0, size * size, size)
     ]
-    return draw_grids(sheet, [Grid(f"row * {width} + col", rows)])
+    return draw_grids(sheet, [Grid(f"row * {width} + col", rows, below=Text("offset"))], side=58)
 
 
 FIGURES = (
@@ -194,8 +200,8 @@ FIGURES = (
     Figure(
         "p07-offsets",
         Text(
-            "The elements in memory with their offsets, and `row` and `col` of the thread that writes each "
-            "with `row * 6 + col`. No thread writes the red ones."
+            "The elements in memory; in each are `row` and `col` of the thread that writes it. No thread "
+            "writes the red ones."
         ),
         Text(
             "Five rows of five elements with the offsets 0 to 24. The threads of row 0 write the offsets 0 "

@@ -13,6 +13,7 @@ from tooling.text import Text
 _OUTPUT, _A = 0, 1  # the kernel's arguments
 _GLOBAL, _OF_BLOCK = Text("global memory"), Text("one for each block")
 _APART = 16  # between the blocks
+_INDEX = 40  # how far the names of the indices reach beyond those of the rows
 
 
 class NumberPath(Struct, frozen=True):
@@ -54,45 +55,46 @@ def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
     a = facts.inputs("default")["a"].reshape(-1).tolist()
     trace = facts.trace("p08")
     threads = trace.block[0]
-    high, small = 36, 40
-    kept, output = 136, 234  # of shared memory and of the output
-    canvas = sheet(0, 296)
-    left = canvas.beside(["shared", "output"], [_GLOBAL, _OF_BLOCK, "local_i"])
+    high, small = 38, 42
+    source, frame, frame_high, kept, output = 28, 86, 152, 154, 270  # the upper ends of what is drawn
+    canvas = sheet(PAGE, 0)
+    left = canvas.beside(["shared", "output"], [_GLOBAL, _OF_BLOCK]) + _INDEX
     apart = (trace.grid[0] - 1) * _APART
     pitch = (PAGE - 3 - left - apart) // len(a)
     left = PAGE - 3 - apart - len(a) * pitch
-    canvas.width = PAGE
+    numbers = (source - 14, "global_i"), (kept - 14, "local_i"), (output + high + 14, "global_i")
+    canvas.height = numbers[-1][0] + 10
 
     def start(index: int) -> float:
         return left + index * pitch + index // threads * _APART
 
-    canvas.name(26 + high / 2, "a", _GLOBAL)
+    canvas.name(source + high / 2, "a", _GLOBAL)
     canvas.name(kept + high / 2, "shared", _OF_BLOCK)
     canvas.name(output + high / 2, "output", _GLOBAL)
-    for top, name in ((13, "global_i"), (kept - 12, "local_i"), (output + 49, "global_i")):
-        canvas.label(1, top, name, size=Size.LABEL, quiet=True, mono=True)
+    for y, of_row in numbers:
+        canvas.label(left - 6, y, of_row, "end", size=Size.LABEL, quiet=True, mono=True)
     for index, value in enumerate(a):
-        canvas.label(start(index) + pitch / 2, 13, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(start(index), 26, pitch, high, number(value))
-    waits = any(event.action == BARRIER for event in trace.events)
+        canvas.label(start(index) + pitch / 2, source - 14, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.cell(start(index), source, pitch, high, number(value))
+    waits, barrier = any(event.action == BARRIER for event in trace.events), kept + high + 24
     if waits:
-        canvas.label(1, kept + 58, "barrier()", size=Size.LABEL, mono=True)
+        canvas.label(1, barrier, "barrier()", mono=True)
     for block in range(trace.grid[0]):
         x = start(block * threads)
-        canvas.frame(x - 2, 76, threads * pitch + 4, 138)
-        middle = x + threads * pitch / 2
-        canvas.label(middle, 92, Text("block {block}").of(block=block), "middle", size=Size.LABEL, bold=True)
+        canvas.frame(x - 2, frame, threads * pitch + 4, frame_high)
+        name = Text("block {block}").of(block=block)
+        canvas.label(x + threads * pitch / 2, frame + 17, name, "middle", bold=True)
         if waits:
-            canvas.arrow(x + 8, kept + 58, x + threads * pitch - 8, kept + 58, head=False, dashed=True)
+            canvas.arrow(x + 8, barrier, x + threads * pitch - 8, barrier, head=False, dashed=True)
     for path in number_paths(trace):
         middle = start(path.block * threads + path.cell) + pitch / 2
-        canvas.arrow(start(path.source) + pitch / 2, 26 + high + 3, middle, kept - 22)
-        canvas.label(middle, kept - 12, f"T{path.cell}", "middle", size=Size.LABEL, quiet=True)
+        canvas.arrow(start(path.source) + pitch / 2, source + high + 3, middle, kept - 24)
+        canvas.label(middle, kept - 14, f"T{path.cell}", "middle", size=Size.LABEL, quiet=True)
         canvas.cell(middle - small / 2, kept, small, high, number(path.kept), ink=Ink.LIVE)
         to = start(path.target) + pitch / 2
         canvas.arrow(middle, kept + high + 3, to, output - 4)
-        canvas.cell(to - pitch / 2 + 1, output, pitch - 2, high, number(path.result), ink=Ink.RESULT)
-        canvas.label(to, output + 49, str(path.target), "middle", size=Size.LABEL, quiet=True)
+        canvas.cell(to - pitch / 2, output, pitch, high, number(path.result), ink=Ink.RESULT)
+        canvas.label(to, output + high + 14, str(path.target), "middle", size=Size.LABEL, quiet=True)
     return canvas
 
 
