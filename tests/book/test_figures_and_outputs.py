@@ -921,7 +921,7 @@ def test_bands_of_a_chart_are_between_its_points_and_have_their_names_above_it(r
             pytest.approx(x, abs=0.2) for x in (left + first / 2, start + second / 2, last + third / 2)
         ]
         if "i18n" not in path.parts:
-            assert list(names) == ["launch", "in the L2 cache", "memory"]
+            assert list(names) == ["launch", "L2 cache", "memory"]
             assert {">4,288 GB/s<", ">4,284 GB/s<", ">a copy: 4,250 GB/s<"} <= set(
                 re.findall(r">[^<]*GB/s<", text)
             )

@@ -19,6 +19,7 @@ _BAND_NAME = 22  # the height of the names of bands above a chart
 _TINTS = (0.35, 0.8)  # the opacity of neighbouring bands
 _DECIMALS = 100  # values below it have one
 _CLEAR = 8  # how far a line may rise below a value without touching it
+_ONE_LINE = 11  # values that are closer in height than this may overlap
 _LIMITS = 44  # the room above bars for the names and values of limits
 _AXIS = 42  # the height of an axis below bars
 _PAST_END = 1.05  # how far a bar may pass the end of the axis: a kernel may be a little faster than a copy
@@ -27,6 +28,7 @@ _APART = 14  # between the labels on both sides of the break
 _SLASH = 5  # half the height of the two strokes that break an axis
 _BESIDE_LINE = 6  # from a line to what is written beside it
 _INSET = 22  # from a vertical axis to the first point, whose value is clear of the ticks
+_BESIDE_AXIS = 6  # from the labels of ticks to a vertical axis
 _TICKS_APART = 9  # from the left edge to an axis, without the labels of its ticks
 
 
@@ -175,10 +177,13 @@ def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, flo
     def height(value: float) -> float:
         return top + high * (1 - axis.share(value))
 
-    canvas.label(1, 12, axis.title, size=Size.LABEL, quiet=True)
+    if measured(canvas.say(axis.title), Size.LABEL) < left - _BESIDE_AXIS:
+        canvas.label(left - _BESIDE_AXIS, 12, axis.title, "end", size=Size.LABEL, quiet=True)
+    else:
+        canvas.label(1, 12, axis.title, size=Size.LABEL, quiet=True)
     for tick in axis.ticks:
         _line(canvas, [(left, height(tick)), (left + wide, height(tick))], canvas.shade.grid, 1)
-        canvas.label(left - 6, height(tick), f"{tick:,g}", "end", size=size, quiet=True)
+        canvas.label(left - _BESIDE_AXIS, height(tick), f"{tick:,g}", "end", size=size, quiet=True)
     for low, high_tick in pairwise(axis.ticks if axis.logarithmic else ()):
         for factor in range(2, round(high_tick / low)):
             y = height(low * factor)
@@ -214,15 +219,19 @@ def _bracket(canvas: Canvas, series: Series, ends: Sequence[tuple[float, float]]
 def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]], size: Size) -> None:
     """The values of a series, above its points; on their left where the line rises steeply from them."""
     values = [value for _, value in sorted(series.points.items())]
+    end, level = -math.inf, 0.0  # of the value before
     for index, ((x, y), value) in enumerate(zip(points, values, strict=True)):
         text = f"{value:.1f}" if value < _DECIMALS else f"{value:.0f}"
+        long = canvas.length(text, size)
         steep = index == len(points) - 1
         if not steep:
             right, above = points[index + 1]
-            half = canvas.length(text, size) / 2
-            steep = half * (y - above) / (right - x) > _CLEAR
-        at = (x - 8, y - 7) if steep else (x, y - 14)
-        canvas.label(*at, text, "end" if steep else "middle", size=size)
+            steep = long / 2 * (y - above) / (right - x) > _CLEAR
+        start, height = (x - 8 - long, y - 7) if steep else (x - long / 2, y - 14)
+        if start < end and abs(height - level) < _ONE_LINE:
+            height = level - _ONE_LINE
+        end, level = start + long, height
+        canvas.label(end if steep else x, level, text, "end" if steep else "middle", size=size)
 
 
 def _dot(canvas: Canvas, at: tuple[float, float], series: Series, *, ringed: bool) -> str:
