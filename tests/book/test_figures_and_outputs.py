@@ -1035,7 +1035,7 @@ def test_two_arrows_to_a_thread_end_beside_each_other() -> None:
     starts = [float(way[0]) for way in ways]
     ends = [float(way[-2] if len(way) > 3 else way[0]) for way in ways]
     first = min(starts)
-    side = 331  # the cells are as wide as the text
+    side = 342  # the cells are as wide as the text
     assert sorted(each - first for each in ends) == [0, 16, side, side + 16]
     assert sorted(ends) == sorted(starts)  # the values of their own straight
     assert drawn.count("stroke-dasharray") == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -57,14 +57,14 @@ def _draw_call(
         _row(canvas, (values, y), name, numbers, Ink.PLAIN)
     # The last argument has its values in the first cells only.
     canvas.arrow(middle, rows[-1] + _HIGH + 4, middle, box - 4)
-    canvas.frame(values, box, wide, 36, dashed=True, corner=18)
+    canvas.frame(values + 1, box, wide - 2, 36, dashed=True, corner=18)
     canvas.label(middle, box + 18, "conv1d", "middle", mono=True, bold=True)
     canvas.arrow(middle, box + 40, middle, last - 4)
     _row(canvas, (values, last), *result, Ink.RESULT)
     whose = Text("the tensor that the caller has passed") if given else Text("allocated by the graph")
     canvas.label(middle, last + _HIGH + 15, whose, "middle", size=Size.LABEL, quiet=True)
     if given:
-        _draw_link(canvas, values + wide + 4, rows[0] + _HIGH / 2, last + _HIGH / 2)
+        _draw_link(canvas, values + wide + 3, rows[0] + _HIGH / 2, last + _HIGH / 2)
     return last + _HIGH + 26
 
 
@@ -93,7 +93,7 @@ def _row(canvas: Canvas, corner: tuple[float, float], name: str, numbers: Sequen
         if text == "…":
             canvas.label(x + (place + 0.5) * _SIDE, y + _HIGH / 2, text, "middle", quiet=True)
         else:
-            canvas.cell(x + place * _SIDE, y, _SIDE, _HIGH, text, ink=ink)
+            canvas.cell(x + place * _SIDE + GAP / 2, y, _SIDE - GAP, _HIGH, text, ink=ink)
 
 
 FIGURES = (

@@ -6,7 +6,7 @@ import json
 from functools import partial
 
 from tooling.book.errors import malformed
-from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Band, Series, draw_chart
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
@@ -161,7 +161,8 @@ def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.arrow(x, call + 29, x, first_row - 3)
         for word in range(words):
             element, y = first.elements[lane * words + word], first_row + word * high
-            canvas.cell(x - side / 2, y, side, high, f"a[{element}]", ink=Ink.LIVE, size=Size.LABEL)
+            across = x - side / 2 + GAP / 2, y, side - GAP
+            canvas.cell(*across, high, f"a[{element}]", ink=Ink.LIVE, size=Size.LABEL)
     for word, name in enumerate(names):
         canvas.name(first_row + (word + 0.5) * high, name)
     remark = Text("one instruction, {lanes} lanes, {elements} elements").of(
@@ -190,10 +191,15 @@ def draw_tile_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
         name, _, tile = row[0].partition(" ")
         if name in found and tile:
             found[name][int(tile)] = float(row[6])
+
+    def told(mode: str, speed: float) -> str:
+        """The name of a curve, with the speed at the point beside it where it has room."""
+        return mode if narrow else f"{mode} {speed:.2f}"
+
     series = (
-        Series("--tiled", found["tiled"], Ink.SPARE, 16, (-1, 1)),
-        Series("--manual-vectorized", found["manual"], Ink.PLAIN, 1024, (0, -2)),
-        Series("--vectorized", found["vectorized"], Ink.RESULT, 16, (1, -1)),
+        Series(told("--tiled", found["tiled"][16]), found["tiled"], Ink.SPARE, 16, (-1, 1)),
+        Series(told("--manual-vectorized", found["manual"][1024]), found["manual"], Ink.PLAIN, 1024, (0, -2)),
+        Series(told("--vectorized", found["vectorized"][16]), found["vectorized"], Ink.RESULT, 16, (1, -1)),
     )
     axis = Axis(Text("speed relative to a copy"), (0, 0.25, 0.5, 0.75, 1))
     return draw_chart(sheet, series, axis, Text("elements per thread"), narrow=narrow)
@@ -253,7 +259,8 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.label(middle, 60, code, "middle", size=letters, quiet=True, mono=True)
         canvas.arrow(middle, 71, middle, 84)
         ink = Ink.LIVE if tile_id == 1 else Ink.PLAIN
-        canvas.cell(x, 87, width, 38, f"{tile_id * tile}–{tile_id * tile + tile - 1}", ink=ink)
+        span = f"{tile_id * tile}–{tile_id * tile + tile - 1}"
+        canvas.cell(x + GAP / 2, 87, width - GAP, 38, span, ink=ink)
         x += width
     canvas.arrow(left + width + 2, 127, left + 2, 188, head=False, dashed=True)
     canvas.arrow(left + 2 * width - 2, 127, left + whole - 2, 188, head=False, dashed=True)
@@ -263,7 +270,7 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         if step is None:
             canvas.label(x + cell / 2, 209, "…", "middle", quiet=True)
             continue
-        canvas.cell(x, 190, cell, 38, str(tile + step), ink=Ink.LIVE)
+        canvas.cell(x + GAP / 2, 190, cell - GAP, 38, str(tile + step), ink=Ink.LIVE)
         name = Text("step {step}").of(step=step)
         canvas.label(x + cell / 2, 243, name, "middle", size=Size.LABEL, quiet=True)
     canvas.label(
