@@ -153,8 +153,8 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             y += high + apart
         if len(request.rows) > shown:
             rest = len(request.rows) - shown
-            canvas.label(left, y + 6, Text("… {rest} more rows").of(rest=rest), size=Size.LABEL, quiet=True)
-        y += 18
+            canvas.label(left, y + 8, Text("… {rest} more rows").of(rest=rest), size=Size.LABEL, quiet=True)
+        y += 20
     canvas.height = round(y)
     draw_states(canvas, all_moved=False)
     return canvas

@@ -65,7 +65,7 @@ def draw_fusion(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     x, top = (1.0, high + 34.0) if narrow else (1.0 + wide + _BETWEEN, 0.0)
     first = top + _FIRST
     canvas.label(x, top + 10, Text("--fused: one kernel"), bold=True)
-    part, other = (half, half) if narrow else (106, 172)
+    part, other = (half, half) if narrow else (104, 176)
     matrix(x, first, part, "input", Ink.PLAIN)
     matrix(x + single - other, first, other, "weight", Ink.PLAIN)
     body = first + _STEP
