@@ -934,7 +934,7 @@ def test_bands_of_a_chart_are_between_its_points_and_have_their_names_above_it(r
             pytest.approx(x, abs=0.2) for x in (left + first / 2, start + second / 2, last + third / 2)
         ]
         if "i18n" not in path.parts:
-            assert list(names) == ["launch", "in the L2 cache", "memory"]
+            assert list(names) == ["launch", "L2 cache", "memory"]
             assert {">4,288 GB/s<", ">4,284 GB/s<", ">a copy: 4,250 GB/s<"} <= set(
                 re.findall(r">[^<]*GB/s<", text)
             )
@@ -1048,7 +1048,7 @@ def test_two_arrows_to_a_thread_end_beside_each_other() -> None:
     starts = [float(way[0]) for way in ways]
     ends = [float(way[-2] if len(way) > 3 else way[0]) for way in ways]
     first = min(starts)
-    side = 331  # the cells are as wide as the text
+    side = 342  # the cells are as wide as the text
     assert sorted(each - first for each in ends) == [0, 16, side, side + 16]
     assert sorted(ends) == sorted(starts)  # the values of their own straight
     assert drawn.count("stroke-dasharray") == 2

@@ -20,6 +20,7 @@ _TINTS = (0.35, 0.8)  # the opacity of neighbouring bands
 _DECIMALS = 100  # values below it have one
 _CLEAR = 8  # how far a line may rise below a value without touching it
 _LIMITS = 44  # the room above bars for the names and values of limits
+_LIMITS_APART = 10  # between their names
 _AXIS = 42  # the height of an axis below bars
 _PAST_END = 1.05  # how far a bar may pass the end of the axis: a kernel may be a little faster than a copy
 _BREAK = 0.1  # the part of a drawing's width between the end of a broken axis and the limit beyond it
@@ -27,6 +28,8 @@ _APART = 14  # between the labels on both sides of the break
 _SLASH = 5  # half the height of the two strokes that break an axis
 _BESIDE_LINE = 6  # from a line to what is written beside it
 _INSET = 22  # from a vertical axis to the first point, whose value is clear of the ticks
+_DESCENT = 9  # from the middle of a line of labels to the lower end of its letters
+_BESIDE_AXIS = 6  # from the labels of ticks to a vertical axis
 _TICKS_APART = 9  # from the left edge to an axis, without the labels of its ticks
 
 
@@ -115,7 +118,7 @@ def draw_chart(
     values = sorted(series[0].points)
     first, last = math.log2(values[0]), math.log2(values[-1])
     end = max(14, math.ceil(measured(_short(values[-1]), small) / 2) + 1)  # room for half of the last label
-    canvas = sheet(PHONE if narrow else PAGE, top + high + 43)
+    canvas = sheet(PHONE if narrow else PAGE, top + high + 46)
 
     def place(x: float, y: float) -> tuple[float, float]:
         across = (math.log2(x) - first) / (last - first)
@@ -130,7 +133,7 @@ def draw_chart(
         _line(canvas, [(x, bottom), (x, bottom + _TICK)], canvas.shade.arrow, 1)
         if not narrow or index % every == 0:
             canvas.label(x, bottom + 14, _short(value), "middle", size=small, quiet=True)
-    canvas.label(left + wide / 2, top + high + 36, title, "middle", size=Size.LABEL, quiet=True)
+    _axis_title(canvas, left + wide / 2, top + high + 36, title)
     ringed = any(each.ring for each in series)
     for each in series:
         points = [place(x, y) for x, y in sorted(each.points.items())]
@@ -175,10 +178,13 @@ def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, flo
     def height(value: float) -> float:
         return top + high * (1 - axis.share(value))
 
-    canvas.label(1, 12, axis.title, size=Size.LABEL, quiet=True)
+    if measured(canvas.say(axis.title), Size.LABEL) < left - _BESIDE_AXIS:
+        canvas.label(left - _BESIDE_AXIS, 12, axis.title, "end", size=Size.LABEL, quiet=True)
+    else:
+        canvas.label(1, 12, axis.title, size=Size.LABEL, quiet=True)
     for tick in axis.ticks:
         _line(canvas, [(left, height(tick)), (left + wide, height(tick))], canvas.shade.grid, 1)
-        canvas.label(left - 6, height(tick), f"{tick:,g}", "end", size=size, quiet=True)
+        canvas.label(left - _BESIDE_AXIS, height(tick), f"{tick:,g}", "end", size=size, quiet=True)
     for low, high_tick in pairwise(axis.ticks if axis.logarithmic else ()):
         for factor in range(2, round(high_tick / low)):
             y = height(low * factor)
@@ -326,12 +332,8 @@ def draw_bars(
     step = each * (field.high + 4) + 14 + above
     top = _LIMITS if limits else 6
     bottom = top + len(rows) * step - 8
-    canvas.height = bottom + _AXIS + (28 if key else 0)
-    for x, limit in zip(field.lines, limits, strict=True):
-        anchor = "end" if limit.beyond else "middle"
-        canvas.label(x, 10, limit.name, anchor, size=Size.LABEL, quiet=True)
-        canvas.label(x, 26, limit.text, anchor, size=Size.LABEL)
-        _line(canvas, [(x, _LIMITS - 6), (x, bottom)], canvas.shade.text, 1.5)
+    canvas.height = bottom + _AXIS + (28 if key else 1)
+    _draw_limits(canvas, limits, field, bottom)
     for line, (name, bars) in enumerate(rows.items()):
         y = top + line * step
         middle = y + 8 if above else y + each * (field.high + 4) / 2 - 2
@@ -345,6 +347,18 @@ def draw_bars(
     if key:
         canvas.legend(1 if narrow else field.left, bottom + _AXIS + 18, *key)
     return canvas
+
+
+def _draw_limits(canvas: Canvas, limits: Sequence[Limit], field: _Field, bottom: float) -> None:
+    """The lines of limits with their names, which move to the left where the next one begins."""
+    free = math.inf
+    for x, limit in reversed(list(zip(field.lines, limits, strict=True))):
+        long = max(canvas.length(text, Size.LABEL) for text in (limit.name, limit.text))
+        at, anchor = (x, "end") if limit.beyond else (min(x, free - long / 2), "middle")
+        canvas.label(at, 10, limit.name, anchor, size=Size.LABEL, quiet=True)
+        canvas.label(at, 26, limit.text, anchor, size=Size.LABEL)
+        _line(canvas, [(x, _LIMITS - 6), (x, bottom)], canvas.shade.text, 1.5)
+        free = at - (long if limit.beyond else long / 2) - _LIMITS_APART
 
 
 def _field(
@@ -426,7 +440,13 @@ def _draw_units(canvas: Canvas, axis: Axis, field: _Field, y: float) -> None:
         canvas.label(x, y + 14, f"{tick:,g}", "middle", size=Size.LABEL, quiet=True)
     half = canvas.length(axis.title, Size.LABEL) / 2
     middle = min((field.left + field.right) / 2, canvas.width - 1 - half)
-    canvas.label(middle, y + 33, axis.title, "middle", size=Size.LABEL, quiet=True)
+    _axis_title(canvas, middle, y + 33, axis.title)
+
+
+def _axis_title(canvas: Canvas, x: float, y: float, title: Text | str) -> None:
+    """The title of a horizontal axis, at the lower end of a drawing, with room for letters such as g."""
+    canvas.label(x, y, title, "middle", size=Size.LABEL, quiet=True)
+    canvas.embed("", (x, y, x, y + _DESCENT))
 
 
 def _draw_break(canvas: Canvas, limit: Limit, start: float, x: float, y: float) -> None:

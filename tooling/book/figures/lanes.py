@@ -307,9 +307,9 @@ def draw_steps(
         narrow: for narrow screens, with labels and remarks above the lanes.
     """
     each = threads // WARP
-    side, high, pitch = (11, 14, 36) if narrow else (0, 20, 26)
-    top = 57 if narrow else 28
-    canvas = sheet(0, top + len(steps) * pitch - pitch + high + 2)
+    side, pitch = (11, 35) if narrow else (0, 27)
+    top = 59 if narrow else 28
+    canvas = sheet(0, 0)
     widest = max(canvas.length(step.label, Size.VALUE, mono=isinstance(step.label, str)) for step in steps)
     left = 1 if narrow else math.ceil(1 + widest + 14)
     remarks = 1 if narrow else 11 + max(canvas.length(step.remark, Size.LABEL) for step in steps)
@@ -317,7 +317,7 @@ def draw_steps(
         side = int((PAGE - left - remarks) / WARP)
         left = math.floor(PAGE - remarks - WARP * side)
     end = left + WARP * side
-    canvas.width = math.ceil(end + remarks)
+    canvas.width, canvas.height = math.ceil(end + remarks), top + (len(steps) - 1) * pitch + side + 2
     title = Text("lane") if each == 1 else Text("thread")
     canvas.label(1, 11, title, size=Size.LABEL, quiet=True)
     numbers = 27 if narrow else 11
@@ -328,7 +328,7 @@ def draw_steps(
     remark_x, anchor = _remarks(canvas, steps, end + 10)
     if head:
         place = (
-            (end - measured(canvas.say(steps[0].remark), Size.LABEL) - 8, top - 9)
+            (end - measured(canvas.say(steps[0].remark), Size.LABEL) - 8, top - 11)
             if narrow
             else (remark_x, 11)
         )
@@ -338,14 +338,14 @@ def draw_steps(
         y = top + index * pitch
         mono = isinstance(step.label, str)
         if narrow:
-            canvas.label(left, y - 9, step.label, size=Size.LABEL, mono=mono)
-            canvas.label(end, y - 9, step.remark, "end", size=Size.LABEL, quiet=quiet)
+            canvas.label(left, y - 11, step.label, size=Size.LABEL, mono=mono)
+            canvas.label(end, y - 11, step.remark, "end", size=Size.LABEL, quiet=quiet)
         else:
-            canvas.label(1, y + high / 2, step.label, size=Size.VALUE, mono=mono)
-            canvas.label(remark_x, y + high / 2, step.remark, anchor, size=Size.LABEL, quiet=quiet)
+            canvas.label(1, y + side / 2, step.label, size=Size.VALUE, mono=mono)
+            canvas.label(remark_x, y + side / 2, step.remark, anchor, size=Size.LABEL, quiet=quiet)
         for lane in range(WARP):
             ink = Ink.LIVE if lane * each in step.active else Ink.SPARE
-            canvas.cell(left + lane * side + 0.5, y, side - 1, high, ink=ink)
+            canvas.cell(left + lane * side, y, side, side, ink=ink)
     return canvas
 
 

@@ -18,40 +18,43 @@ def draw_bars(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     numbers = facts.inputs("default")["input"].tolist()
     shares = facts.expected("default")["out"].tolist()
     largest, smallest = numbers.index(max(numbers)), numbers.index(min(numbers))
-    canvas = sheet(0, 330 if narrow else 316)
+    canvas = sheet(0, 0)
     left = 1 if narrow else canvas.beside([_SHARE])
     pitch = 2.7 if narrow else (PAGE - 1 - left) / len(numbers)
     width = pitch * len(numbers)
-    canvas.width = round(left + width + 1)
-    zero, unit = (92, 22) if narrow else (80, 24)
+    unit = 24 if narrow else 28
+    zero = 24 + max(numbers) * unit + (16 if narrow else 0)
+    top = zero - min(numbers) * unit + (82 if narrow else 64)  # of the largest share
+    base = top + 120
+    canvas.width, canvas.height = round(left + width + 1), round(base + 32)
 
-    def row(base: float, scale: float, values: Sequence[float], name: str, top: float, *, ink: Ink) -> None:
+    def row(base: float, scale: float, values: Sequence[float], name: str, level: float, *, ink: Ink) -> None:
         if narrow:
-            canvas.label(left, top, name, mono=True, size=Size.LABEL)
+            canvas.label(left, level, name, mono=True, size=Size.LABEL)
         else:
-            canvas.name(base if min(values) < 0 else base - 50, name)
+            canvas.name(base, name)
         for index, value in enumerate(values):
-            marked = index in {largest, smallest}
-            mark = Ink.MARK if marked else ink
-            height = abs(value) * scale
-            _bar(canvas, (left + index * pitch, base - max(value, 0) * scale), pitch, height, mark)
+            mark = Ink.MARK if index in {largest, smallest} else ink
+            corner = left + index * pitch, base - max(value, 0) * scale
+            _bar(canvas, corner, pitch, abs(value) * scale, mark)
         canvas.arrow(left, base, left + width, base, head=False)
 
-    row(zero, unit, numbers, "x", 12, ink=Ink.PLAIN)
-    base = 300 if narrow else 288
-    row(base, 100 / max(shares), shares, _SHARE, base - 122, ink=Ink.RESULT)
+    row(zero, unit, numbers, "x", 10, ink=Ink.PLAIN)
+    row(base, 120 / max(shares), shares, _SHARE, top - 34, ink=Ink.RESULT)
     for index in (largest, smallest):
         x = left + (index + 0.5) * pitch
-        after = index < len(numbers) / 2
-        beside, anchor = (x + 8, "start") if after else (x - 8, "end")
+        end = zero - numbers[index] * unit  # of its bar
         value = f"x[{index}] = {number(numbers[index], '.2f')}"
-        canvas.label(beside, zero - numbers[index] * unit, value, anchor, mono=True, size=Size.LABEL)
         share = f"{_SHARE}[{index}] = {number(shares[index], '.4f')}"
-        # A bar that is hardly visible has its label below, at a tick.
-        y = base - 94 if index == largest else base + 14
-        canvas.label(beside, y, share, anchor, mono=True, size=Size.LABEL)
-        if index == smallest:
-            canvas.arrow(x, base, x, base + 20, head=False)
+        above = index == largest
+        # A dashed line leads from the number to its share; the labels are beside it, clear of all bars.
+        if not narrow:
+            start, stop = (zero + 4, top - 3) if above else (end + 4, base - 3)
+            canvas.arrow(x, start, x, stop, head=False, dashed=True)
+        aside = 0 if narrow else 8
+        canvas.label(x + aside * (not above), end + (-11 if above else 12), value, mono=True, size=Size.LABEL)
+        level = top - (11 if narrow else 8) if above else base + 15
+        canvas.label(x + aside * above, level, share, mono=True, size=Size.LABEL)
     return canvas
 
 
@@ -70,8 +73,8 @@ FIGURES = (
     Figure(
         "p18",
         Text(
-            "The 128 numbers of the input, and their softmax. All results are positive, their sum is 1, and "
-            "the larger a number, the larger its share.",
+            "The 128 numbers of the input, and their softmax; the largest and the smallest are marked. All "
+            "results are positive, their sum is 1, and the larger a number, the larger its share.",
         ),
         Text(
             "Above, a bar for each of the 128 elements of x, upwards for positive and downwards for negative "

@@ -4,97 +4,97 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
 
 _MARKED = 4  # the position whose score is followed
 _KERNELS = ("transpose_kernel", "matmul_tiled", "softmax_gpu_kernel", "matmul_tiled")
-_STRIP = 14  # the height of a vector
+_STRIP = 18  # the height of a vector
+_TOP = 26  # of the matrices
+_RADIUS = 9  # of the circle around the number of a launch
 
 
 def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """The tensors with their shapes, a numbered arrow for each launch; one row of K is marked all the way."""
+    """The tensors with their shapes, a numbered arrow for each launch; one row of K is marked all the way.
+
+    Each product is below its right factor and right of its left one.
+    """
     length, d = facts.constant("SEQ_LEN"), facts.constant("D")
-    unit = 5 if narrow else 8
-    left, middle, right = (1, 152, 274) if narrow else (1, 290, 574)
+    unit, width = (5, PHONE - 4) if narrow else (9, PAGE)
     wide, high = unit * d, unit * length
-    turned = 60 + high + 44  # the top of Kᵀ
-    scores = turned + wide + 34
-    weights = scores + _STRIP + 34
-    values = weights + _STRIP / 2 - high / 2
-    result = values + high + 34
-    canvas = sheet(right + wide + 2, round(result + _STRIP + 2))
+    left, right = 1, width - 1 - wide
+    middle = (left + right) // 2
+    scores = _TOP + wide + 48
+    weights = scores + _STRIP + (58 if narrow else 80)
+    canvas = sheet(width, weights + _STRIP + (82 if narrow else 2))
+    size = Size.SMALL if narrow else Size.LABEL
 
     def name(x: float, y: float, text: str, rows: int, columns: int) -> None:
         mono = "*" not in text  # and otherwise a variable
-        canvas.label(x, y - 11, text, mono=mono, size=Size.LABEL)
+        canvas.label(x, y - 12, text, mono=mono, size=size if mono else Size.VALUE)
         if rows > 1 or not narrow:
-            beside = x + 6 + canvas.length(text, Size.LABEL, mono=mono)
-            canvas.label(beside, y - 11, f"{rows} × {columns}", size=Size.SMALL, quiet=True)
+            beside = x + 6 + canvas.length(text, size if mono else Size.VALUE, mono=mono)
+            canvas.label(beside, y - 12, f"{rows} × {columns}", size=Size.SMALL, quiet=True)
 
     def vector(
         x: float, y: float, text: str, cells: int, marked: int | None = None, *, other: Ink = Ink.PLAIN
     ) -> None:
         name(x, y, text, 1, cells)
         for index in range(cells):
-            ink = Ink.MARK if index == marked else other
-            _box(canvas, (x + index * unit, y), (unit, _STRIP), ink)
+            canvas.cell(x + index * unit, y, unit, _STRIP, ink=Ink.MARK if index == marked else other)
 
-    def matrix(x: float, y: float, text: str, *, columns: bool = False, marked: bool = True) -> None:
+    def matrix(x: float, y: float, text: str, *, columns: bool = False) -> None:
         name(x, y, text, *((d, length) if columns else (length, d)))
         for index in range(length):
-            ink = Ink.MARK if marked and index == _MARKED else Ink.PLAIN
+            ink = Ink.MARK if index == _MARKED else Ink.PLAIN
             if columns:
-                _box(canvas, (x + index * unit, y), (unit, wide), ink)
+                canvas.cell(x + index * unit, y, unit, wide, ink=ink)
             else:
-                _box(canvas, (x, y + index * unit), (wide, unit), ink)
+                canvas.cell(x, y + index * unit, wide, unit, ink=ink)
 
-    matrix(middle, 36, "*K*")
-    matrix(middle, turned, "*K*ᵀ", columns=True)
-    vector(left, turned + wide / 2 - _STRIP / 2, "*q*", d)
+    matrix(left, _TOP, "*K*")
+    matrix(middle, _TOP, "*K*ᵀ", columns=True)
+    matrix(right, _TOP, "*V*")
+    vector(left, scores, "*q*", d)
     vector(middle, scores, "scores", length, _MARKED)
     vector(middle, weights, "weights", length, _MARKED)
-    matrix(right, values, "*V*")
-    vector(right, result, "output", d, other=Ink.RESULT)
+    vector(right, weights, "output", d, other=Ink.RESULT)
 
-    side = middle + wide - 10  # right of the names
-    _launch(canvas, 1, (side, 36 + high + 4), (side, turned - 4))
-    _launch(canvas, 2, (left + wide + 4, turned + wide / 2), (middle - 4, turned + wide / 2))
-    canvas.arrow(side, turned + wide + 4, side, scores - 4)
-    _launch(canvas, 3, (side, scores + _STRIP + 4), (side, weights - 4))
-    _launch(canvas, 4, (middle + high + 4, weights + _STRIP / 2), (right - 4, weights + _STRIP / 2))
-    canvas.arrow(right + wide - 10, values + high + 4, right + wide - 10, result - 4)
-    for number, kernel in enumerate(_KERNELS, 1):
-        y = 44 + 24 * (number - 1)  # beside K
-        _number(canvas, left + 8, y, number)
-        canvas.label(left + 22, y, kernel, mono=True, size=Size.SMALL if narrow else Size.LABEL)
-    return canvas
-
-
-def _box(canvas: Canvas, corner: tuple[float, float], size: tuple[float, float], ink: Ink) -> None:
-    """A cell too small for a rounded corner."""
-    (x, y), (width, height) = corner, size
-    fill, line, _ = canvas.shade.marks[ink]
-    canvas.embed(
-        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{fill}" stroke="{line}" '
-        f'stroke-width="0.8"/>',
-        (x, y, x + width, y + height),
+    side = wide - 14  # right of the names
+    ways = (
+        ((left + wide + 5, _TOP + high / 2), (middle - 5, _TOP + high / 2)),
+        ((left + wide + 5, scores + _STRIP / 2), (middle - 5, scores + _STRIP / 2)),
+        ((middle + side, scores + _STRIP + 4), (middle + side, weights - 4)),
+        ((middle + high + 5, weights + _STRIP / 2), (right - 5, weights + _STRIP / 2)),
     )
-
-
-def _launch(canvas: Canvas, number: int, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """An arrow with the number of its launch."""
-    canvas.arrow(*start, *end)
-    across = end[0] > start[0]
-    _number(canvas, (start[0] + end[0]) / 2 - 3 * across, (start[1] + end[1]) / 2 - 2 * (not across), number)
+    canvas.arrow(middle + side, _TOP + wide + 4, middle + side, scores - 4)
+    canvas.arrow(right + side, _TOP + high + 4, right + side, weights - 4)
+    for number, ((start, end), kernel) in enumerate(zip(ways, _KERNELS, strict=True), 1):
+        canvas.arrow(*start, *end)
+        across = end[0] > start[0]
+        x, y = (start[0] + end[0]) / 2 - 2 * across, (start[1] + end[1]) / 2 - 2 * (not across)
+        _number(canvas, x, y, number)
+        if narrow:
+            continue
+        if across:
+            canvas.label(x, y - 21, kernel, "middle", mono=True, size=Size.SMALL)
+        else:
+            canvas.label(x + 17, y, kernel, mono=True, size=Size.SMALL)
+    if narrow:
+        for number, kernel in enumerate(_KERNELS, 1):
+            column, line = divmod(number - 1, 2)
+            x, y = left + _RADIUS + column * 176, weights + _STRIP + 40 + line * 26
+            _number(canvas, x, y, number)
+            canvas.label(x + 15, y, kernel, mono=True, size=Size.SMALL)
+    return canvas
 
 
 def _number(canvas: Canvas, x: float, y: float, number: int) -> None:
     fill, line, colour = canvas.shade.marks[Ink.LIVE]
-    circle = f'<circle cx="{x:g}" cy="{y:g}" r="8" fill="{fill}" stroke="{line}"/>'
-    canvas.embed(circle, (x - 8, y - 8, x + 8, y + 8))
+    circle = f'<circle cx="{x:g}" cy="{y:g}" r="{_RADIUS}" fill="{fill}" stroke="{line}"/>'
+    canvas.embed(circle, (x - _RADIUS, y - _RADIUS, x + _RADIUS, y + _RADIUS))
     canvas.label(x, y, str(number), "middle", size=Size.SMALL, colour=colour)
 
 
@@ -106,7 +106,8 @@ FIGURES = (
             "its score, its weight, and its row of *V*.",
         ),
         Text(
-            "From top to bottom: the matrix K, 16 × 16. The first launch, transpose_kernel, makes Kᵀ of it. "
+            "Three columns. Left above, the matrix K, 16 × 16. The first launch, transpose_kernel, makes Kᵀ "
+            "of it, in the middle. "
             "The second, matmul_tiled, multiplies the vector q, 1 × 16, by Kᵀ and gives the scores, 1 × 16. "
             "The third, softmax_gpu_kernel, makes the weights of the scores. The fourth, matmul_tiled again, "
             "multiplies the weights by the matrix V, 16 × 16, and gives the output, 1 × 16. Row 4 of K is "

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
 
-_SHOWN = 3  # values from the start of a list, before its last one
-_SIDE, _HIGH = 34, 30
-_NAMES = 76  # the width of the names of lists
+_SHOWN = 5  # values from the start of a list, before its last one
+_SIDE, _HIGH = 36, 32
+_NAMES = 68  # the width of the names of lists
+_WIDE = _NAMES + (_SHOWN + 2) * _SIDE  # of a call, without the way back to its argument
+_PITCH = _HIGH + 8  # of arguments
+_BACK = 22  # how far that way reaches
 
 
 def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -20,58 +23,77 @@ def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     data = facts.inputs("default")
     results = facts.expected("default")
     inputs = [("signal", data["input"].tolist()), ("kernel", data["kernel"].tolist())]
-    wide, high = 330, 296
-    canvas = sheet(wide + 8, 2 * high + 12) if narrow else sheet(PAGE, high)
-    graph = Text("MAX graph")
-    torch = Text("call from PyTorch")
-    made, given = Text("made by the graph"), Text("your tensor")
-    _call(canvas, (4, 4), graph, inputs, ("out", results["out"].tolist()), made)
-    second = (4, high + 8) if narrow else (wide + 50, 4)
+    canvas = sheet(0, 0)
+    first = _draw_call(canvas, (1, 1), Text("MAX graph"), inputs, ("out", results["out"].tolist()))
+    second = (1, first + 28) if narrow else (PAGE - 1 - _WIDE - _BACK, 1)
+    whole = [("result", []), *inputs]
     values = results["out_torch"].tolist()
-    _call(canvas, second, torch, [("result", []), *inputs], ("result", values), given)
+    last = _draw_call(canvas, second, Text("call from PyTorch"), whole, ("result", values))
+    canvas.width, canvas.height = round(second[0] + _WIDE + _BACK + 1), last
     return canvas
 
 
-def _call(  # noqa: PLR0917 - the parts of a call
+def _draw_call(
     canvas: Canvas,
     corner: tuple[int, int],
     title: Text,
     arguments: Sequence[tuple[str, Sequence[float]]],
     result: tuple[str, Sequence[float]],
-    whose: Text,
-) -> None:
-    """A heading, the arguments one below the other, the operation, and what it has written."""
+) -> int:
+    """A heading, the arguments, the operation, and what it has written, from top to bottom; the end of it."""
     left, top = corner
-    canvas.label(left, top + 10, title, bold=True)
-    values = left + _NAMES
-    for place, (name, numbers) in enumerate(arguments):
-        y = top + 30 + place * (_HIGH + 8)
+    canvas.label(left, top + 9, title, bold=True)
+    values, wide = left + _NAMES, _WIDE - _NAMES
+    middle = values + wide / 2
+    rows = [top + 30 + place * _PITCH for place in range(3)]
+    box = rows[-1] + _HIGH + 34
+    last = box + 36 + 34
+    given = len(arguments) == len(rows)
+    if not given:  # those of both calls are beside each other
+        canvas.label(
+            values, rows[0] + _HIGH / 2, Text("no tensor for the output"), size=Size.LABEL, quiet=True
+        )
+    for y, (name, numbers) in zip(rows[len(rows) - len(arguments) :], arguments, strict=True):
         _row(canvas, (values, y), name, numbers, Ink.PLAIN)
-    box = top + 30 + 3 * (_HIGH + 8) + 20
-    middle = values + 2.5 * _SIDE
-    canvas.arrow(middle, box - 24 - (3 - len(arguments)) * (_HIGH + 8), middle, box - 3)
-    canvas.frame(left + 4, box, 318, 36)
+    # The last argument has its values in the first cells only.
+    canvas.arrow(middle, rows[-1] + _HIGH + 4, middle, box - 4)
+    canvas.frame(values + 1, box, wide - 2, 36, dashed=True, corner=18)
     canvas.label(middle, box + 18, "conv1d", "middle", mono=True, bold=True)
-    canvas.arrow(middle, box + 39, middle, box + 61)
-    _row(canvas, (values, box + 65), *result, Ink.RESULT)
-    canvas.label(middle, box + 65 + _HIGH + 15, whose, "middle", size=Size.LABEL, quiet=True)
+    canvas.arrow(middle, box + 40, middle, last - 4)
+    _row(canvas, (values, last), *result, Ink.RESULT)
+    whose = Text("the tensor that the caller has passed") if given else Text("allocated by the graph")
+    canvas.label(middle, last + _HIGH + 15, whose, "middle", size=Size.LABEL, quiet=True)
+    if given:
+        _draw_link(canvas, values + wide + 3, rows[0] + _HIGH / 2, last + _HIGH / 2)
+    return last + _HIGH + 26
+
+
+def _draw_link(canvas: Canvas, x: float, start: float, end: float) -> None:
+    """A marked line around the right ends of two rows that are the same tensor."""
+    _, line, _ = canvas.shade.marks[Ink.MARK]
+    right = x + _BACK - 6
+    canvas.embed(
+        f'<path d="M{x:g} {start:g}H{right - 6:g}q6 0 6 6V{end - 6:g}q0 6 -6 6H{x:g}" fill="none" '
+        f'stroke="{line}" stroke-width="1.8"/>',
+        (x, start, right, end),
+    )
 
 
 def _row(canvas: Canvas, corner: tuple[float, float], name: str, numbers: Sequence[float], ink: Ink) -> None:
     """A list by its name, its first values and its last one; empty cells where it has none yet."""
     x, y = corner
     canvas.label(x - _NAMES, y + _HIGH / 2, name, mono=True)
-    if len(numbers) <= _SHOWN + 1:
+    if len(numbers) <= _SHOWN:
         texts = [number(value) for value in numbers]
     else:
         texts = [*(number(value) for value in numbers[:_SHOWN]), "…", number(numbers[-1])]
     if not numbers:
-        texts, ink = ["", "", "", "…", ""], Ink.SPARE
+        texts, ink = [*[""] * _SHOWN, "…", ""], Ink.SPARE
     for place, text in enumerate(texts):
         if text == "…":
             canvas.label(x + (place + 0.5) * _SIDE, y + _HIGH / 2, text, "middle", quiet=True)
         else:
-            canvas.cell(x + place * _SIDE + 1, y, _SIDE - 2, _HIGH, text, ink=ink)
+            canvas.cell(x + place * _SIDE + GAP / 2, y, _SIDE - GAP, _HIGH, text, ink=ink)
 
 
 FIGURES = (
@@ -79,7 +101,7 @@ FIGURES = (
         "p20",
         Text(
             "The same operation called in two ways. A graph allocates its output. Called from PyTorch, the "
-            "operation writes into a tensor that the caller has allocated and passes first.",
+            "operation writes into the tensor that the caller passes first (marked).",
         ),
         Text(
             "Two columns. On the left, the MAX graph: the inputs signal, 0 1 2 and so on to 14, and kernel, "

@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
@@ -26,11 +26,12 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for token in sorted(set(tokens)):
         rows += [token, None]
     rows.append(last)
-    side, high, cell, values = (44, 26, 46, 1) if narrow else (64, 32, 52, 3)
-    first, second, third = (2, 70, 258) if narrow else (1, 138, 524)
-    offset = 50 if narrow else 76
-    top, size = 40, Size.SMALL if narrow else Size.VALUE
-    canvas = sheet(third + values * cell + 28, top + len(rows) * (high + 2) + 8)
+    side, high, cell, values = (46, 28, 46, 1) if narrow else (66, 32, 60, 3)
+    first, offset, width = 1, 42, PHONE - 4 if narrow else PAGE
+    third = width - 24 - values * cell
+    second = 92 if narrow else 160  # of the numbers of rows, which are before the table
+    top, size = 34, Size.SMALL if narrow else Size.VALUE
+    canvas = sheet(width, top + len(rows) * (high + 2) + 8)
 
     def numbers(x: float, y: float, row: int, ink: Ink) -> None:
         for column in range(values):
@@ -39,28 +40,28 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             )
         canvas.label(x + values * cell + 8, y + high / 2, "…", quiet=True)
 
-    canvas.label(first + side / 2, 18, "tokens", "middle", mono=True, bold=True, size=size)
+    canvas.label(first, 12, "tokens", mono=True, bold=True)
     middle_of = {}
     label_x = second + offset - 8
-    canvas.label(second + offset + values * cell / 2, 18, "table", "middle", mono=True, bold=True, size=size)
+    canvas.label(second + offset, 12, "table", mono=True, bold=True)
     for place, row in enumerate(rows):
         y = top + place * (high + 2)
         if row is None:
             canvas.label(second + offset + values * cell / 2, y + high / 2, "⋮", "middle", quiet=True)
             continue
-        canvas.label(label_x, y + high / 2, str(row), "end", mono=True, size=size, quiet=True)
+        canvas.label(label_x, y + high / 2, str(row), "end", size=Size.LABEL, quiet=True)
         numbers(second + offset, y, row, Ink.PLAIN if row in tokens else Ink.SPARE)
         middle_of[row] = y + high / 2
-    canvas.label(third + values * cell / 2, 18, "output", "middle", mono=True, bold=True, size=size)
+    canvas.label(third, 12, "output", mono=True, bold=True)
     start = top + (len(rows) - 2 * shown) / 2 * (high + 2)
     for place, token in enumerate(tokens):
         level = start + 2 * place * (high + 2)
         canvas.cell(first, level, side, high, str(token), size=size)
         numbers(third, level, token, Ink.RESULT)
-        edge = second + offset - (40 if narrow else 50)
+        edge = label_x - 5 - canvas.length(str(token), Size.LABEL)
         canvas.side_curve(first + side + 2, level + high / 2, edge, middle_of[token], marked=not place)
         canvas.side_curve(
-            second + offset + values * cell + 26,
+            second + offset + values * cell + 27,
             middle_of[token],
             third - 3,
             level + high / 2,
@@ -106,11 +107,11 @@ def first_requests(facts: Facts) -> tuple[Request, Request]:
 
 def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The first 128 bytes of the rows that each warp reads: sectors, words, and the lane of each word."""
-    word, line, left, shown = (21, 16, 1, 4) if narrow else (19, 32, 65, 6)
+    word, line, left, shown = (21, 16, 1, 4) if narrow else (20, 32, 67, 6)
     from tooling.book.figures.requests import define_hatching, draw_states  # noqa: PLC0415 - brings NumPy
 
     requests = first_requests(facts)
-    high, gap, apart = 20, 10, 6  # of a sector; between sectors, and between lines
+    high, gap, apart = 20, 10 if narrow else 7, 6  # of a sector; between sectors, and between lines
     lines = [[(row, 0) for row in request.rows[:shown]] for request in requests]
     lines[0] = [(row, part) for row, _ in lines[0] for part in range(_LANES // line)]
     above = 18 if narrow else 0  # for the number of a row
@@ -152,8 +153,8 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             y += high + apart
         if len(request.rows) > shown:
             rest = len(request.rows) - shown
-            canvas.label(left, y + 6, Text("… {rest} more rows").of(rest=rest), size=Size.LABEL, quiet=True)
-        y += 18
+            canvas.label(left, y + 8, Text("… {rest} more rows").of(rest=rest), size=Size.LABEL, quiet=True)
+        y += 20
     canvas.height = round(y)
     draw_states(canvas, all_moved=False)
     return canvas
@@ -200,7 +201,12 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         ]
         names = [Text("token {row}").of(row=row) for row in range(rows)]
         grids.append(Grid(title, squares, numbered(columns), names))
-    return draw_grids(sheet, grids, side=54, left=66, beside=1 if narrow else 2)
+    canvas = draw_grids(sheet, grids, side=56, left=69, beside=1 if narrow else 2)
+    canvas.height += 30
+    canvas.legend(
+        1, canvas.height - 12, (Ink.LIVE, Text("in the first warp")), (Ink.PLAIN, Text("in another"))
+    )
+    return canvas
 
 
 FIGURES = (
@@ -222,9 +228,9 @@ FIGURES = (
     Figure(
         "p21-memory",
         Text(
-            "What the first warp of each kernel reads of the table. Of each row the beginning is drawn, cut "
-            "into sectors of 32 bytes; a number is the thread of the warp that reads there. A sector is "
-            "moved as a whole, so numbers that no thread reads (hatched) are moved, too.",
+            "What the first warp of each kernel reads of the table: the beginning of each row, in sectors of "
+            "32 bytes; a number is the thread that reads there. A sector is moved as a whole, with what no "
+            "thread reads (hatched).",
         ),
         Text(
             "Two maps of the table. In embedding, threads 0 to 31 read 32 neighbouring numbers of row 7270, "
@@ -238,8 +244,9 @@ FIGURES = (
     Figure(
         "p21-threads",
         Text(
-            "The threads that copy the first columns of the first three rows of the result, by number; in "
-            "`embedding_2d` the number in the first block. The coloured ones are in the first warp."
+            "The threads that copy the first elements of the result, by number; in `embedding_2d`, within "
+            "the first block. The first warp copies part of one row in `embedding`, and two columns of 16 "
+            "rows in `embedding_2d`."
         ),
         Text(
             "Two tables with three rows, the tokens 0 to 2, and the columns 0 to 4. embedding: threads 0 to "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Bar, draw_bars
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
@@ -14,6 +14,8 @@ from tooling.text import Text
 
 _HIGH = 34
 _STEP = 58  # from one row of boxes to the next
+_FIRST = 28  # the top of the first row
+_BETWEEN = 40  # between both kernels' drawings
 
 
 def draw_fusion(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -27,25 +29,25 @@ def draw_fusion(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         "turned": f"turned {hidden}×{columns}",
         "output": f"output {rows}×{columns}",
     }
-    wide, half, size = (332, 162, Size.SMALL) if narrow else (388, 186, Size.VALUE)
-    single = wide if narrow else 278
-    high = 44 + 6 * _STEP + _HIGH
-    canvas = sheet(wide + 6, high + 320) if narrow else sheet(wide + 40 + single, high + 6)
+    wide, half, size = (350, 171, Size.SMALL) if narrow else (400, 193, Size.VALUE)
+    single = wide if narrow else PAGE - 2 - wide - _BETWEEN
+    high = _FIRST + 6 * _STEP + _HIGH
+    canvas = sheet(PHONE if narrow else PAGE, 0)
 
     def matrix(x: float, y: float, width: float, name: str, ink: Ink) -> None:
         canvas.cell(x, y, width, _HIGH, matrices[name], ink=ink, size=size)
 
-    def kernel(x: float, y: float, width: float, name: str, height: float = _HIGH) -> None:
-        canvas.frame(x, y, width, height, dashed=True)
-        canvas.label(x + width / 2, y + height / 2, name, "middle", mono=True, size=size)
+    def kernel(x: float, y: float, width: float, name: str) -> None:
+        canvas.frame(x, y, width, _HIGH, dashed=True, corner=_HIGH / 2)
+        canvas.label(x + width / 2, y + _HIGH / 2, name, "middle", mono=True, size=size)
 
-    def down(x: float, row: float, rows: int = 1) -> None:
-        y = 44 + row * _STEP + _HIGH
-        canvas.arrow(x, y + 3, x, y + rows * _STEP - _HIGH - 3)
+    def down(x: float, y: float) -> None:
+        """An arrow from one row to the next."""
+        canvas.arrow(x, y + _HIGH + 3, x, y + _STEP - 3)
 
-    left, right = 3.0, 3.0 + wide - half
-    places = [44 + row * _STEP for row in range(7)]
-    canvas.label(left, 20, Text("--unfused: four kernels"), bold=True)
+    left, right = 1.0, 1.0 + wide - half
+    places = [_FIRST + row * _STEP for row in range(7)]
+    canvas.label(left, 10, Text("--unfused: four kernels"), bold=True)
     matrix(left, places[0], half, "input", Ink.PLAIN)
     matrix(right, places[0], half, "weight", Ink.PLAIN)
     kernel(left, places[1], half, "layernorm_kernel")
@@ -56,30 +58,34 @@ def draw_fusion(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     matrix(left, places[4], wide, "output", Ink.PLAIN)
     kernel(left, places[5], wide, "add_bias_kernel")
     matrix(left, places[6], wide, "output", Ink.RESULT)
-    for row in range(3):
-        down(left + half / 2, row)
-        down(right + half / 2, row)
-    for row in range(3, 6):
-        down(left + wide / 2, row)
+    for row in range(6):
+        for middle in (left + half / 2, right + half / 2) if row < 3 else (left + wide / 2,):
+            down(middle, places[row])
 
-    x, top = (3.0, high + 34.0) if narrow else (wide + 37.0, 20.0)
-    canvas.label(x, top, Text("--fused: one kernel"), bold=True)
-    part, first = (single - 8) / 2, top + 24
-    if narrow:
-        matrix(x, first, part, "input", Ink.PLAIN)
-        matrix(x + part + 8, first, part, "weight", Ink.PLAIN)
-        body, last = first + _STEP, first + 2 * _STEP + 76
-        ends: Sequence[float] = (x + part / 2, x + part + 8 + part / 2)
-    else:
-        matrix(x, first, 106, "input", Ink.PLAIN)
-        matrix(x + 112, first, 166, "weight", Ink.PLAIN)
-        body, last = places[1], places[6]
-        ends = (x + 53, x + 195)
-    kernel(x, body, single, "minimal_fused_forward_kernel", last - body - 24)
-    for end in ends:
-        canvas.arrow(end, first + _HIGH + 3, end, body - 3)
+    x, top = (1.0, high + 34.0) if narrow else (1.0 + wide + _BETWEEN, 0.0)
+    first = top + _FIRST
+    canvas.label(x, top + 10, Text("--fused: one kernel"), bold=True)
+    part, other = (half, half) if narrow else (104, 176)
+    matrix(x, first, part, "input", Ink.PLAIN)
+    matrix(x + single - other, first, other, "weight", Ink.PLAIN)
+    body = first + _STEP
+    # What the kernel keeps is beside the matrices that it does without.
+    kept = (body + _STEP, body + (2 if narrow else 3) * _STEP)
+    last = kept[-1] + 2 * _STEP - 36 * narrow
+    canvas.frame(x, body, single, last - body - 24, dashed=True, corner=_HIGH / 2)
+    middle = x + single / 2
+    canvas.label(middle, body + _HIGH / 2, "minimal_fused_forward_kernel", "middle", mono=True, size=size)
+    for y, name in zip(kept, ("normal", "total"), strict=True):
+        canvas.cell(x + single / 4, y, single / 2, _HIGH, name, ink=Ink.LIVE, size=size)
+    canvas.arrow(middle, kept[0] + _HIGH + 3, middle, kept[1] - 3)
+    for end in (x + part / 2, x + single - other / 2):
+        down(end, first)
     matrix(x, last, single, "output", Ink.RESULT)
-    canvas.arrow(x + single / 2, last - 21, x + single / 2, last - 3)
+    canvas.arrow(middle, last - 21, middle, last - 3)
+    canvas.height = round(last + _HIGH + 32)
+    canvas.legend(
+        1, canvas.height - 10, (Ink.PLAIN, Text("in global memory")), (Ink.LIVE, Text("in registers"))
+    )
     return canvas
 
 
@@ -90,23 +96,26 @@ def draw_row(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     normal = (row - mean) / (variance + _EPS) ** 0.5
     names: tuple[Text | str, ...] = ("input", Text("minus the mean"), Text("normalised"))
     canvas = sheet(0, 0)
-    left, cell, size = (2, 43, Size.SMALL) if narrow else (canvas.beside(names), 0, Size.VALUE)
-    if not narrow:
-        cell = (PAGE - 1 - left) // len(row)
-        left = PAGE - 1 - len(row) * cell
+    across, left = (len(row) // 2, 1) if narrow else (len(row), canvas.beside(names))
+    cell = ((PHONE - 4 if narrow else PAGE) - 1 - left) // across
+    left = left if narrow else PAGE - 1 - across * cell
     lines = tuple(zip(names, (row, row - mean, normal), (Ink.PLAIN, Ink.LIVE, Ink.RESULT), strict=True))
-    step = 66 if narrow else 54
-    canvas.width, canvas.height = left + len(row) * cell, 44 + len(lines) * step
+    high = 32 if narrow else 38
+    step = 2 * high + 34 if narrow else high + 16
+    canvas.width = left + across * cell + 1
     told = Text("mean {mean:.2f}, variance {variance:.2f}").of(mean=mean, variance=variance)
-    canvas.label(1, 16, told, bold=True)
+    canvas.label(1, 12, told, bold=True)
     for place, (name, values, ink) in enumerate(lines):
-        y = 40 + place * step + (16 if narrow else 0)
+        y = 34 + place * step + (16 if narrow else 0)
         if narrow:
-            canvas.label(left, y - 12, name, size=Size.LABEL)
+            canvas.label(left, y - 12, name, size=Size.LABEL, mono=isinstance(name, str))
         else:
-            canvas.name(y + 18, name)
+            canvas.name(y + high / 2, name)
         for index, value in enumerate(values):
-            canvas.cell(left + index * cell + 1, y, cell - 2, 36, number(value, ".2f"), ink=ink, size=size)
+            line, column = divmod(index, across)
+            at = left + column * cell, y + line * high
+            canvas.cell(*at, cell, high, number(value, ".2f"), ink=ink)
+        canvas.height = y + len(row) // across * high + 1
     return canvas
 
 
@@ -114,62 +123,73 @@ def draw_gradients(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     """Threads of four rows: each has its own row of grad_input, and all add to the other four gradients."""
     rows, hidden = facts.constant("ROWS"), facts.constant("HIDDEN_DIM")
     columns = facts.constant("OUTPUT_DIM")
-    shown = 3
-    box, gap, own, added = (70, 6, 112, 0) if narrow else (130, 30, 170, 240)
-    right = 3 + 2 * own if narrow else 3 + box + gap + own + 130
     shared = (
         f"grad_ln_weight {hidden}",
         f"grad_ln_bias {hidden}",
         f"grad_linear_weight {columns}×{hidden}",
         f"grad_linear_bias {columns}",
     )
-    size = Size.SMALL if narrow else Size.VALUE
-    numbers = (*range(shown), rows - 1)
-    tops = [40 + place * 52 + (24 if place == shown else 0) for place in range(shown + 1)]
+    numbers = (0, 1, 2, rows - 1)
     if narrow:
         return _narrow_gradients(sheet, numbers, shared)
-    canvas = sheet(right + added + 4, tops[-1] + 46)
-    own_x, thread = 3, 3 + own + gap + 26
-    canvas.label(own_x + own / 2, 18, Text("own row"), "middle", bold=True, size=Size.VALUE)
-    canvas.label(right + added / 2, 18, Text("added up over all rows"), "middle", bold=True, size=Size.VALUE)
-    bottoms = [40 + place * 58 for place in range(len(shared))]
-    for text, y in zip(shared, bottoms, strict=True):
-        canvas.cell(right, y, added, 34, text, ink=Ink.RESULT, size=size)
+    own, thread, box, added, high = 170, 222, 118, 240, 34
+    right = PAGE - 1 - added
+    step, skipped = 46, 26  # from one thread to the next, and for those that are left out
+    tops = [
+        32 + place * step + (skipped if place == len(numbers) - 1 else 0) for place in range(len(numbers))
+    ]
+    canvas = sheet(PAGE, tops[-1] + high + 1)
+    canvas.label(1, 10, Text("own row"), bold=True)
+    canvas.label(right, 10, Text("added up over all rows"), bold=True)
     for row, y in zip(numbers, tops, strict=True):
-        canvas.cell(thread, y, box, 34, Text("thread {row}").of(row=row), ink=Ink.LIVE, size=size)
-        canvas.arrow(thread - 3, y + 17, own_x + own + 3, y + 17)
-        canvas.cell(own_x, y, own, 34, f"grad_input[{row}]", ink=Ink.RESULT, size=size)
-        canvas.arrow(thread + box + 3, y + 17, right - 30, y + 17, head=False)
-    top, bottom = tops[0] + 17, tops[-1] + 17
-    canvas.arrow(right - 30, top, right - 30, bottom, head=False)
-    for y in bottoms:
-        canvas.arrow(right - 30, y + 17, right - 3, y + 17)
-    canvas.label(thread + box / 2, tops[-1] - 20, "⋮", "middle", quiet=True)
+        canvas.cell(thread, y, box, high, Text("thread {row}").of(row=row), ink=Ink.LIVE)
+        canvas.arrow(thread - 4, y + high / 2, own + 5, y + high / 2)
+        canvas.cell(1, y, own, high, f"grad_input[{row}]", ink=Ink.RESULT)
+    for x in (own / 2, thread + box / 2):
+        canvas.label(x, tops[-1] - (step + skipped - high) / 2, "⋮", "middle", quiet=True)
+    # All threads lead to one arrow, and that to all gradients.
+    each = (tops[-1] - tops[0]) / (len(shared) - 1)
+    joint, fork = thread + box + 28, right - 34
+    for place, text in enumerate(shared):
+        level = tops[0] + each * place
+        canvas.cell(right, level, added, high, text, ink=Ink.RESULT)
+        canvas.arrow(fork, level + high / 2, right - 4, level + high / 2)
+    for y in tops:
+        canvas.arrow(thread + box + 4, y + high / 2, joint, y + high / 2, head=False)
+    first, last = tops[0] + high / 2, tops[-1] + high / 2
+    middle = (first + last) / 2
+    for x in (joint, fork):
+        canvas.arrow(x, first, x, last, head=False)
+    canvas.arrow(joint, middle, fork, middle, head=False)
+    canvas.label((joint + fork) / 2, middle - 12, Text("all add"), "middle", size=Size.LABEL, quiet=True)
     return canvas
 
 
 def _narrow_gradients(sheet: Sheet, numbers: Sequence[int], shared: Sequence[str]) -> Canvas:
     """The same in a column."""
-    gap = 20  # for the threads that are left out
-    rows_end = 32 + len(numbers) * 40 + gap
-    canvas = sheet(332, rows_end + 84 + len(shared) * 40)
-    canvas.label(3, 16, Text("each thread its own row"), bold=True, size=Size.LABEL)
-    y = 32.0
+    gap, high, step, thread, box = 22, 32, 40, 196, 104
+    width = PHONE - 4
+    bus = width - 2
+    end = 28 + len(numbers) * step + gap + 40  # of the heading below
+    canvas = sheet(width, end + len(shared) * step - step + high + 1)
+    canvas.label(1, 10, Text("each thread its own row"), bold=True)
+    top = 28
     for row in numbers:
         if row == numbers[-1]:
-            canvas.label(234, y + gap / 2 - 4, "⋮", "middle", quiet=True)
-            y += gap
-        canvas.cell(3, y, 140, 32, f"grad_input[{row}]", ink=Ink.RESULT, size=Size.LABEL)
-        canvas.arrow(182, y + 16, 147, y + 16)
-        canvas.cell(186, y, 96, 32, Text("thread {row}").of(row=row), ink=Ink.LIVE, size=Size.LABEL)
-        canvas.arrow(285, y + 16, 312, y + 16, head=False)
-        y += 40
-    end = rows_end + 44
-    canvas.arrow(312, 48, 312, end + len(shared) * 40 - 24, head=False)
-    canvas.label(3, end - 16, Text("all add to these"), bold=True, size=Size.LABEL)
+            for x in (76, thread + box / 2):
+                canvas.label(x, top + gap / 2 - 4, "⋮", "middle", quiet=True)
+            top += gap
+        canvas.cell(1, top, 150, high, f"grad_input[{row}]", ink=Ink.RESULT, size=Size.LABEL)
+        canvas.arrow(thread - 4, top + high / 2, 155, top + high / 2)
+        canvas.cell(thread, top, box, high, Text("thread {row}").of(row=row), ink=Ink.LIVE, size=Size.LABEL)
+        canvas.arrow(thread + box + 4, top + high / 2, bus, top + high / 2, head=False)
+        top += step
+    last = end + (len(shared) - 1) * step + high / 2
+    canvas.arrow(bus, 28 + high / 2, bus, last, head=False)
+    canvas.label(1, end - 18, Text("all add to these"), bold=True)
     for place, text in enumerate(shared):
-        canvas.cell(40, end + place * 40, 242, 32, text, ink=Ink.RESULT, size=Size.LABEL)
-        canvas.arrow(312, end + place * 40 + 16, 286, end + place * 40 + 16)
+        canvas.cell(1, end + place * step, thread + box - 1, high, text, ink=Ink.RESULT, size=Size.LABEL)
+        canvas.arrow(bus, end + place * step + high / 2, thread + box + 4, end + place * step + high / 2)
     return canvas
 
 
@@ -192,14 +212,15 @@ FIGURES = (
     Figure(
         "p22",
         Text(
-            "The same result by four kernels and by one. The kernels in dashed boxes pass their results on "
-            "through matrices in global memory; the fused kernel keeps them in registers.",
+            "The same result by four kernels and by one. The four pass matrices on through global "
+            "memory; the fused kernel keeps what it computes in registers.",
         ),
         Text(
             "Two columns. Unfused: input, 16 by 8, goes through layernorm_kernel to normal, 16 by 8. "
             "linear_weight, 16 by 8, goes through transpose_kernel to turned, 8 by 16. matmul_tiled makes "
             "output, 16 by 16, of both, and add_bias_kernel turns that into the final output. Fused: input "
-            "and linear_weight go into minimal_fused_forward_kernel, which writes output.",
+            "and linear_weight go into minimal_fused_forward_kernel, which keeps normal and total in "
+            "registers and writes output.",
         ),
         draw_fusion,
         narrow=partial(draw_fusion, narrow=True),

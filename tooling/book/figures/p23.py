@@ -6,13 +6,13 @@ import json
 from functools import partial
 
 from tooling.book.errors import malformed
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Band, Series, draw_chart
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import measured
 from tooling.book.figures.traces import Event
-from tooling.text import Text
+from tooling.text import Sentence, Text
 
 _PROGRAM = "p23_tile_tensor"
 _MODES = ("elementwise", "tiled", "manual-vectorized", "vectorized")
@@ -36,32 +36,47 @@ def _words(event: Event) -> int:
 
 def draw_division(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The first elements in each mode: which of them thread 0 has, and how many a thread loads at a time."""
-    shown, left, each = (64, 2, 5.4) if narrow else (128, 4, 5.46)
-    wide = shown * each
-    canvas = sheet(round(left + wide + left), 8 + 82 * len(_MODES))
+    shown, each = (44, 8) if narrow else (104, 7)
+    above, high = (48, 28) if narrow else (24, 28)  # above a strip, and of it
+    step = above + high + 34
+    canvas = sheet(shown * each + 1, len(_MODES) * step)
     for row, mode in enumerate(_MODES):
-        y = 14 + row * 82
+        top = row * step
+        y = top + above
         loads = _loads(facts, mode)
-        canvas.label(left, y, f"--{mode}", bold=True, mono=True, size=Size.VALUE)
+        canvas.label(1, top + 9, f"--{mode}", bold=True, mono=True)
         threads = {thread for event in loads for thread in event.threads}
         steps = max(sum(thread in event.threads for event in loads) for thread in (0, 1))
         words = _words(loads[0])
-        facts_of_mode = {"threads": len(threads), "steps": steps, "words": words}
-        remark = Text("{threads} threads, {steps} × {words}").of(**facts_of_mode)
-        canvas.label(left + wide, y, remark, "end", size=Size.LABEL, quiet=True)
+        remark = _division(len(threads), steps, words)
+        if narrow:
+            canvas.label(1, top + 32, remark, size=Size.LABEL, quiet=True)
+        else:
+            canvas.label(shown * each, top + 9, remark, "end", size=Size.LABEL, quiet=True)
         for event in loads:
             for first in range(0, len(event.elements), words):
                 element, thread = event.elements[first], event.threads[first]
                 if element < shown:
-                    fill, line, _ = canvas.shade.marks[Ink.LIVE if thread == 0 else Ink.PLAIN]
-                    canvas.embed(
-                        f'<rect x="{left + element * each:.1f}" y="{y + 14}" width="{words * each:.1f}" '
-                        f'height="26" fill="{fill}" stroke="{line}" stroke-width="0.8"/>',
-                        (left + element * each, y + 14, left + (element + words) * each, y + 40),
-                    )
-        canvas.label(left, y + 52, "0", size=Size.SMALL, quiet=True)
-        canvas.label(left + wide, y + 52, str(shown - 1), "end", size=Size.SMALL, quiet=True)
+                    ink = Ink.LIVE if thread == 0 else Ink.PLAIN
+                    canvas.cell(element * each, y, words * each, high, ink=ink)
+        for element in range(0, shown, _LANES):
+            canvas.arrow(element * each, y + high + 2, element * each, y + high + 6, head=False)
+            middle = max(element * each, 5)
+            canvas.label(middle, y + high + 15, str(element), "middle", size=Size.SMALL, quiet=True)
+    own, other = (Ink.LIVE, Text("one load of thread 0")), (Ink.PLAIN, Text("of another thread"))
+    canvas.legend(1, canvas.height + 9, own, other)
+    canvas.height += 20
     return canvas
+
+
+def _division(threads: int, loads: int, words: int) -> Sentence:
+    """How a mode divides the elements: `32 threads, each 8 loads of 4 elements`."""
+    if loads == 1:
+        return Text("{threads} threads, each 1 load of {words} elements").of(threads=threads, words=words)
+    if words == 1:
+        return Text("{threads} threads, each {loads} loads of 1 element").of(threads=threads, loads=loads)
+    several = Text("{threads} threads, each {loads} loads of {words} elements")
+    return several.of(threads=threads, loads=loads, words=words)
 
 
 def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -70,29 +85,28 @@ def draw_calls(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     first = _loads(facts, "elementwise")[0]
     width = _words(first)
     calls = 2 if narrow else 3
-    side, left, gap = (33, 54, 18) if narrow else (48, 70, 24)
-    canvas = sheet(left + calls * (width * side + gap), 238)
-    rows = (("a", Ink.PLAIN, 74), ("b", Ink.PLAIN, 116), ("output", Ink.RESULT, 190))
+    side, left, gap = (33, 63, 17) if narrow else (50, 76, 24)
+    size = Size.LABEL if narrow else Size.VALUE
+    high, inset = 32, 5  # of a cell, and of the cells within a frame
+    rows = (("a", Ink.PLAIN, 76), ("b", Ink.PLAIN, 114), ("output", Ink.RESULT, 196))
+    canvas = sheet(left + calls * width * side + (calls - 1) * gap + inset + 1, 196 + high + inset + 2)
     for name, _, y in rows:
-        canvas.name(y + 16, name, size=Size.LABEL if narrow else Size.VALUE)
+        canvas.name(y + high / 2, name, size=size)
     for call in range(calls):
         x = left + call * (width * side + gap)
         middle = x + width * side / 2
         thread, i = first.threads[call * width], first.elements[call * width]
-        canvas.label(
-            middle, 12, Text("thread {number}").of(number=thread), "middle", bold=True, size=Size.VALUE
-        )
-        canvas.label(middle, 34, f"add[{width}]({i})", "middle", mono=True, size=Size.VALUE)
-        canvas.frame(x - 5, 48, width * side + 10, 186, dashed=True)
+        canvas.label(middle, 10, Text("thread {number}").of(number=thread), "middle", bold=True)
+        canvas.label(middle, 33, f"add[{width}]({i})", "middle", mono=True)
+        canvas.frame(x - inset, 48, width * side + 2 * inset, 196 + high + inset - 48, dashed=True)
         for element in range(width):
-            canvas.label(
-                x + (element + 0.5) * side, 62, str(i + element), "middle", size=Size.SMALL, quiet=True
-            )
+            across = x + (element + 0.5) * side
+            canvas.label(across, 63, str(i + element), "middle", size=Size.SMALL, quiet=True)
             for name, ink, y in rows:
                 value = number(data["out" if name == "output" else name][i + element])
-                canvas.cell(x + element * side + 1, y, side - 2, 32, value, ink=ink)
-        canvas.label(middle, 132 + 34, "+", "middle", size=Size.VALUE, mono=True)
-        canvas.arrow(middle, 176, middle, 188)
+                canvas.cell(x + element * side, y, side, high, value, ink=ink)
+        canvas.label(middle, 158, "+", "middle", mono=True)
+        canvas.arrow(middle, 168, middle, 192)
     return canvas
 
 
@@ -124,34 +138,37 @@ def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     first = _loads(facts, "elementwise")[0]
     words = _words(first)
     lanes: tuple[int | None, ...] = (0, 1, None, 31) if narrow else (0, 1, 2, 3, 4, 5, None, 30, 31)
-    side, left = (76, 40) if narrow else (65, 116)
-    canvas = sheet(left + len(lanes) * side + 4, 92 + words * 34)
-    label = Text("lane")
-    canvas.label(1, 12, label, size=Size.LABEL, quiet=True)
+    canvas = sheet(0, 0)
+    names = [f"[{word}]" if narrow else f"a_vector[{word}]" for word in range(words)]
+    left = canvas.beside([*names, Text("lane")])
+    side = ((PHONE - 4 if narrow else PAGE) - 1 - left) // len(lanes)
+    left = (PHONE - 4 if narrow else PAGE) - 1 - side * len(lanes)
+    call, first_row, high = 26, 88, 34
+    canvas.width = left + len(lanes) * side + 1
+    canvas.height = first_row + words * high + 36
+    canvas.label(1, 10, Text("lane"), size=Size.LABEL, quiet=True)
+    # The instruction of all lanes is a pill, as in the drawings of a warp's functions.
+    canvas.frame(left + 1, call, len(lanes) * side - 2, 26, dashed=True, corner=13)
+    middle = left + len(lanes) * side / 2
+    canvas.label(middle, call + 13, "ld.global.nc.v4.b32", "middle", size=Size.LABEL, mono=True)
     for column, lane in enumerate(lanes):
-        x = left + column * side
+        x = left + (column + 0.5) * side
         if lane is None:
-            canvas.label(x + side / 2, 12, "…", "middle", quiet=True)
-            canvas.label(x + side / 2, 34 + words * 17, "…", "middle", quiet=True)
+            canvas.label(x, 10, "…", "middle", quiet=True)
+            canvas.label(x, first_row + words * high / 2, "…", "middle", quiet=True)
             continue
-        canvas.label(x + side / 2, 12, str(lane), "middle", size=Size.LABEL, quiet=True)
+        canvas.label(x, 10, str(lane), "middle", size=Size.LABEL, quiet=True)
+        canvas.arrow(x, call + 29, x, first_row - 3)
         for word in range(words):
-            element = first.elements[lane * words + word]
-            canvas.cell(x + 2, 28 + word * 34, side - 4, 30, f"a[{element}]", ink=Ink.LIVE, size=Size.LABEL)
-    for word in range(words):
-        name = f"[{word}]" if narrow else f"a_vector[{word}]"
-        canvas.name(43 + word * 34, name)
-    y = 28 + words * 34 + 8
-    canvas.cell(left + 2, y, len(lanes) * side - 4, 30, "ld.global.nc.v4.b32", ink=Ink.PLAIN, size=Size.LABEL)
-    remark = Text("one instruction, {lanes} lanes, {elements} elements")
-    canvas.label(
-        left + len(lanes) * side / 2,
-        y + 44,
-        remark.of(lanes=_LANES, elements=_LANES * words),
-        "middle",
-        size=Size.LABEL,
-        quiet=True,
+            element, y = first.elements[lane * words + word], first_row + word * high
+            across = x - side / 2 + GAP / 2, y, side - GAP
+            canvas.cell(*across, high, f"a[{element}]", ink=Ink.LIVE, size=Size.LABEL)
+    for word, name in enumerate(names):
+        canvas.name(first_row + (word + 0.5) * high, name)
+    remark = Text("one instruction, {lanes} lanes, {elements} elements").of(
+        lanes=_LANES, elements=_LANES * words
     )
+    canvas.label(middle, first_row + words * high + 18, remark, "middle", size=Size.LABEL, quiet=True)
     return canvas
 
 
@@ -174,10 +191,15 @@ def draw_tile_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
         name, _, tile = row[0].partition(" ")
         if name in found and tile:
             found[name][int(tile)] = float(row[6])
+
+    def told(mode: str, speed: float) -> str:
+        """The name of a curve, with the speed at the point beside it where it has room."""
+        return mode if narrow else f"{mode} {speed:.2f}"
+
     series = (
-        Series("--tiled", found["tiled"], Ink.SPARE, 16, (-1, 1)),
-        Series("--manual-vectorized", found["manual"], Ink.PLAIN, 1024, (0, -2)),
-        Series("--vectorized", found["vectorized"], Ink.RESULT, 16, (1, -1)),
+        Series(told("--tiled", found["tiled"][16]), found["tiled"], Ink.SPARE, 16, (-1, 1)),
+        Series(told("--manual-vectorized", found["manual"][1024]), found["manual"], Ink.PLAIN, 1024, (0, -2)),
+        Series(told("--vectorized", found["vectorized"][16]), found["vectorized"], Ink.RESULT, 16, (1, -1)),
     )
     axis = Axis(Text("speed relative to a copy"), (0, 0.25, 0.5, 0.75, 1))
     return draw_chart(sheet, series, axis, Text("elements per thread"), narrow=narrow)
@@ -201,11 +223,13 @@ def draw_sizes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     )
     bands = (
         Band(Text("launch"), _LAUNCH),
-        Band(Text("in the L2 cache"), _L2_MIB * (1 << 20) / _BYTES),
+        Band(Text("L2 cache"), _L2_MIB * (1 << 20) / _BYTES),
         Band(Text("memory"), last),
     )
     axis = Axis("GB/s", (1, 10, 100, 1000, 10_000), logarithmic=True)
-    return draw_chart(sheet, series, axis, Text("elements"), bands=bands, every=2, narrow=narrow)
+    return draw_chart(
+        sheet, series, axis, Text("elements, both axes logarithmic"), bands=bands, every=2, narrow=narrow
+    )
 
 
 def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -216,44 +240,45 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     steps: tuple[int | None, ...] = (0, 1, 2, 3, 4, None, tile - 2, tile - 1)
     if narrow:
         steps = (0, 1, 2, None, tile - 1)
-    left, width, skipped = (4, 92, 40) if narrow else (1, 117, 117)
+    width, skipped = (104, 38) if narrow else (121, 123)
     whole = (len(strip) - 1) * width + skipped
-    canvas = sheet(left + whole + left, 300)
-    canvas.label(
-        left, 22, Text("{size} elements in {tiles} tiles").of(size=f"{size:,}", tiles=tiles), bold=True
-    )
-    x: float = left
+    canvas = sheet(whole + 2, 290)
+    told = Text("{size} elements in {tiles} tiles").of(size=f"{size:,}", tiles=tiles)
+    canvas.label(1, 10, told, bold=True)
+    left = 1.0
+    x = left
     for tile_id in strip:
         if tile_id is None:
-            canvas.label(x + skipped / 2, 113, "…", "middle", size=Size.VALUE, quiet=True)
+            canvas.label(x + skipped / 2, 105, "…", "middle", quiet=True)
             x += skipped
             continue
-        name = Text("thread {number}").of(number=tile_id)
-        canvas.label(x + width / 2, 52, name, "middle", size=Size.VALUE, quiet=True)
-        code, small = f"tile_id = {tile_id}", Size.SMALL if narrow else Size.LABEL
-        canvas.label(x + width / 2, 69, code, "middle", size=small, quiet=True, mono=True)
-        canvas.arrow(x + width / 2, 79, x + width / 2, 93)
+        middle = x + width / 2
+        canvas.label(middle, 42, Text("thread {number}").of(number=tile_id), "middle", quiet=True)
+        code = f"tile_id = {tile_id}"
+        letters = Size.SMALL if narrow else Size.LABEL
+        canvas.label(middle, 60, code, "middle", size=letters, quiet=True, mono=True)
+        canvas.arrow(middle, 71, middle, 84)
         ink = Ink.LIVE if tile_id == 1 else Ink.PLAIN
         span = f"{tile_id * tile}–{tile_id * tile + tile - 1}"
-        canvas.cell(x + 3, 96, width - 6, 38, span, ink=ink, size=Size.VALUE)
+        canvas.cell(x + GAP / 2, 87, width - GAP, 38, span, ink=ink)
         x += width
-    canvas.arrow(left + width + 3, 134, left + 2, 198, head=False, dashed=True)
-    canvas.arrow(left + 2 * width - 3, 134, left + whole - 2, 198, head=False, dashed=True)
+    canvas.arrow(left + width + 2, 127, left + 2, 188, head=False, dashed=True)
+    canvas.arrow(left + 2 * width - 2, 127, left + whole - 2, 188, head=False, dashed=True)
     cell = whole / len(steps)
     for index, step in enumerate(steps):
         x = left + index * cell
         if step is None:
-            canvas.label(x + cell / 2, 218, "…", "middle", size=Size.VALUE, quiet=True)
+            canvas.label(x + cell / 2, 209, "…", "middle", quiet=True)
             continue
-        canvas.cell(x + 2, 198, cell - 4, 40, str(tile + step), ink=Ink.LIVE)
-        canvas.label(
-            x + cell / 2, 254, Text("step {step}").of(step=step), "middle", size=Size.LABEL, quiet=True
-        )
+        canvas.cell(x + GAP / 2, 190, cell - GAP, 38, str(tile + step), ink=Ink.LIVE)
+        name = Text("step {step}").of(step=step)
+        canvas.label(x + cell / 2, 243, name, "middle", size=Size.LABEL, quiet=True)
     canvas.label(
         left + whole / 2,
-        282,
+        272,
         Text("thread 1, one element after the other"),
         "middle",
+        size=Size.LABEL,
         quiet=True,
     )
     return canvas
@@ -272,14 +297,14 @@ FIGURES = (
     Figure(
         "p23",
         Text(
-            "The first elements of `a`. Each box is one load, those of thread 0 are coloured. On the right: "
-            "the number of threads, and the loads of each thread times the elements of a load."
+            "The first elements of `a`, divided by the four modes. Each box is what a thread gets with one "
+            "load; those of thread 0 are coloured."
         ),
         Text(
             "Four strips of the elements from 0 on. elementwise: thread 0 loads elements 0 to 3 with one "
             "load; there are 256 threads. tiled: thread 0 loads elements 0 to 31 one by one; 32 threads. "
-            "manual-vectorized: thread 0 loads elements 0 to 127, four at a time; 8 threads. vectorized: "
-            "thread 0 loads elements 0 to 31, four at a time; 32 threads."
+            "manual-vectorized: thread 0 loads elements 0 to 127, four at a time, more than are shown; 8 "
+            "threads. vectorized: thread 0 loads elements 0 to 31, four at a time; 32 threads."
         ),
         draw_division,
         traces=_TRACES,
@@ -300,9 +325,9 @@ FIGURES = (
     Figure(
         "p23-vectors",
         Text(
-            "The first load of the first warp. Each offset labels 128 bytes, four sectors of 32 bytes; a "
-            "number is the thread that reads there. With a chunk or a tile per thread, half of each "
-            "sector is wasted (hatched)."
+            "The first load of the first warp. Each offset labels 128 bytes, four sectors; a number is the "
+            "thread that reads there. With a chunk or a tile per thread, half of each sector is wasted "
+            "(hatched)."
         ),
         Text(
             "Three maps of memory. manual-vectorized: each of 8 threads reads 16 bytes at the beginning "
@@ -345,17 +370,16 @@ FIGURES = (
     Figure(
         "p23-sizes",
         Text(
-            "The bandwidth of `--elementwise` on an H200 by the number of elements, with caches overwritten "
-            "before each run and without. Both axes are logarithmic. Up to 64 Ki elements, that is 65,536, "
-            "it measures the launch; up to 5 Mi the vectors fit in the L2 cache of 60 MiB; beyond that, "
-            "memory is the limit. The dashed line is a copy of as many bytes as the largest addition moves."
+            "The bandwidth of `--elementwise` on an H200. Up to 64 Ki elements, that is 65,536, the launch "
+            "determines it; up to 5 Mi, the vectors fit in the L2 cache of 60 MiB; with more, it is that of "
+            "memory, as fast as a copy."
         ),
         Text(
-            "A chart: elements from 1 Ki to 256 Mi against GB/s. With caches overwritten the curve rises "
-            "from 3 to 1,650 at 1 Mi elements, 3,837 at 16 Mi and 4,288 at 256 Mi. Without, it begins "
-            "lower, at 2, and is slightly higher at 1 Mi and 4 Mi; from 16 Mi on both coincide, at 256 Mi "
-            "with a dashed line at 4,250 for a copy. Three bands behind the curves: launch up to 64 Ki "
-            "elements, in the L2 cache up to 5 Mi, and memory."
+            "A chart with logarithmic axes: elements from 1 Ki to 256 Mi against GB/s. With caches "
+            "overwritten the curve rises from 3 to 1,650 at 1 Mi elements, 3,837 at 16 Mi and 4,288 at 256 "
+            "Mi. Without, it begins lower, at 2, and is slightly higher at 1 Mi and 4 Mi; from 16 Mi on both "
+            "coincide, at 256 Mi with a dashed line at 4,250 for a copy. Three bands behind the curves: "
+            "launch up to 64 Ki elements, L2 cache up to 5 Mi, and memory."
         ),
         draw_sizes,
         narrow=partial(draw_sizes, narrow=True),
@@ -375,9 +399,9 @@ FIGURES = (
     Figure(
         "p23-memory",
         Text(
-            "The memory request of one step of the loop. Each offset labels 128 bytes, "
-            "and a number is the thread that reads there. Memory is transferred in sectors of 32 bytes: "
-            "every thread needs 4 bytes and transfers 32, of which 28 are wasted (hatched)."
+            "The memory request of one step of the loop. Each offset labels 128 bytes, four sectors; a "
+            "number is the thread that reads there. Of the 32 bytes that are moved for each thread, 28 are "
+            "wasted (hatched)."
         ),
         Text(
             "A map of the input, a row for every 128 bytes. In each row the first of four 32-byte sectors "

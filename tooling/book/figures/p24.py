@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
-from tooling.book.figures.charts import line_colour
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.charts import Axis, Series, draw_chart
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import measured
@@ -72,61 +70,20 @@ def draw_exchange(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
 
 def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """A chart with logarithmic axes: time against the number of elements."""
-    kernels = measured(facts, f"{_PROGRAM} --benchmark")
-    left, top, wide, high = (22, 30, 324, 250) if narrow else (21, 30, 662, 300)
-    sizes = [row.elements for row in next(iter(kernels.values()))]
-    low_x, high_x, low_y, high_y = sizes[0], sizes[-1], 2.0, 64.0
-
-    def x_of(elements: float) -> float:
-        return left + 10 + (wide - 20) * math.log2(elements / low_x) / math.log2(high_x / low_x)
-
-    def y_of(time: float) -> float:
-        return top + high - high * math.log2(time / low_y) / math.log2(high_y / low_y)
-
-    canvas = sheet(left + wide + (12 if narrow else 30), top + high + 43)
-    small = Size.SMALL if narrow else Size.LABEL
-    faint = canvas.shade.grid
-    for power in range(1, 7):
-        y = y_of(2.0**power)
-        _line(canvas, [(left, y), (left + wide, y)], faint, 1)
-        canvas.label(left - 6, y, str(2**power), "end", size=small, quiet=True)
-    for index, elements in enumerate(sizes):
-        if not narrow or index % 2 == 0:
-            x, anchor = (
-                (left + wide + 8, "end") if narrow and elements == high_x else (x_of(elements), "middle")
-            )
-            canvas.label(x, top + high + 14, f"{elements:,}", anchor, size=small, quiet=True)
-    canvas.label(left - 20, 12, Text("µs"), quiet=True, size=Size.LABEL)
-    canvas.label(left + wide / 2, top + high + 36, Text("elements"), "middle", size=Size.LABEL, quiet=True)
-    inks = (Ink.SPARE, Ink.PLAIN, Ink.RESULT)
-    for index, ((kernel, rows), ink) in enumerate(zip(kernels.items(), inks, strict=True)):
-        line = line_colour(canvas, ink)
-        fill = line if ink is Ink.RESULT else canvas.shade.paper
-        points = [(x_of(row.elements), y_of(row.microseconds)) for row in rows]
-        _line(canvas, points, line, 2)
-        for x, y in points:
-            radius = 3.8 if index == 1 else 5
-            _dot(canvas, (x, y), radius, fill, line)
-        y = top + 14 + index * 20
-        _line(canvas, [(left + 14, y), (left + 36, y)], line, 2)
-        _dot(canvas, (left + 25, y), 4.5, fill, line)
-        canvas.label(left + 46, y, kernel, size=Size.LABEL, colour=line, mono=True, bold=True)
-    return canvas
-
-
-def _dot(canvas: Canvas, at: tuple[float, float], radius: float, fill: str, line: str) -> None:
-    x, y = at
-    circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{fill}" stroke="{line}"/>'
-    canvas.embed(circle, (x - radius, y - radius, x + radius, y + radius))
-
-
-def _line(canvas: Canvas, points: Sequence[tuple[float, float]], colour: str, width: float) -> None:
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    across, down = zip(*points, strict=True)
-    canvas.embed(
-        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>',
-        (min(across), min(down), max(across), max(down)),
+    times = {
+        kernel: {row.elements: row.microseconds for row in rows}
+        for kernel, rows in measured(facts, f"{_PROGRAM} --benchmark").items()
+    }
+    slow, warp, fast = (f"{list(each.values())[-1]:.1f} µs" for each in times.values())
+    names = tuple(times)
+    steep, last = sorted(times[names[0]])[-2:]
+    series = (
+        Series(f"{names[0]} {slow}", times[names[0]], Ink.SPARE, last, (-1, -2), ring=True),
+        Series(f"{names[1]} {warp}", times[names[1]], Ink.PLAIN, last, (-1, 0)),
+        Series(f"{names[2]} {fast}", times[names[2]], Ink.RESULT, steep, (0, 5)),
     )
+    axis = Axis(Text("mean time (µs)"), (2, 4, 8, 16, 32, 64), logarithmic=True)
+    return draw_chart(sheet, series, axis, Text("elements, both axes logarithmic"), every=2, narrow=narrow)
 
 
 FIGURES = (
@@ -147,8 +104,8 @@ FIGURES = (
     Figure(
         "p24-lanes",
         Text(
-            "The lanes that store a value in each step of the tree in shared memory. The other lanes are "
-            "inactive: they have to wait until the instruction is done."
+            "The lanes that store a value in each step of the tree in shared memory. The others are inactive "
+            "and wait until the instruction is done."
         ),
         Text(
             "Seven rows of 32 cells, one for each lane. All 32 lanes store a product. With stride 16 the "
@@ -164,8 +121,7 @@ FIGURES = (
         "p24-sum",
         Text(
             "The lanes whose products are in the partial sum of lane 0, after each of the five exchanges "
-            "of `warp.sum`. On the right is the partial sum itself. All other lanes do the same at the "
-            "same time."
+            "of `warp.sum`. All other lanes do the same at the same time."
         ),
         Text(
             "Six rows of 32 cells, one for each lane. At first, lane 0 has its own product, 0. After the "
@@ -179,14 +135,14 @@ FIGURES = (
     Figure(
         "p24-times",
         Text(
-            "Mean time of a launch on an H200, with logarithmic axes. The curves of `traditional` and "
-            "`simple-warp` almost coincide; from 65,536 elements on, `functional-warp` is the fastest."
+            "Mean time of a launch on an H200. The curves of `traditional` and `simple-warp` almost "
+            "coincide; from 64 Ki elements on, `functional-warp` is the fastest."
         ),
         Text(
-            "A chart: elements from 32 to 2,097,152, time in microseconds. All three kernels start at "
-            "about 3.5 and stay below 5 up to 65,536 elements. At 524,288 elements, traditional and "
-            "simple-warp take 13.7 and 13.5, functional-warp 6.4. At 2,097,152 elements they take 43.3, "
-            "43.0 and 14.1."
+            "A chart with logarithmic axes: elements from 32 to 2,097,152, time in microseconds. All three "
+            "kernels start at about 3.5 and stay below 5 up to 65,536 elements. At 524,288 elements, "
+            "traditional and simple-warp take 13.7 and 13.5, functional-warp 6.4. At 2,097,152 "
+            "elements they take 43.3, 43.0 and 14.1."
         ),
         draw_times,
         narrow=partial(draw_times, narrow=True),
