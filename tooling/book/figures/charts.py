@@ -327,8 +327,9 @@ def draw_bars(
     canvas.height = bottom + _AXIS + (28 if key else 0)
     for x, limit in zip(field.lines, limits, strict=True):
         anchor = "end" if limit.beyond else "middle"
-        canvas.label(x, 10, limit.name, anchor, size=Size.LABEL, quiet=True)
-        canvas.label(x, 26, limit.text, anchor, size=Size.LABEL)
+        middle = x if limit.beyond else min(x, _clear_of_next(canvas, limit, limits))
+        canvas.label(middle, 10, limit.name, anchor, size=Size.LABEL, quiet=True)
+        canvas.label(middle, 26, limit.text, anchor, size=Size.LABEL)
         _line(canvas, [(x, _LIMITS - 6), (x, bottom)], canvas.shade.text, 1.5)
     for line, (name, bars) in enumerate(rows.items()):
         y = top + line * step
@@ -343,6 +344,16 @@ def draw_bars(
     if key:
         canvas.legend(1 if narrow else field.left, bottom + _AXIS + 18, *key)
     return canvas
+
+
+def _clear_of_next(canvas: Canvas, limit: Limit, limits: Sequence[Limit]) -> float:
+    """The last middle of the name of a limit that is clear of those at the right edge."""
+
+    def long(one: Limit) -> float:
+        return max(canvas.length(text, Size.LABEL) for text in (one.name, one.text))
+
+    taken = max((long(other) + _APART for other in limits if other.beyond), default=0)
+    return canvas.width - 1 - taken - long(limit) / 2 if taken else math.inf
 
 
 def _field(

@@ -48,7 +48,7 @@ def draw_loads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         several, one = Text("{kernel}: first of {loads} loads"), Text("{kernel}: the only load")
         heading = several if len(loads) > 1 else one
         pictures.append((heading.of(kernel=kernel, loads=len(loads)), _first_request(loads[0])))
-    return draw_requests(sheet, pictures, narrow=narrow, most_rows=2 if narrow else 4)
+    return draw_requests(sheet, pictures, narrow=narrow, most_rows=2 if narrow else 4, counted=True)
 
 
 def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -115,7 +115,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for kernel, (time,) in times.items()
     }
     key = ((Ink.LIVE, Text("sectors")), (Ink.RESULT, Text("time")))
-    axis = Axis(Text("sectors relative to the least number, time relative to a copy"), (0, 1, 2, 3, 4))
+    axis = Axis(Text("1 = fewest sectors, time of a copy"), (0, 1, 2, 3, 4))
     return draw_bars(sheet, rows, axis, key=key, narrow=narrow)
 
 
@@ -138,9 +138,8 @@ FIGURES = (
     Figure(
         "p35",
         Text(
-            "The first load of the first warp in each kernel. Each offset labels 128 bytes, four "
-            "sectors of 32 bytes; a number is the thread that reads there. The aligned kernel gets "
-            "all of its numbers with one instruction."
+            "The first load of the first warp in each kernel, in sectors of 32 bytes; a number is a thread. "
+            "The aligned kernel gets all of its numbers with one instruction, and uses all that is moved."
         ),
         Text(
             "Three maps of memory. scalar: threads 0 to 31 read 32 neighbouring words in one line. "
@@ -169,9 +168,8 @@ FIGURES = (
     Figure(
         "p35-times",
         Text(
-            "Upper bars: the sectors that the loads of a kernel ask for, relative to the least "
-            "possible number. Lower bars: its time on an H200, on the scale on which a copy has "
-            "length 1 ×."
+            "The sectors that the loads of a kernel ask for, relative to the least possible number, and its "
+            "time on an H200, relative to that of a copy."
         ),
         Text(
             "Three pairs of bars. scalar: 1 times the sectors, 7.12 microseconds. unaligned: 4 times "
