@@ -89,7 +89,7 @@ def draw_histogram(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             short=Text("index"),
         ),
     )
-    columns: tuple[int | None, ...] = (12, 13, 14, None, 24, 25, None, 93, 127)
+    columns: tuple[int | None, ...] = (12, 13, None, 24, 25, None, 93, 127)
     if not narrow:
         columns = (11, 12, 13, 14, None, 24, 25, None, 92, 93, 94, None, 127)
     return draw_rows(sheet, rows, columns, Text("thread"), narrow=narrow)

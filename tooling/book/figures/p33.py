@@ -210,8 +210,8 @@ FIGURES = (
         "p33-speeds",
         Text(
             "The speed of the product of two *n* × *n* matrices on an H200. The lines are the peak rates of "
-            "the ordinary units and, with tf32 and behind a break of the axis, of the tensor cores. The third "
-            "bar is the kernel after the performance challenge below."
+            "the ordinary units and, with tf32 and behind a break of the axis, of the tensor cores. The "
+            "third bar is the kernel after the performance challenge below."
         ),
         Text(
             "Three bars for each size. n = 1,024: 8.1 with --tiled, 23.7 with --tensor-core, 41.6 without "
