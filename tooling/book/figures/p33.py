@@ -195,8 +195,8 @@ FIGURES = (
     Figure(
         "p33-banks",
         Text(
-            "The banks that serve a warp when each lane loads its first element of `a`, without spare words "
-            "in its rows, as in the solution, and with four. Bank conflicts add the red passes."
+            "The banks that serve a warp when each lane loads its first element of `a`. Above, as in the "
+            "solution; below, with four spare words in each row. Bank conflicts add the red passes."
         ),
         Text(
             "Two maps with a column for each of the 32 banks. In the upper one only banks 0 to 3 are "
