@@ -58,7 +58,8 @@ _TELEPHONE_WORDS = replace(
     room=Room(before_note=9, after_note=5, after_row=8),
 )
 _TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=20, left=32, line=16, terse=True)
-_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=18, most_rows=3)
+_FOLD_WORDS = replace(_PAGE_WORDS, cell=19, left=44, sectors_apart=16)  # a fold has 702 pixels
+_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, most_rows=3)  # 290 on a screen of 360
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
@@ -97,7 +98,7 @@ def request(trace: Trace, event: Event, warp: int = 0) -> Picture:
 
 def draw_request(sheet: Sheet, picture: Picture, *, narrow: bool = False) -> Canvas:
     """The memory map of a request to global memory, to fit a fold; the bank map of one to shared memory."""
-    forms = (_TELEPHONE_FOLD_WORDS, _TELEPHONE_BANKS) if narrow else (_PAGE_WORDS, _PAGE_BANKS)
+    forms = (_TELEPHONE_FOLD_WORDS, _TELEPHONE_BANKS) if narrow else (_FOLD_WORDS, _PAGE_BANKS)
     canvas = sheet(0, 0)
     _set_style(canvas, [picture], narrow=narrow)
     _draw_map(canvas, picture, *forms)
