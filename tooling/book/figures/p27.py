@@ -120,9 +120,9 @@ FIGURES = (
     Figure(
         "p27",
         Text(
-            "What 128 threads get from three functions, called with the same arguments. `block.sum` "
-            "without broadcast gives the sum to thread 0 alone, `block.prefix_sum` gives each thread the "
-            "sum of the arguments before its own, `block.broadcast` gives all the argument of thread 0."
+            "Three functions called with the same arguments. `block.sum` without broadcast gives the sum to "
+            "thread 0 alone, `block.prefix_sum` gives each thread the sum of the arguments before its own, "
+            "`block.broadcast` gives all the argument of thread 0."
         ),
         Text(
             "Columns for the threads 0 to 127. The arguments are 1, 2, 3, 4, 5, 6 and at the end 7, 8. "

@@ -64,7 +64,7 @@ FIGURES = (
         "p31",
         Text(
             "One multiprocessor of an H200 and the blocks that are on it at the same time, before the puzzle "
-            "is solved."
+            "is solved. A block of `minimal` takes only the 1 KiB of shared memory that the driver reserves."
         ),
         Text(
             "Three pairs of bars. minimal: two blocks fill all 64 warps and take 1 KiB of shared "

@@ -79,8 +79,11 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     if narrow:
         _draw_key(canvas, left, title, (cell, high))
         return canvas
-    for x, sign in ((b_left, "·"), (sums, "+")):
-        canvas.label(x - gap / 2, below + rows * high / 2, sign, "middle", bold=True)
+    middle = below + rows * high / 2
+    x = b_left - gap / 2
+    dot = f'<circle cx="{x:g}" cy="{middle:g}" r="2.5" fill="{canvas.shade.text}"/>'
+    canvas.embed(dot, (x - 3, middle - 3, x + 3, middle + 3))
+    canvas.label(sums - gap / 2, middle, "+", "middle")
     counts = [len(elements(_SHOWN)) for elements in (a_elements, b_elements, sum_elements)]
     held = Text("lane {lane}: {a} elements of *A*, {b} of *B*, {sums} of *C* and *D*")
     own = held.of(lane=_SHOWN, a=counts[0], b=counts[1], sums=counts[2])
