@@ -80,9 +80,9 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         _draw_key(canvas, left, title, (cell, high))
         return canvas
     middle = below + rows * high / 2
-    x = b_left - gap / 2
-    dot = f'<circle cx="{x:g}" cy="{middle:g}" r="2.5" fill="{canvas.shade.text}"/>'
-    canvas.embed(dot, (x - 3, middle - 3, x + 3, middle + 3))
+    times = b_left - gap / 2
+    dot = f'<circle cx="{times:g}" cy="{middle:g}" r="2.5" fill="{canvas.shade.text}"/>'
+    canvas.embed(dot, (times - 3, middle - 3, times + 3, middle + 3))
     canvas.label(sums - gap / 2, middle, "+", "middle")
     counts = [len(elements(_SHOWN)) for elements in (a_elements, b_elements, sum_elements)]
     held = Text("lane {lane}: {a} elements of *A*, {b} of *B*, {sums} of *C* and *D*")
