@@ -111,7 +111,7 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     from tooling.book.figures.requests import define_hatching, draw_states  # noqa: PLC0415 - brings NumPy
 
     requests = first_requests(facts)
-    high, gap, apart = 20, 10 if narrow else 7, 6  # of a sector; between sectors, and between lines
+    high, gap, apart = 20, 15 if narrow else 7, 6  # of a sector; between sectors, and between lines
     lines = [[(row, 0) for row in request.rows[:shown]] for request in requests]
     lines[0] = [(row, part) for row, _ in lines[0] for part in range(_LANES // line)]
     above = 18 if narrow else 0  # for the number of a row
@@ -228,9 +228,8 @@ FIGURES = (
     Figure(
         "p21-memory",
         Text(
-            "What the first warp of each kernel reads of the table: the beginning of each row, in sectors of "
-            "32 bytes; a number is the thread that reads there. A sector is moved as a whole, with what no "
-            "thread reads (hatched).",
+            "The sectors of 32 bytes that the first warp of each kernel reads, at the beginning of each row; "
+            "a number is a thread. `embedding_2d` uses two of the eight numbers in a sector.",
         ),
         Text(
             "Two maps of the table. In embedding, threads 0 to 31 read 32 neighbouring numbers of row 7270, "

@@ -130,7 +130,7 @@ def draw_vectors(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             if thread < LANES:
                 addresses[thread] = element * 4
         pictures.append((f"--{mode}", Picture(Sample(addresses, words * 4, 0, 0, None), Dim3(0, 0, 0), 0)))
-    return draw_requests(sheet, pictures, narrow=narrow, most_rows=2 if narrow else 4)
+    return draw_requests(sheet, pictures, narrow=narrow, most_rows=2 if narrow else 3, counted=True)
 
 
 def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -325,9 +325,8 @@ FIGURES = (
     Figure(
         "p23-vectors",
         Text(
-            "The first load of the first warp. Each offset labels 128 bytes, four sectors; a number is the "
-            "thread that reads there. With a chunk or a tile per thread, half of each sector is wasted "
-            "(hatched)."
+            "The sectors of 32 bytes that the first load of the first warp requests; a number is a thread. "
+            "With a chunk or a tile per thread, half of each sector is moved and not used."
         ),
         Text(
             "Three maps of memory. manual-vectorized: each of 8 threads reads 16 bytes at the beginning "
@@ -399,9 +398,8 @@ FIGURES = (
     Figure(
         "p23-memory",
         Text(
-            "The memory request of one step of the loop. Each offset labels 128 bytes, four sectors; a "
-            "number is the thread that reads there. Of the 32 bytes that are moved for each thread, 28 are "
-            "wasted (hatched)."
+            "The request of one step of the loop, in rows of 128 bytes; a number is a thread. Memory is "
+            "transferred in sectors of 32 bytes, of which each thread needs 4 and wastes 28 (hatched)."
         ),
         Text(
             "A map of the input, a row for every 128 bytes. In each row the first of four 32-byte sectors "

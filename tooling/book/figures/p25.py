@@ -47,7 +47,7 @@ def draw_window(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         Row("own", cells({i: number(own[i]) for i in columns}, Ink.PLAIN)),
         Row("next", cells(received(1), Ink.LIVE, outside(1))),
         Row("after_next", cells(received(2), Ink.LIVE, outside(2))),
-        Row("output", cells({i: f"{means[i]:.5g}" for i in columns}, Ink.RESULT)),
+        Row("output", cells({i: f"{means[i]:.{4 if narrow else 5}g}" for i in columns}, Ink.RESULT)),
     )
     return draw_rows(sheet, rows, columns, "global_i", border=WARP, narrow=narrow)
 

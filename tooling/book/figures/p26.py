@@ -96,10 +96,9 @@ FIGURES = (
     Figure(
         "p26-butterfly",
         Text(
-            "The butterfly in the last eight lanes of the warp. With the masks 16 and 8 they exchange "
-            "values with lanes that are not shown; those are smaller, so each keeps its own (dashed). Each "
-            "other arrow is a value that a lane compares; the marked ones show how the 1000 of lane 31 "
-            "reaches every lane."
+            "The butterfly in the last eight lanes of the warp. The partners of the masks 16 and 8 are not "
+            "shown; their values are smaller, so each lane keeps its own (dashed). The marked arrows show "
+            "how the 1000 of lane 31 reaches every lane."
         ),
         Text(
             "Columns for the lanes 24 to 31 with the elements 48, 50, 52, 54, 56, 58, 60 and 1000. After "

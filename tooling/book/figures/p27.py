@@ -89,7 +89,7 @@ def draw_histogram(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             short=Text("index"),
         ),
     )
-    columns: tuple[int | None, ...] = (12, 13, 14, None, 24, 25, None, 93, 127)
+    columns: tuple[int | None, ...] = (12, 13, None, 24, 25, None, 93, 127)
     if not narrow:
         columns = (11, 12, 13, 14, None, 24, 25, None, 92, 93, 94, None, 127)
     return draw_rows(sheet, rows, columns, Text("thread"), narrow=narrow)
@@ -120,9 +120,9 @@ FIGURES = (
     Figure(
         "p27",
         Text(
-            "What 128 threads get from three functions, called with the same arguments. `block.sum` "
-            "without broadcast gives the sum to thread 0 alone, `block.prefix_sum` gives each thread the "
-            "sum of the arguments before its own, `block.broadcast` gives all the argument of thread 0."
+            "Three functions called with the same arguments. `block.sum` without broadcast gives the sum to "
+            "thread 0 alone, `block.prefix_sum` gives each thread the sum of the arguments before its own, "
+            "`block.broadcast` gives all the argument of thread 0."
         ),
         Text(
             "Columns for the threads 0 to 127. The arguments are 1, 2, 3, 4, 5, 6 and at the end 7, 8. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PHONE, SMALL, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.lanes import Row, cells, draw_rows
@@ -34,11 +34,12 @@ def draw_overlap(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (Text("compute the sums"), _threads(max(counts)), Ink.RESULT),
         (Text("copy the edges"), _threads(min(counts)), Ink.RESULT),
     )
-    left, wide, high, pitch = (2, 200, 40, 54) if narrow else (1, 400, 42, 60)
-    side = 110 if narrow else 277
-    canvas = sheet(left + wide + 24 + side + 4, 30 + len(steps) * pitch)
-    canvas.label(left + wide / 2, 12, Text("threads of a block"), "middle", size=Size.VALUE, bold=True)
-    canvas.label(left + wide + 24 + side / 2, 12, Text("hardware"), "middle", size=Size.VALUE, bold=True)
+    left, wide, high, pitch, gap = (1, 206, 40, 54, 32) if narrow else (1, 250, 44, 60, 44)
+    x = left + wide + gap
+    side = (PHONE if narrow else SMALL) - 1 - x
+    canvas = sheet(x + side + 1, 30 + len(steps) * pitch)
+    canvas.label(left, 12, Text("threads of a block"), size=Size.VALUE, bold=True)
+    canvas.label(x, 12, Text("hardware"), size=Size.VALUE, bold=True)
     for index, (title, count, ink) in enumerate(steps):
         top = 28 + index * pitch
         middle = left + wide / 2
@@ -59,7 +60,6 @@ def draw_overlap(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             canvas.label(middle, top + high / 2 + shift, count, "middle", size=Size.SMALL, colour=colour)
         if index:
             canvas.arrow(middle, top - (pitch - high) + 2, middle, top - 3)
-    x = left + wide + 24
     begin, end = 28 + high / 2, 28 + 2 * pitch + high / 2
     canvas.cell(x, begin, side, end - begin, ink=Ink.LIVE)
     colour = canvas.shade.marks[Ink.LIVE][2]
@@ -90,7 +90,7 @@ def draw_tile(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         Row("a_shared", cells({i: number(a[i]) for i in threads}, Ink.LIVE)),
         Row("output", cells({i: number(out[i]) for i in threads}, Ink.RESULT, edge), window + copies),
     )
-    columns: tuple[int | None, ...] = (0, 1, 2, 3, 4, None, 254, 255)
+    columns: tuple[int | None, ...] = (0, 1, 2, 3, 4, None, 255)
     if not narrow:
         columns = (0, 1, 2, 3, 4, 5, None, 251, 252, 253, 254, 255)
     return draw_rows(sheet, rows, columns, Text("thread"), narrow=narrow)

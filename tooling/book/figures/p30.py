@@ -29,7 +29,7 @@ def draw_requests_of_a(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> C
         load = next(event for event in trace.events if event.action == "load")
         heading = run.split()[1].removeprefix("--")
         pictures.append((heading, request(trace, load, _WARP)))
-    return draw_requests(sheet, pictures, narrow=narrow, above=True, most_rows=3, counted=True)
+    return draw_requests(sheet, pictures, narrow=narrow, above=True, most_rows=2, counted=True)
 
 
 def counted_reads(facts: Facts) -> dict[str, tuple[int, int]]:
@@ -100,15 +100,14 @@ FIGURES = (
     Figure(
         "p30",
         Text(
-            "What warp 1 of the first block reads of `a` in each kernel, before the puzzle is solved. "
-            "Each offset labels 128 bytes, four sectors of 32 bytes; a number is the lane that reads "
-            "there. A sector is moved as a whole, so words that no lane reads (hatched) are moved, too."
+            "The sectors of 32 bytes that warp 1 of the first block reads of `a`, as the kernels are given; "
+            "a number is a lane. In `kernel2`, seven of eight words are moved and not used."
         ),
         Text(
             "Three maps of memory. In kernel1, lanes 0 to 31 of the warp fill the four sectors of one "
             "line: 4 sectors, 100% used. In kernel2 each lane reads the first word of a sector of its own, "
             "2,048 bytes after that of the lane before; the other seven words are moved and not used: 32 "
-            "sectors, 12.5% used. The first three of the 32 lines are drawn. In kernel3 the lanes read 32 "
+            "sectors, 12.5% used. The first two of the 32 lines are drawn. In kernel3 the lanes read 32 "
             "neighbouring words from right to left, but these begin with the second word of a sector, so a "
             "fifth sector is moved for the last word: 5 sectors, 80% used."
         ),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -22,38 +23,31 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         ("sophisticated", facts.constant("STEPS")),
         ("balanced", facts.constant("BALANCED_SLOTS")),
     )
-    wide, left, high = (354, 1, 26) if narrow else (562, 140, 28)
-    row = 116 if narrow else 84
-    canvas = sheet(left + wide + 12, 8 + len(kernels) * row)
+    names = Text("{count} warps"), Text("{count} KiB") if narrow else Text("{count} KiB shared memory")
+    totals = H200.warps, H200.shared_bytes // _KIB
+    bars = [name.of(count=count) for name, count in zip(names, totals, strict=True)]
+    canvas = sheet(0, 0)
+    size = Size.SMALL if narrow else Size.LABEL
+    left = math.ceil(1 + max(canvas.length(name, size) for name in bars) + (8 if narrow else 14))
+    high, row = 28, 106 if narrow else 114
+    wide = (PHONE if narrow else PAGE) - 1 - left
+    canvas.width, canvas.height = left + wide + 1, len(kernels) * row
     for number, (name, slots) in enumerate(kernels):
-        y = 8 + number * row
+        y = number * row
         found = theoretical_occupancy(threads, slots * slot)
-        percent = Text("{percent}% of the warps").of(percent=round(100 * found.fraction))
-        if narrow:
-            canvas.label(left, y + 8, name, bold=True, mono=True, size=Size.VALUE)
-            canvas.label(left + wide, y + 8, percent, "end", size=Size.LABEL)
-            y += 24
-        else:
-            canvas.label(1, y + 14, name, bold=True, mono=True)
-            canvas.label(1, y + 46, percent, size=Size.LABEL, quiet=True)
+        heading = Text("`{kernel}`: {percent}% of the warps")
+        canvas.label(1, y + 10, heading.of(kernel=name, percent=round(100 * found.fraction)), bold=True)
         taken = slots * slot + H200.reserved_per_block
         for line, (unit, total) in enumerate(((threads // 32, H200.warps), (taken, H200.shared_bytes))):
-            top = y + line * (high + 6)
-            x = float(left)
+            top = y + 26 + line * (high + 6)
+            canvas.label(1, top + high / 2, bars[line], size=size, quiet=True)
             scale = wide / total
+            x = float(left)
             for block in range(found.blocks):
                 width = unit * scale
                 if width > 30:
                     label = Text("block {number}").of(number=block)
-                    canvas.cell(
-                        x + 1,
-                        top,
-                        width - 2,
-                        high,
-                        label,
-                        ink=Ink.LIVE,
-                        size=Size.SMALL if narrow else Size.LABEL,
-                    )
+                    canvas.cell(x + 1, top, width - 2, high, label, ink=Ink.LIVE, size=size)
                 else:
                     canvas.cell(x, top, max(width, 2), high, ink=Ink.LIVE)
                 x += width
@@ -61,15 +55,7 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             if rest > 4:
                 free = round(rest / scale / _KIB) if line else round(rest / scale)
                 text = Text("{free} KiB free") if line else Text("{free} warps idle")
-                canvas.cell(
-                    x + 1,
-                    top,
-                    rest - 2,
-                    high,
-                    text.of(free=free),
-                    ink=Ink.SPARE,
-                    size=Size.SMALL if narrow else Size.LABEL,
-                )
+                canvas.cell(x + 1, top, rest - 2, high, text.of(free=free), ink=Ink.SPARE, size=size)
     return canvas
 
 
@@ -77,9 +63,8 @@ FIGURES = (
     Figure(
         "p31",
         Text(
-            "One multiprocessor of an H200 and the blocks that are on it at the same time, before the "
-            "puzzle is solved. The upper bar of each kernel is the 64 warps, the lower bar the 228 "
-            "KiB of shared memory."
+            "One multiprocessor of an H200 and the blocks that are on it at the same time, before the puzzle "
+            "is solved. A block of `minimal` takes only the 1 KiB of shared memory that the driver reserves."
         ),
         Text(
             "Three pairs of bars. minimal: two blocks fill all 64 warps and take 1 KiB of shared "

@@ -56,23 +56,28 @@ def draw_strides(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def draw_padding(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The banks of a tile's words, without and with a spare column; the first column is read."""
     rows: tuple[int | None, ...] = (0, 1, 2, 3, None, 31)
-    cell, high, left = (26, 24, 54) if narrow else (38, 26, 64)
-    shown = 3 if narrow else 4
+    cell, high, left, gap = (42, 26, 58, 0) if narrow else (40, 26, 64, 41)
+    shown = 4
     width = (shown + 3) * cell + left
-    tables = ((Text("32 words to a row"), _BANKS), (Text("33 words to a row"), _BANKS + 1))
+    one, several = (
+        Text("{words} words to a row: column 0 in one bank"),
+        Text("{words} words to a row: column 0 in {banks} banks"),
+    )
     across = not narrow
     one_high = 62 + len(rows) * high
-    canvas = sheet(2 * width + 46 if across else width + 8, one_high + 8 if across else 2 * one_high + 18)
-    for number, (heading, row_words) in enumerate(tables):
-        x0 = number * (width + 40) if across else 0
+    canvas = sheet((2 if across else 1) * width + gap + 1, one_high + 8 if across else 2 * one_high + 18)
+    for number, row_words in enumerate((_BANKS, _BANKS + 1)):
+        x0 = number * (width + gap) if across else 0
         y0 = 0 if across else number * (one_high + 10)
+        banks = len({row * row_words % _BANKS for row in range(_BANKS)})
+        heading = (one if banks == 1 else several).of(words=row_words, banks=banks)
         canvas.label(x0 + 1, y0 + 14, heading, bold=True, size=Size.VALUE)
         columns: tuple[int | None, ...] = (*range(shown), None, _BANKS - 1)
         columns += (_BANKS,) if row_words > _BANKS else ()
         for place, column in enumerate(columns):
             x = float(x0 + left + place * cell)
             name = "…" if column is None else str(column)
-            canvas.label(x + cell / 2, y0 + 40, name, "middle", size=Size.SMALL, quiet=True, mono=True)
+            canvas.label(x + cell / 2, y0 + 40, name, "middle", size=Size.SMALL, quiet=True)
             for line, row in enumerate(rows):
                 y = float(y0 + 54 + line * high)
                 if row is None or column is None:
@@ -105,9 +110,8 @@ FIGURES = (
     Figure(
         "p32",
         Text(
-            "The stores of the first warp in the unsolved kernel, in the banks that serve them. A row "
-            "is one pass; a number is a thread. Each store takes two passes, although half of the "
-            "banks are idle. A bank conflict adds each pass with a red label."
+            "The stores of the first warp in the unsolved kernel; a number is a thread. Each store takes two "
+            "passes, although half of the banks are idle. A bank conflict adds the red ones."
         ),
         Text(
             "Two maps with a column for each of the 32 banks. In the upper one, threads 0 to 15 have "
@@ -121,10 +125,9 @@ FIGURES = (
     Figure(
         "p32-strides",
         Text(
-            "Three loads of a warp. If all threads want the same word, one pass serves them together. "
-            "With an odd distance between the words every thread has a bank of its own; with a "
-            "distance of 4, four threads share each bank that is used, and bank conflicts add the "
-            "passes with red labels."
+            "Three loads of a warp; a number is a thread. Threads that want the same word are served "
+            "together; with a distance of 4 words, four threads share a bank, and bank conflicts add the red "
+            "passes."
         ),
         Text(
             "Three maps with a column for each of the 32 banks. Word 0 for all threads: one pass, "
@@ -139,9 +142,8 @@ FIGURES = (
     Figure(
         "p32-padding",
         Text(
-            "The bank of each word of a tile with 32 rows. The threads of a warp read column 0, the "
-            "coloured one. With 32 words to a row all of them need bank 0; with one more word to a "
-            "row, which no thread uses, each needs another bank."
+            "The bank of each word of a tile with 32 rows, of which the threads of a warp read column 0. "
+            "With one more word to a row, which no thread uses (pale), each thread has a bank of its own."
         ),
         Text(
             "Two tables of bank numbers, with the rows 0 to 3 and 31. On the left each row begins "

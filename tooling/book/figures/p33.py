@@ -21,6 +21,7 @@ _A, _B, _SUMS = "A", "B", "C, D"  # as the text of the page writes them
 _SHAPE = (16, 8, 8)  # M, K and N of the instruction on NVIDIA GPUs
 _SHOWN = 5  # the lane whose elements are marked
 _GROUP = range(_SHOWN // 4 * 4, _SHOWN // 4 * 4 + 4)  # the lanes that share its rows of a and of the sums
+_OTHERS = ", ".join(str(lane) for lane in _GROUP if lane != _SHOWN)
 _TENSOR_CORES = 495  # TFLOP/s with tf32 and dense matrices, by NVIDIA's data sheet of the H200
 _SPARE = 4  # the columns that the challenge adds to a row of the tile of a
 
@@ -44,14 +45,16 @@ def sum_elements(lane: int) -> tuple[Place, ...]:
 
 
 def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """*A*, *B*, and *C* and *D* side by side, or *B* above: each element with the lane that holds it."""
+    """*A* · *B* + *C* as a formula, or with *B* above the sums: each element with the lane that holds it."""
     rows, depth, cols = _SHAPE
-    cell, high, gap, title = (21, 21, 10, 30) if narrow else (27, 24, 27, 28)
+    cell, high, gap, title = (21, 21, 10, 30) if narrow else (28, 23, 28, 28)
     left = 1
     b_left = left + depth * cell + gap
+    b_top = title if narrow else title + (rows - depth) * high // 2  # wide: as in a formula
     below = title + depth * high + 30 if narrow else title  # of A, and of C and D
     sums = b_left if narrow else b_left + cols * cell + gap
-    canvas = sheet(sums + cols * cell + 1, below + rows * high + 2)
+    end = below + rows * high
+    canvas = sheet(sums + cols * cell + 1, end + 2 if narrow else end + 38)
 
     def grid(x: float, y: float, elements: Callable[[int], tuple[Place, ...]]) -> None:
         for lane in range(_LANES):
@@ -68,15 +71,24 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
 
     for x, y, name, shape, elements in (
         (left, below, _A, (rows, depth), a_elements),
-        (b_left, title, _B, (depth, cols), b_elements),
+        (b_left, b_top, _B, (depth, cols), b_elements),
         (sums, below, _SUMS, (rows, cols), sum_elements),
     ):
         _draw_name(canvas, (x, y - 14), name, shape)
         grid(x, y, elements)
     if narrow:
         _draw_key(canvas, left, title, (cell, high))
-    else:
-        _draw_key(canvas, b_left, title + (depth + 1.5) * high, (cell, high))
+        return canvas
+    middle = below + rows * high / 2
+    times = b_left - gap / 2
+    dot = f'<circle cx="{times:g}" cy="{middle:g}" r="2.5" fill="{canvas.shade.text}"/>'
+    canvas.embed(dot, (times - 3, middle - 3, times + 3, middle + 3))
+    canvas.label(sums - gap / 2, middle, "+", "middle")
+    counts = [len(elements(_SHOWN)) for elements in (a_elements, b_elements, sum_elements)]
+    held = Text("lane {lane}: {a} elements of *A*, {b} of *B*, {sums} of *C* and *D*")
+    own = held.of(lane=_SHOWN, a=counts[0], b=counts[1], sums=counts[2])
+    others = Text("lanes {lanes}: the rest of these rows and column").of(lanes=_OTHERS)
+    canvas.legend(left, end + 28, (Ink.MARK, own), (Ink.LIVE, others))
     return canvas
 
 
@@ -100,10 +112,9 @@ def _draw_key(canvas: Canvas, left: float, top: float, cell: tuple[float, float]
         count = Text("{count} elements").of(count=len(elements(_SHOWN)))
         column = beside + canvas.length(_SUMS, Size.LABEL) + 8
         canvas.label(column, middle + place * line, count, size=Size.LABEL)
-    others = [lane for lane in _GROUP if lane != _SHOWN]
     middle += 4 * line + 10
-    canvas.cell(left, middle - high / 2, wide, high, str(others[0]), ink=Ink.LIVE, size=Size.LABEL)
-    names = Text("lanes {lanes}").of(lanes=", ".join(map(str, others)))
+    canvas.cell(left, middle - high / 2, wide, high, str(_GROUP[0]), ink=Ink.LIVE, size=Size.LABEL)
+    names = Text("lanes {lanes}").of(lanes=_OTHERS)
     canvas.label(beside, middle, names, bold=True)
     canvas.label(beside, middle + line, Text("rest of row or column"), size=Size.LABEL)
 
@@ -169,10 +180,8 @@ FIGURES = (
     Figure(
         "p33",
         Text(
-            "One `mma` instruction computes *D* = *A* · *B* + *C*. The number in each place is the lane of "
-            "the warp that holds this element; *C* and *D* have the same layout. The elements of lane 5 are "
-            "marked; those of the lanes 4, 6 and 7, which hold the rest of the same rows or column, are "
-            "tinted."
+            "One `mma` instruction computes *D* = *A* · *B* + *C*. The number of an element is the lane of "
+            "the warp that holds it; *C* and *D* have the same layout."
         ),
         Text(
             "Three grids of lane numbers: A with 16 × 8 elements, B with 8 × 8, and C and D with 16 × 8. "
@@ -189,9 +198,8 @@ FIGURES = (
     Figure(
         "p33-banks",
         Text(
-            "The banks that serve a warp when each lane loads its first element of `a`. Above, as in "
-            "the solution: eight passes over four banks. Below, with four spare words in each row: "
-            "one pass over all banks. Bank conflicts add the passes with red labels."
+            "The banks that serve a warp when each lane loads its first element of `a`. Above, as in the "
+            "solution; below, with four spare words in each row. Bank conflicts add the red passes."
         ),
         Text(
             "Two maps with a column for each of the 32 banks. In the upper one only banks 0 to 3 are "
@@ -204,10 +212,9 @@ FIGURES = (
     Figure(
         "p33-speeds",
         Text(
-            "The speed of the product of two *n* × *n* matrices on an H200, in TFLOP/s. The lines are the "
-            "peak rates of the ordinary units and, with tf32, of the tensor cores; the axis is broken "
-            "before the latter. The third bar of each size is the kernel after the performance challenge "
-            "below."
+            "The speed of the product of two *n* × *n* matrices on an H200. The lines are the peak rates of "
+            "the ordinary units and, with tf32 and behind a break of the axis, of the tensor cores. The "
+            "third bar is the kernel after the performance challenge below."
         ),
         Text(
             "Three bars for each size. n = 1,024: 8.1 with --tiled, 23.7 with --tensor-core, 41.6 without "

@@ -14,6 +14,7 @@ from tooling.text import Sentence, Text
 
 _REDUCTION = "p34_tile_tensor --reduction"
 _ADVANCED = "p34_tile_tensor --advanced"
+_LEVELS_APART = 244  # pixels between the levels in the key of a wide drawing
 _LANES = 32  # of a warp, on every GPU that has clusters
 
 
@@ -44,44 +45,44 @@ def _columns(facts: Facts) -> tuple[_Column, ...]:
 
 def draw_cluster(facts: Facts, sheet: Sheet) -> Canvas:
     """Input ranges, blocks with their scale and sum, both halves of the cluster's barrier, outputs."""
-    left, width, edge, inset = 139, 139, 8, 14
+    left, width, edge, inset = 161, 140, 8, 14
     columns = _columns(facts)
     right = left + len(columns) * width
-    given, cluster = 20, 90
-    scale, block_barrier, arrive, total, wait = (cluster + down for down in (58, 112, 140, 162, 216))
-    output = cluster + 278
+    given, cluster = 20, 92
+    scale, block_barrier, arrive, total, wait = (cluster + down for down in (56, 114, 162, 184, 248))
+    end = wait + 24  # of the blocks
+    output = end + 50
     canvas = sheet(right + 9, output + 36)
-    canvas.frame(left - 8, cluster, len(columns) * width + 16, 244)
+    canvas.frame(left - 8, cluster, len(columns) * width + 16, end + 12 - cluster)
     for block, column in enumerate(columns):
         x, inner = left + block * width + edge, width - 2 * edge
         middle = x + inner / 2
         canvas.label(middle, given - 11, column.elements, "middle", size=Size.LABEL, quiet=True)
         canvas.cell(x, given, inner, 34, column.value)
-        canvas.arrow(middle, given + 36, middle, cluster + 10)
-        canvas.frame(x, cluster + 14, inner, 216)
-        canvas.label(middle, cluster + 36, Text("block {block}").of(block=block), "middle", bold=True)
+        canvas.arrow(middle, given + 36, middle, cluster + 12)
+        canvas.frame(x, cluster + 14, inner, end - cluster - 14)
+        canvas.label(middle, cluster + 34, Text("block {block}").of(block=block), "middle", bold=True)
         cell = x + inset, inner - 2 * inset
         canvas.cell(cell[0], scale, cell[1], 34, f"× {block + 1}", ink=Ink.LIVE)
         _draw_barrier(canvas, x + 1, x + inner - 1, block_barrier)
         canvas.cell(cell[0], total, cell[1], 34, Text("sum"), ink=Ink.LIVE)
-        canvas.arrow(middle, cluster + 232, middle, output - 4)
+        canvas.arrow(middle, end + 2, middle, output - 3)
         canvas.cell(x, output, inner, 34, column.total, ink=Ink.RESULT)
     canvas.rule(left - 7, right + 7, arrive, dotted=True)
     canvas.rule(left - 7, right + 7, wait)
-    names: tuple[tuple[float, Text | str], ...] = (
-        (given + 17, "input"),
-        (scale + 17, Text("multiply")),
-        (block_barrier, "barrier()"),
-        (arrive, "cluster_arrive()"),
-        (total + 17, Text("add")),
-        (wait, "cluster_wait()"),
-        (output + 17, "output"),
+    names: tuple[tuple[float, Text | str, Text | str], ...] = (
+        (given + 17, "input", ""),
+        (scale + 17, Text("multiply"), ""),
+        (block_barrier, "barrier()", Text("waits for its block")),
+        (arrive, "cluster_arrive()", Text("does not wait")),
+        (total + 17, Text("add"), ""),
+        (wait, "cluster_wait()", Text("waits for all blocks")),
+        (output + 17, "output", ""),
     )
     _name_cluster(canvas, left + 2, cluster)
     canvas.label(1, given - 11, Text("offset"), size=Size.LABEL, quiet=True)
-    for level, text in names:
-        size = Size.LABEL if str(text).endswith("()") else Size.VALUE
-        canvas.label(1, level, text, mono=isinstance(text, str), size=size)
+    for level, text, below in names:
+        canvas.name(level, text, below)
     return canvas
 
 
@@ -93,18 +94,18 @@ def _name_cluster(canvas: Canvas, x: float, y: float) -> None:
 
 
 def draw_cluster_narrow(facts: Facts, sheet: Sheet) -> Canvas:
-    """The same for narrow screens: the names of the barriers are on their lines."""
-    left, width, inset, high = 9, 84, 8, 32
+    """The same for narrow screens: the halves of the cluster's barrier are bands across its blocks."""
+    left, width, inset, high = 9, 83, 8, 32
     columns = _columns(facts)
     right = left + len(columns) * width
     given, cluster = 42, 102
     block = cluster + 28
-    scale, block_barrier, arrive, total, wait = (block + down for down in (34, 86, 118, 138, 194))
-    end = block + 216  # of the blocks
-    output = end + 68
-    canvas = sheet(right + 10, output + high + 2)
-    canvas.label(1, 10, "input", size=Size.SMALL, mono=True)
-    canvas.label(1, output - 14, "output", size=Size.SMALL, mono=True)
+    scale, block_barrier, arrive, total, wait = (block + down for down in (34, 80, 124, 150, 210))
+    end = block + 234  # of the blocks
+    output = end + 46
+    canvas = sheet(right + 10, output + high + 22)
+    canvas.label(1, 10, "input", size=Size.LABEL, mono=True)
+    canvas.label(1, output + high + 12, "output", size=Size.LABEL, mono=True)
     canvas.frame(left - 8, cluster, len(columns) * width + 16, end + 10 - cluster)
     canvas.label(left + 3, cluster + 15, Text("cluster"), size=Size.LABEL)
     for number_of_block, column in enumerate(columns):
@@ -118,15 +119,21 @@ def draw_cluster_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         canvas.label(middle, block + 18, name, "middle", bold=True, size=Size.LABEL)
         times = f"× {number_of_block + 1}"
         canvas.cell(cell, scale, side, high, times, ink=Ink.LIVE, size=Size.LABEL)
-        inside = x + 1, x + inner - 1
-        for first, last in _around(canvas, inside, block_barrier, "barrier()", Size.SMALL):
-            _draw_barrier(canvas, first, last, block_barrier)
+        canvas.label(middle, block_barrier, "barrier()", "middle", size=Size.SMALL, mono=True)
+        _draw_barrier(canvas, x + 1, x + inner - 1, block_barrier + 13)
         canvas.cell(cell, total, side, high, Text("sum"), ink=Ink.LIVE, size=Size.LABEL)
         canvas.arrow(middle, end + 12, middle, output - 4)
         canvas.cell(x, output, inner, high, column.total, ink=Ink.RESULT, size=Size.LABEL)
-    for y, call in ((arrive, "cluster_arrive()"), (wait, "cluster_wait()")):
-        canvas.rule(left - 7, right + 7, y, dotted=call == "cluster_arrive()")
-        canvas.plate((left + right) / 2, y, canvas.length(call, Size.LABEL, mono=True) + 10, call)
+    halves = (
+        (arrive, "cluster_arrive()", Text("does not wait")),
+        (wait, "cluster_wait()", Text("waits for all blocks")),
+    )
+    for y, call, meaning in halves:
+        canvas.band(left - 2, y - 13, right - left + 4, 26)
+        beside = canvas.length(call, Size.LABEL, mono=True) + 10
+        start = (left + right - beside - canvas.length(meaning, Size.LABEL)) / 2
+        canvas.label(start, y, call, size=Size.LABEL, mono=True)
+        canvas.label(start + beside, y, meaning, size=Size.LABEL, quiet=True)
     return canvas
 
 
@@ -135,27 +142,18 @@ def _draw_barrier(canvas: Canvas, end: float, begin: float, y: float) -> None:
     canvas.arrow(end, y + 0.5, begin, y + 0.5, head=False, dashed=True)
 
 
-def _around(
-    canvas: Canvas, ends: tuple[float, float], y: float, call: str, size: Size
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The two parts of a line that has the name of a barrier in its middle, which is drawn."""
-    left, right = ends
-    middle, half = (left + right) / 2, canvas.length(call, size, mono=True) / 2 + 5
-    canvas.label(middle, y, call, "middle", size=size, mono=True)
-    return (left, middle - half), (right, middle + half)
-
-
 def draw_scopes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The warps of the blocks of one cluster, and the barrier of each level."""
     threads, blocks = facts.constant("TPB"), facts.constant("CLUSTER_SIZE")
     warps, lanes = threads // _LANES, _LANES
-    columns, cell, edge, gap, margin = (4, 18, 4, 5, 8) if narrow else (4, 34, 10, 14, 18)
+    columns, cell, edge, gap, margin = (4, 18, 4, 5, 8) if narrow else (4, 35, 11, 15, 18)
     inner = columns * cell + 2 * edge
     rows = warps // columns
     top, high = 16, 32 + rows * cell + edge
     end = margin + blocks * (inner + gap) - gap
-    canvas = sheet(end + margin, top + high + 40 + 3 * 28)
-    canvas.frame(2, 2, end + margin - 4, high + 28, dashed=True)
+    below = top + high + 42  # the middle of the first line of the key
+    canvas = sheet(end + margin, below + (66 if narrow else 34))
+    canvas.frame(1, 2, end + margin - 2, high + 28, dashed=True)
     for block in range(blocks):
         x = margin + block * (inner + gap)
         canvas.frame(x, top, inner, high)
@@ -175,13 +173,14 @@ def draw_scopes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (Text("a cluster of {count} blocks"), blocks, "cluster_sync()"),
     )
     for line, (level, count, call) in enumerate(levels):
-        y = top + high + 42 + 28 * line
+        x, y = (margin, below + 28 * line) if narrow else (margin + line * _LEVELS_APART, below)
         if line == 0:
-            canvas.cell(margin, y - 9, 18, 18, ink=Ink.LIVE)
+            canvas.cell(x, y - 9, 18, 18, ink=Ink.LIVE)
         else:
-            canvas.frame(margin, y - 9, 18, 18, dashed=line == 2, corner=4)
-        canvas.label(margin + 28, y, level.of(count=count), size=Size.LABEL if narrow else Size.VALUE)
-        canvas.label(margin + (205 if narrow else 250), y, call, size=Size.LABEL, mono=True)
+            canvas.frame(x, y - 9, 18, 18, dashed=line == 2, corner=4)
+        canvas.label(x + 28, y, level.of(count=count), size=Size.LABEL if narrow else Size.VALUE)
+        at = (margin + 205, y) if narrow else (x + 28, y + 22)
+        canvas.label(*at, call, size=Size.LABEL, mono=True)
     return canvas
 
 
@@ -244,9 +243,8 @@ FIGURES = (
     Figure(
         "p34",
         Text(
-            "Element *i* in the range of a block is *i* / 256, so each range adds up to 127.5. Each block "
-            "multiplies and adds its own range. It arrives at the barrier of the cluster before the sum "
-            "without waiting (dotted), and waits there after it (solid line)."
+            "Element *i* of each range is *i* / 256, so that a range adds up to 127.5. Each block arrives at "
+            "the barrier of the cluster before it adds, and waits there after it."
         ),
         Text(
             "Four blocks in one cluster. The 256 elements of each block are 0/256, 1/256 and so on to "

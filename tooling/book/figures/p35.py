@@ -48,7 +48,7 @@ def draw_loads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         several, one = Text("{kernel}: first of {loads} loads"), Text("{kernel}: the only load")
         heading = several if len(loads) > 1 else one
         pictures.append((heading.of(kernel=kernel, loads=len(loads)), _first_request(loads[0])))
-    return draw_requests(sheet, pictures, narrow=narrow, most_rows=2 if narrow else 4)
+    return draw_requests(sheet, pictures, narrow=narrow, most_rows=2 if narrow else 4, counted=True)
 
 
 def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -61,33 +61,29 @@ def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     canvas.label(left, 16, Text("address in bytes"), size=Size.LABEL, quiet=True)
     for word in range(words):
         x = left + word * cell
-        canvas.label(
-            x + 2, 38, str(word * _WORD), size=Size.SMALL if narrow else Size.LABEL, mono=True, quiet=True
-        )
+        canvas.label(x + 3, 38, str(word * _WORD), size=Size.SMALL if narrow else Size.LABEL, quiet=True)
         canvas.cell(
             x + 1, 48, cell - 2, high, str(word), ink=Ink.PLAIN, size=Size.SMALL if narrow else Size.VALUE
         )
-    end = 92 + 3 * pitch - 8
+    rows = (
+        (4, Text("aligned to 16 bytes"), Ink.LIVE),
+        (5, Text("aligned to 4 bytes only"), Ink.SPARE),
+        (6, Text("aligned to 8 bytes only"), Ink.SPARE),
+    )
+    tops = [92 + line * pitch for line in range(len(rows))]
+    # On a narrow screen the lines leave out what is written below a vector.
+    spans = [(44, tops[0] + 26), *((top - 4, top + 26) for top in tops[1:])]
     for boundary in range(0, words + 1, _VECTOR // _WORD):
         x = left + boundary * cell
-        canvas.arrow(x, 44, x, end, head=False, dashed=True)
-    rows = (
-        (4, Text("begins at 16: aligned to 16 bytes"), Ink.LIVE),
-        (5, Text("begins at 20: aligned to 4 bytes only"), Ink.SPARE),
-        (6, Text("begins at 24: aligned to 8 bytes"), Ink.SPARE),
-    )
+        for begin, end in spans if narrow else [(spans[0][0], spans[-1][1])]:
+            canvas.arrow(x, begin, x, end, head=False, dashed=True)
     for line, (first, words_of_it, ink) in enumerate(rows):
-        y = 92 + line * pitch
+        y = tops[line]
         canvas.cell(
             left + first * cell + 1, y, 4 * cell - 2, 24, f"{first}…{first + 3}", ink=ink, size=Size.LABEL
         )
-        wide = canvas.length(words_of_it, Size.LABEL)
-        if narrow:
-            start, middle = left + min(first * cell, words * cell - wide), y + 36
-        else:
-            start, middle = left + (first + 4) * cell + 12.0, y + 12
-        canvas.plate(start + wide / 2, middle, wide + 8, "")
-        canvas.label(start, middle, words_of_it, size=Size.LABEL)
+        beside = (left + first * cell + 1, y + 36) if narrow else (left + 12 * cell + 12, y + 12)
+        canvas.label(*beside, words_of_it, size=Size.LABEL)
     return canvas
 
 
@@ -115,7 +111,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for kernel, (time,) in times.items()
     }
     key = ((Ink.LIVE, Text("sectors")), (Ink.RESULT, Text("time")))
-    axis = Axis(Text("sectors relative to the least number, time relative to a copy"), (0, 1, 2, 3, 4))
+    axis = Axis(Text("1 = fewest sectors, time of a copy"), (0, 1, 2, 3, 4))
     return draw_bars(sheet, rows, axis, key=key, narrow=narrow)
 
 
@@ -138,9 +134,8 @@ FIGURES = (
     Figure(
         "p35",
         Text(
-            "The first load of the first warp in each kernel. Each offset labels 128 bytes, four "
-            "sectors of 32 bytes; a number is the thread that reads there. The aligned kernel gets "
-            "all of its numbers with one instruction."
+            "The first load of the first warp in each kernel, in sectors of 32 bytes; a number is a thread. "
+            "The aligned kernel gets all of its numbers with one instruction, and uses all that is moved."
         ),
         Text(
             "Three maps of memory. scalar: threads 0 to 31 read 32 neighbouring words in one line. "
@@ -169,9 +164,8 @@ FIGURES = (
     Figure(
         "p35-times",
         Text(
-            "Upper bars: the sectors that the loads of a kernel ask for, relative to the least "
-            "possible number. Lower bars: its time on an H200, on the scale on which a copy has "
-            "length 1 ×."
+            "The sectors that the loads of a kernel ask for, relative to the least possible number, and its "
+            "time on an H200, relative to that of a copy."
         ),
         Text(
             "Three pairs of bars. scalar: 1 times the sectors, 7.12 microseconds. unaligned: 4 times "

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size, measured
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size, measured
 from tooling.book.figures.traces import SHARED, Event, Trace
 from tooling.simulator.counters.banks import Service
-from tooling.simulator.counters.drawing import Form, Map, Room, bank_map, memory_map
+from tooling.simulator.counters.drawing import Form, Map, Room, bank_map, memory_map, wavefronts
 from tooling.simulator.counters.hook import Sample
 from tooling.simulator.counters.profile import Picture
 from tooling.simulator.counters.sectors import SECTOR
@@ -26,9 +26,10 @@ _HEADING = 30
 _GAP, _TELEPHONE_GAP = 22, 14
 _BELOW_MAP = 6  # pixels of a map below what it shows
 _SWATCH = 15  # the side of a box in a legend
+_LEGEND_LINE = 22
 _BOOK = Form(
-    cell=20,
-    left=63,
+    cell=21,
+    left=57,
     line=32,
     most_rows=6,
     lines_apart=4,
@@ -39,23 +40,26 @@ _BOOK = Form(
     by_lane=False,
 )
 """What all forms have in common; words share borders, since the numbers of lanes need the room."""
-_PAGE_WORDS = replace(_BOOK, cell=19, left=53, sectors_apart=14, unused=True)
+_PAGE_WORDS = replace(_BOOK, cell=20, left=53, sectors_apart=12, unused=True)
 _PAGE_ABOVE = replace(
     _PAGE_WORDS,
-    cell=21,
+    cell=22,
     left=1,
-    sectors_apart=10,
+    sectors_apart=8,
     above=True,
     room=Room(before_note=9, after_note=10, after_row=14),
 )
 _PAGE_BANKS = replace(_BOOK, every=4)
 _TELEPHONE_WORDS = replace(
-    _PAGE_ABOVE, line=16, sectors_apart=15, room=Room(before_note=9, after_note=5, after_row=8)
+    _PAGE_ABOVE,
+    cell=21,
+    line=16,
+    sectors_apart=15,
+    room=Room(before_note=9, after_note=5, after_row=8),
 )
-_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=48, line=16)
-_FOLD_WORDS = replace(_PAGE_WORDS, left=40, sectors_apart=12)
-_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, sectors_apart=10, most_rows=3)
-_TELEPHONE_FOLD_BANKS = replace(_TELEPHONE_BANKS, cell=16)
+_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=20, left=32, line=16, terse=True)
+_FOLD_WORDS = replace(_PAGE_WORDS, cell=19, left=44, sectors_apart=16)  # a fold has 702 pixels
+_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, most_rows=3)  # 290 on a screen of 360
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
@@ -94,7 +98,7 @@ def request(trace: Trace, event: Event, warp: int = 0) -> Picture:
 
 def draw_request(sheet: Sheet, picture: Picture, *, narrow: bool = False) -> Canvas:
     """The memory map of a request to global memory, to fit a fold; the bank map of one to shared memory."""
-    forms = (_TELEPHONE_FOLD_WORDS, _TELEPHONE_FOLD_BANKS) if narrow else (_FOLD_WORDS, _PAGE_BANKS)
+    forms = (_TELEPHONE_FOLD_WORDS, _TELEPHONE_BANKS) if narrow else (_FOLD_WORDS, _PAGE_BANKS)
     canvas = sheet(0, 0)
     _set_style(canvas, [picture], narrow=narrow)
     _draw_map(canvas, picture, *forms)
@@ -111,13 +115,16 @@ def draw_requests(
     most_rows: int | None = None,
     counted: bool = False,
 ) -> Canvas:
-    """The maps of several requests one below the other, each with a caption.
+    """The maps of several requests one below the other, each with a heading.
+
+    The heading of a bank map has the number of its passes at its right.
 
     Args:
         above: the offsets in a map of global memory are above the words, because they are large; on a narrow
             screen they always are.
         most_rows: of one map of global memory.
-        counted: beside its caption each map of global memory has the number of sectors and their used share.
+        counted: the heading of a map of global memory has the number of sectors and their used share: after
+            the name of a kernel, or at its right.
     """
     words, banks = (_TELEPHONE_WORDS, _TELEPHONE_BANKS) if narrow else (_PAGE_WORDS, _PAGE_BANKS)
     if above and not narrow:
@@ -128,13 +135,23 @@ def draw_requests(
     gap = _TELEPHONE_GAP if narrow else _GAP
     all_moved = True
     for heading, picture in pictures:
-        canvas.label(1, canvas.height + 12, heading, bold=True, mono=isinstance(heading, str))
-        line = canvas.height + 12
+        top = canvas.height + 12
+        named = isinstance(heading, str)
+        counts = _moved(picture.sample) if counted else None
+        if counts and named:
+            result = Text("`{kernel}`: {sectors} sectors, {share}% used").of(kernel=heading, **counts)
+            canvas.label(1, top, result, bold=True)
+        else:
+            canvas.label(1, top, heading, bold=True, mono=named)
         canvas.height += _HEADING
         drawn = _draw_map(canvas, picture, words, banks)
         all_moved &= 'class="still"' not in drawn.contents
-        if counted:
-            canvas.label(drawn.width - 1, line, _moved(picture.sample), "end", size=Size.LABEL, quiet=True)
+        if picture.sample.service:
+            beside: Sentence | None = _passes(picture.sample)
+        else:
+            beside = Text("{sectors} sectors, {share}% used").of(**counts) if counts and not named else None
+        if beside:
+            canvas.label(drawn.width - 1, top, beside, "end", size=Size.LABEL, quiet=True)
         canvas.height += gap if picture is not pictures[-1][1] else 0
     if _of_memory([picture for _, picture in pictures]):
         draw_states(canvas, all_moved=all_moved)
@@ -143,13 +160,19 @@ def draw_requests(
     return canvas
 
 
-def _moved(sample: Sample) -> Sentence:
+def _moved(sample: Sample) -> dict[str, str]:
     """How many sectors a request to global memory moves, and the share of their bytes that its lanes use."""
     begins = sample.addresses[sample.addresses != NONE]
     used = np.unique(begins[:, None] + np.arange(sample.width))
     sectors = len(np.unique(used // SECTOR))
     share = round(100 * len(used) / (sectors * SECTOR), 1)
-    return Text("{sectors} sectors, {share}% used").of(sectors=sectors, share=f"{share:g}")
+    return {"sectors": str(sectors), "share": f"{share:g}"}
+
+
+def _passes(sample: Sample) -> Sentence:
+    """How many passes the banks need for a request to shared memory."""
+    count = sum(map(len, wavefronts(sample)))
+    return Text("1 pass") if count == 1 else Text("{count} passes").of(count=count)
 
 
 def _set_style(canvas: Canvas, pictures: Sequence[Picture], *, narrow: bool) -> None:
@@ -204,14 +227,15 @@ def draw_states(canvas: Canvas, *, all_moved: bool) -> None:
         (Text("moved, not used"), f'fill="url(#hatched)" stroke="{line}"'),
         (Text("not moved"), f'fill="none" stroke="{canvas.shade.marks[Ink.PLAIN][1]}"'),
     )
+    right = max(canvas.width, PHONE - 4)
     x, y = 1.5, canvas.height + _TELEPHONE_GAP
     for name, look in states[: 2 if all_moved else 3]:
-        beside = x + _SWATCH + 6
+        long = _SWATCH + 6 + measured(canvas.say(name), Size.LABEL)
+        if x + long > right:
+            x, y = 1.5, y + _LEGEND_LINE
         box = x, y - 8, x + _SWATCH, y - 8 + _SWATCH
-        canvas.embed(
-            f'<rect x="{x:g}" y="{y - 8:g}" width="{_SWATCH}" height="{_SWATCH}" rx="3" {look}/>', box
-        )
-        canvas.label(beside, y, name, size=Size.LABEL)
-        x = beside + measured(canvas.say(name), Size.LABEL) + 16
-    canvas.width = max(canvas.width, round(x))
-    canvas.height += _TELEPHONE_GAP + _SWATCH // 2 + 2
+        canvas.embed(f'<rect x="{x:g}" y="{y - 8:g}" width="{_SWATCH}" height="{_SWATCH}" {look}/>', box)
+        canvas.label(x + _SWATCH + 6, y, name, size=Size.LABEL)
+        canvas.width = max(canvas.width, math.ceil(x + long))
+        x += long + 16
+    canvas.height = round(y) + _SWATCH // 2 + 2

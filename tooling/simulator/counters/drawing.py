@@ -58,6 +58,7 @@ class Form(Struct, frozen=True):
         flush: labels at the left begin at the edge of the map instead of ending beside it.
         numbered: every row of a bank map is labelled as a pass; otherwise the first row of each pass, if a
             request takes several.
+        terse: the label of a pass is its number alone.
         by_lane: the box of a lane has the colour of that lane; otherwise that of the style sheet.
         unused: each word of a moved sector that no lane touches is a box; otherwise lines separate the words.
     """
@@ -75,6 +76,7 @@ class Form(Struct, frozen=True):
     room: Room = Room()
     flush: bool = False
     numbered: bool = False
+    terse: bool = False
     by_lane: bool = True
     unused: bool = False
 
@@ -176,7 +178,7 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
         top += 20
         if first and len(shown) > 1 and not any(bank in front for _, front, _ in shown for bank in banks):
             # No pass needs these banks: one row is enough for all.
-            parts.append(_beside(top + 14, say("pass", language, n=f"1–{len(shown)}"), form))
+            parts.append(_pass(top + 14, f"1–{len(shown)}", language, form))
             parts.append(_wavefront({}, banks, top, form, conflict=False))
             top += _HIGH + form.lines_apart + 1 + 5
             continue
@@ -184,8 +186,8 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
             opens_pass = depth == 0 and len(passes) > 1
             top += 5 if opens_pass and number > 1 else 0
             if form.numbered or opens_pass:
-                label = say("pass", language, n=row if form.numbered else number)
-                parts.append(_beside(top + 14, label, form, added=depth > 0))
+                label = row if form.numbered else number
+                parts.append(_pass(top + 14, label, language, form, added=depth > 0))
             parts.append(_wavefront(front, banks, top, form, conflict=depth > 0))
             top += _HIGH + form.lines_apart + 1 + (_BELOW if _has_label_below(front, banks, form) else 0)
         top += 5
@@ -280,7 +282,7 @@ def _memory_row(cells: list[Cell], top: int, form: Form) -> str:
 def _has_label_below(front: dict[int, tuple[int, ...]], banks: range, form: Form) -> bool:
     """Whether a word of many lanes, in a map without the colours of lanes, has their numbers below it."""
     return not form.by_lane and any(
-        len(f"×{len(front[bank])}") * _ADVANCE > form.cell for bank in banks if bank in front
+        len(f"×{len(front[bank])}") * _ADVANCE >= form.cell for bank in banks if bank in front
     )
 
 
@@ -318,7 +320,7 @@ def _cell(
     names = ", ".join(map(str, lanes))
     line = top + _HIGH // 2 + 4
     label = f'<text class="lane" x="{left + width / 2:g}" y="{line}">{text}</text>'
-    if beside and len(text) * _ADVANCE > width:
+    if beside and len(text) * _ADVANCE >= width:
         successive = lanes[-1] - lanes[0] == len(lanes) - 1
         numbers = f"{lanes[0]}–{lanes[-1]}" if successive else text
         below = _label(left, top + _HIGH + _BELOW - 2, numbers)
@@ -347,6 +349,13 @@ def _beside(y: float, text: str, form: Form, kind: str = "note", *, added: bool 
     if form.flush:
         return _label(_EDGE, y, text, "note added" if added else "note")
     return _label(form.left - 6, y, text, f"{kind} end")
+
+
+def _pass(y: float, number: int | str, language: str, form: Form, *, added: bool = False) -> str:
+    """The label of a pass, or of several, at the left of the map."""
+    if form.terse:
+        return _label(form.left - 6, y, str(number), "note added end" if added else "note end")
+    return _beside(y, say("pass", language, n=number), form, added=added)
 
 
 def _label(x: float, y: float, text: str, kind: str = "note start") -> str:
