@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from tooling.book.site.typography.code_breaks import breakable
-from tooling.book.site.typography.emphasis import mark_latin
+from tooling.book.site.typography.emphasis import mark_latin, mark_variables
 from tooling.book.site.typography.highlight import highlight
 from tooling.book.site.typography.line_breaks import keep_together
 from tooling.book.site.typography.superscripts import raise_exponents
@@ -27,10 +27,10 @@ from tooling.book.site.typography.superscripts import raise_exponents
             '<code class="short">f(x)를</code><pre># 윈도(window)에</pre>',
         ),
         ("<code>a</code> 를", '<code class="short">a</code> 를'),
-        (f"<code>{'x' * 40}</code>", f"<code>{'x' * 40}</code>"),
+        (f"<code>{'x' * 50}</code>", f"<code>{'x' * 50}</code>"),
         (
             "<code>uv run tooling profile p05 --solution</code>을",
-            '<code><span class="medium"><span class="short">uv run</span> '
+            '<code class="medium"><span class="medium"><span class="short">uv run</span> '
             '<span class="short">tooling profile p05</span></span>'
             ' <span class="short">--solution</span></code>\u2060을',
         ),
@@ -75,13 +75,13 @@ from tooling.book.site.typography.superscripts import raise_exponents
         ),
         (
             "<code>shared[local_i] += shared[local_i - offset]</code>",
-            '<code>shared[local_i] += <span class="short">shared[local_i - offset]</span></code>',
+            '<code class="medium">shared[local_i] += <span class="short">shared[local_i - offset]</span></code>',
         ),
         ("<p>thread (2, 3) of (x, y, 0)</p>", "<p>thread (2,\u00a03) of (x,\u00a0y,\u00a00)</p>"),
         ("<td>(two, three) parts 3</td>", "<td>(two, three) parts 3</td>"),
         ('<p title="puzzle 3">(1)</p>', '<p title="puzzle 3">(1)</p>'),
         ('<pre><code class="x">(2, 3)</code></pre>', '<pre><code class="x">(2, 3)</code></pre>'),
-        ("<p>it moves one tile down.</p>", "<p>it moves one tile\u00a0down.</p>"),
+        ("<p>one tile moves up.</p><p>down.</p>", "<p>one tile moves\u00a0up.</p><p>down.</p>"),
         ("<p>it moves down one column.</p>", "<p>it moves down one column.</p>"),
         ("<p>값이 열 개 됩니다.</p>", "<p>값이 열 개\u00a0됩니다.</p>"),
         ("<p>값 하나로 줄입니다.</p>", "<p>값 하나로 줄입니다.</p>"),
@@ -100,6 +100,7 @@ def test_variables_are_italic_where_emphasis_is_not() -> None:
     marked = '<p><em lang="en">i</em>는 <em>열</em>이고 <em lang="en">a + b</em>는 합입니다.</p>'
     assert mark_latin(page, "ko") == marked
     assert mark_latin(page, "en") == page
+    assert mark_variables(marked) == marked.replace('<em lang="en">i', '<em lang="en" class="variable">i')
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def puzzle(page: PageContext, words: Words) -> str:
     name = "" if first else f' data-name="{escape(pick(found.title, language))}"'
     return (
         f'<section class="puzzle-card" data-puzzle="{found.id}"{name} {part_style(number)}>\n'
-        f'<p class="puzzle-facts">{escape(facts)}</p>\n'
+        f'<p class="puzzle-facts">{glyph(number)}{escape(facts)}</p>\n'
         f"{_files(page, found)}{_task(page, found) if first else ''}"
         f"{below}</section>\n"
     )
@@ -157,18 +157,22 @@ def puzzle_map(page: PageContext, words: Words) -> str:
     unwritten = missing(read_summary(source.source), index.needs())
     entries = complete_contents(read_summary(page.edition.source), unwritten, index.needs(), language)
     parts = {entry.path: entry.part for entry in entries}
-    blocks = []
+    blocks, strip = [], ""
     for part, members in groupby(index.needs(), key=lambda each: parts.get(each.chapter, "")):
         title, _, name = part.partition(": ")
         number = part_number(part)
         style, mark = (f" {part_style(number)}", glyph(number)) if number else ("", "")
-        items = "".join(_station(each, page, each in unwritten) for each in members)
+        stations = [_station(each, page, each in unwritten) for each in members]
+        items = "".join(stations)
+        strip += f"<i{style}></i>" * len(stations)
         blocks.append(
             f'<section class="map-part"{style}>\n'
             f"<h3>{mark}<span>{escape(title)}</span> <b>{escape(name)}</b></h3>\n"
             f"<ol>\n{items}</ol>\n</section>\n"
         )
-    return f'<div class="map">\n{"".join(blocks)}</div>\n'
+    return (
+        f'<p class="map-strip" aria-hidden="true">{strip}</p>\n<div class="map">\n{"".join(blocks)}</div>\n'
+    )
 
 
 def _station(found: Needs, page: PageContext, unwritten: bool) -> str:

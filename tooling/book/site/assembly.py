@@ -20,7 +20,7 @@ from tooling.book.site.print_page import PRINT, print_page
 from tooling.book.site.sitemap import sitemap
 from tooling.book.site.staging import Contents
 from tooling.book.site.stamps import Stamp
-from tooling.book.site.typography.emphasis import mark_latin
+from tooling.book.site.typography.emphasis import mark_latin, mark_variables
 from tooling.book.site.typography.highlight import highlight_page
 from tooling.book.site.typography.line_breaks import keep_together
 from tooling.book.site.typography.superscripts import raise_exponents
@@ -191,7 +191,7 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
     found: list[search.Section] = []
     for page in rendered.pages():
         html = keep_together((rendered.folder / page).read_text(encoding="utf-8"))
-        html = raise_exponents(mark_latin(html, edition.language))
+        html = raise_exponents(mark_variables(mark_latin(html, edition.language)))
         _write(
             made.folder / page,
             apply_layout(highlight_page(html, around.repository, edition.language), page, around),

@@ -97,7 +97,6 @@ _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
 _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
 _EMPTY = re.compile(r"<span[^>]*>\n</span>")
-_GAP = '<span class="gap"></span>'
 """Between lines whose numbers do not follow each other, because marks for teaching are between them."""
 
 
@@ -200,13 +199,11 @@ def _numbers(ranges: str) -> list[int]:
 def _lines(code: Iterable[str], numbers: Iterable[int]) -> str:
     """Highlighted lines as elements with their numbers; beside lines that are left out, empty ones are, too.
 
-    Where a mark for teaching is skipped beside an empty line, the sign for it is in that line.
-
-    On a narrow screen a line goes on below itself, further in than it begins.
+    Marks for teaching are not shown, so numbers that do not follow each other need not mean that code is left
+    out. On a narrow screen a line goes on below itself, further in than it begins.
     """
     left = iter(numbers)
     shown: list[str] = []
-    before: int | None = None
     gap = False
     for line in code:
         if _MARK.fullmatch(line):
@@ -222,16 +219,8 @@ def _lines(code: Iterable[str], numbers: Iterable[int]) -> str:
             continue
         if gap:
             shown.append(_left_out(line))
-        beside = "−" if REMOVED in line else number
-        if not gap and None not in (before, number) and number != before + 1:  # type: ignore[operator]
-            if shown and _EMPTY.fullmatch(shown[-1]):
-                shown[-1] = _line("", "⋮")
-            elif line:
-                shown.append(_GAP)
-            else:
-                beside = "⋮"
-        shown.append(_line(line, beside))
-        before, gap = number, False
+        shown.append(_line(line, "−" if REMOVED in line else number))
+        gap = False
     return "".join(shown)
 
 

@@ -6,7 +6,7 @@ import re
 
 _LONGEST = 26  # letters that fit beside a list's bullet on a screen of 360 pixels
 _SHORT = re.compile(rf"<code>((?!uv run )[^<]{{1,{_LONGEST}}})</code>")
-_MEDIUM = 36
+_MEDIUM = 48
 """Letters of code that stay in one line on wider screens."""
 _LONG = re.compile(r"<code>([^<]+)</code>")
 _PARTS = re.compile(
@@ -28,6 +28,7 @@ _UNBROKEN = re.compile(
     r"|\b(?:[Pp]uzzle|[Pp]art|[Ll]ane|[Tt]hread|[Ww]arp|[Bb]lock) \d+\b"
     r"|\b(?:[Rr]ow|[Cc]olumn|[Bb]ank|[Ss]tep|[Tt]ile) \d+\b"
     r"|(?:퍼즐|레인|스레드|워프|블록|행|열|뱅크|타일) \d+"
+    r"|(?<![가-힣])(?:한|두|세|네|다섯|여섯|일곱|여덟|몇|첫) (?:개|번|가지|줄|행|열|쪽|칸|값|배|단계)"
     r"|\d (?:[KMG]iB?|[kMG]B|[mµn]s|[kMGT]B/s|[GT]FLOP/s)\b"
     r"|(?<![\w.,])\d{1,5} (?:to|or) \d{1,5}\b(?: (?=[a-z(]))?"
     r"|(?<![\w.,])(?:\d{1,4}|\d{1,3},\d{3}) (?=[a-z(])|\bGPU \d|\b(?:\d{1,2}-(?=byte)|x86-(?=64))"
@@ -38,7 +39,7 @@ _UNBROKEN = re.compile(
     re.DOTALL,
 )
 _LAST_WORD = re.compile(
-    r"(?<=[\w,;:]) (?:[^\s<>가-힣]{1,5}|[가-힣]{1,3}[.:]?)(?=</(?:p|li|dd|figcaption|summary)>)"
+    r"(?<=[\w,;:]) (?:[^\s<>가-힣]{1,4}|[가-힣]{1,3}[.:]?)(?=</(?:p|li|dd|figcaption|summary)>)"
 )
 """A short word at the end of a paragraph, and the space before it: it is not a line of its own."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
