@@ -75,7 +75,8 @@ from tooling.book.site.typography.superscripts import raise_exponents
         ),
         (
             "<code>shared[local_i] += shared[local_i - offset]</code>",
-            '<code class="medium">shared[local_i] += <span class="short">shared[local_i - offset]</span></code>',
+            '<code class="medium">shared[local_i] += '
+            '<span class="short">shared[local_i - offset]</span></code>',
         ),
         ("<p>thread (2, 3) of (x, y, 0)</p>", "<p>thread (2,\u00a03) of (x,\u00a0y,\u00a00)</p>"),
         ("<td>(two, three) parts 3</td>", "<td>(two, three) parts 3</td>"),
