@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -79,6 +80,7 @@ def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure
         assert "`" not in described
         assert figure.caption.render("ko" if korean else "en").count("`") % 2 == 0
         sizes = {"13", "14", "15"} if figure.name != "cover" else {"14", "15", "18"}
+        sizes |= {"12"} if figure.name == "gpu-coalescing" else set()  # numbers of lanes
         assert set(re.findall(r'font-size="([^"]*)"', text)) <= sizes
 
 
@@ -737,16 +739,17 @@ def test_sectors_of_a_gpu_are_those_that_its_page_counts(real: Project) -> None:
 
 def test_the_banks_of_a_gpu_serve_the_lanes_of_each_pass(real: Project) -> None:
     for path, text in pictures(PuzzleIndex(real), find_figure("gpu-banks")):
-        (shade,) = [shade for shade in SHADES if path.stem.endswith(f"-{shade.name}")]
-        lanes = [int(label) for _, _, ink, label, _ in _labels(text) if ink == shade.marks[Ink.LIVE][2]]
+        narrow = "narrow" in path.stem
+        lanes = [int(lane) for lane in re.findall(r'class="lane"[^>]*>(\d+)<', text)]
         first, second = range(16), range(16, 32)
         halves = (*first[:8], *second[:8], *first[8:], *second[8:])
-        # Of lanes side by side every second one has its number; then every second bank serves one.
-        assert lanes == [*range(0, 32, 2), *(halves if "narrow" in path.stem else (*first, *second))]
-        added = [x for x, _, ink, _, _ in _labels(text) if ink == shade.marks[Ink.WRONG][2]]
-        assert len(added) == (2 if "narrow" in path.stem else 1)
-        right = max(end for _, end, _ in _boxes(text))
-        assert right == pytest.approx(351 if "narrow" in path.stem else 729, abs=1)
+        assert lanes == [*range(32), *(halves if narrow else (*first, *second))]
+        assert text.count('class="note added') == (2 if narrow else 1)
+        if "i18n" not in path.parts:
+            assert re.findall(r'text-anchor="end"[^>]*>([^<]*)<', text) == ["1 pass", "2 passes"]
+        banks = re.findall(r'<rect class="(?:first|again)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', text)
+        right = max(float(left) + float(width) for left, width in banks)
+        assert right == pytest.approx(351 if narrow else 729, abs=1)
 
 
 def test_the_occupancy_of_a_gpu_is_calculated(real: Project) -> None:
@@ -830,7 +833,7 @@ def test_values_in_cells_are_set_in_the_font_of_code(real: Project) -> None:
                 for x, y, colour, label, attributes in _labels(text)
                 if re.fullmatch(r"[\d.,]+", label)
                 and colour != SHADES[0].quiet  # a number of an element or a thread
-                and figure.name not in {"gpu-coalescing", "gpu-banks"}  # numbers of lanes
+                and figure.name != "gpu-coalescing"  # numbers of lanes
                 and any(math.dist((x, y), middle) < 2 for middle in middles)
             ]
             assert [value for value in values if "font-family" not in value] == [], file
@@ -929,30 +932,64 @@ def test_a_limit_in_a_chart_has_no_points_and_may_lack_some() -> None:
 
 def test_bands_of_a_chart_are_between_its_points_and_have_their_names_above_it(real: Project) -> None:
     for path, text in pictures(PuzzleIndex(real), find_figure("p23-sizes")):
-        bands = re.findall(r'<rect x="([\d.]+)" y="12" width="([\d.]+)"[^>]*fill-opacity="([\d.]+)"', text)
-        (left, first, tint), (start, second, other), (last, third, same) = (
-            map(float, each) for each in bands
-        )
-        assert tint == same < other
-        rings = [float(x) for x in re.findall(r'cx="([\d.]+)" cy="[\d.]+" r="6"', text)]
-        assert abs(left + first - rings[3]) < 0.1  # the sizes are 1, 4, 16 and 64 Ki
-        assert rings[6] < start + second < rings[7]  # 5 Mi are between 4 and 16
-        width = 356 if "narrow" in path.stem else 730
-        assert abs(last + third - width + 1) < 0.2
+        bands = re.findall(r'<rect x="([\d.]+)" y="34" width="([\d.]+)"[^>]*fill-opacity="0.6"', text)
+        ((left, width),) = (map(float, each) for each in bands)  # only the second one has a tint
+        disks = _points(text, filled=True)
+        assert abs(left - disks[3][0]) < 0.1  # the sizes are 1, 4, 16 and 64 Ki
+        assert disks[6][0] < left + width < disks[7][0]  # 5 Mi are between 4 and 16
+        axis, edge = (re.findall(r'<polyline points="([\d.]+),[\d.]+ ([\d.]+),[\d.]+"', text))[0]
+        assert abs(float(edge) - (355 if "narrow" in path.stem else 729)) < 0.2
         names = {
             label: float(x)
             for x, label in re.findall(
-                r'<text x="([\d.]+)" y="23"[^>]*text-anchor="middle"[^>]*>([^<]*)<', text
+                r'<text x="([\d.]+)" y="46"[^>]*text-anchor="middle"[^>]*>([^<]*)<', text
             )
         }
-        assert list(names.values()) == [
-            pytest.approx(x, abs=0.2) for x in (left + first / 2, start + second / 2, last + third / 2)
-        ]
+        edges = (float(axis), left, left + width, float(edge))
+        assert list(names.values()) == [pytest.approx(sum(ends) / 2, abs=0.2) for ends in pairwise(edges)]
         if "i18n" not in path.parts:
             assert list(names) == ["launch", "L2 cache", "memory"]
             assert {">4,288 GB/s<", ">4,284 GB/s<", ">a copy: 4,250 GB/s<"} <= set(
                 re.findall(r">[^<]*GB/s<", text)
             )
+
+
+def _points(drawn: str, *, filled: bool) -> list[tuple[float, float]]:
+    """Where the disks of a chart are, or its circles."""
+    found = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="4.5" fill="(#\w+)" stroke="(#\w+)"', drawn)
+    return [(float(x), float(y)) for x, y, fill, line in found if (fill == line) == filled]
+
+
+def test_points_of_a_chart_that_cannot_be_told_apart_are_one() -> None:
+    series = (
+        Series("--warm", {1: 2, 2: 50, 4: 99}, Ink.PLAIN, 1, (1, 1)),
+        Series("--limit", {1: 100, 4: 100}, Ink.SPARE, 1, (1, -1), limit=True),
+        Series("--cold", {1: 20, 2: 50, 4: 99.5}, Ink.RESULT, 1, (1, -1)),
+    )
+    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    drawn = draw_chart(sheet, series, Axis("GB/s", (0, 100)), "elements").svg("x", "y")
+    disks, circles = _points(drawn, filled=True), _points(drawn, filled=False)
+    assert [x for x, _ in circles] == [disks[0][0]]
+    assert len(disks) == 3
+
+
+def test_curves_cover_the_limits_of_a_chart() -> None:
+    series = (
+        Series("--times", {1: 4, 2: 5}, Ink.RESULT, 1, (1, 3)),
+        Series("least", {1: 1, 2: 5}, Ink.PLAIN, 2, (1, 1), limit=True),
+    )
+    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    drawn = draw_chart(sheet, series, Axis("µs", (0, 10)), "elements").svg("x", "y")
+    assert drawn.index("stroke-dasharray") < drawn.index('stroke-width="2"')
+
+
+def test_values_of_a_chart_are_clear_of_the_lines_of_ticks() -> None:
+    series = (Series("--times", {1: 4, 2: 5}, Ink.RESULT, 1, (1, 3), values=True),)
+    for shade in SHADES:
+        sheet = partial(Canvas, shade=shade, language="en")
+        drawn = draw_chart(sheet, series, Axis("µs", (0, 10)), "elements").svg("x", "y")
+        halo = rf'<text [^>]*stroke="{shade.paper}" stroke-width="3" paint-order="stroke">([\d.]+)<'
+        assert re.findall(halo, drawn) == ["4.0", "5.0"]
 
 
 def _starts(drawn: str) -> dict[str, tuple[float, str]]:

@@ -355,6 +355,12 @@ def test_every_puzzle_has_a_mark_of_its_own() -> None:
     assert mark_of("cover.html", None) == ""
 
 
+def test_the_only_sign_of_a_page_is_in_the_middle_of_its_mark() -> None:
+    strong = re.findall(r"M(\d+) (\d+)h", mark_of("basics/gpu.html", None).split('class="pale"')[0])
+    cells = {(int(x) // 4, int(y) // 4) for x, y in strong}
+    assert cells == {(8 - x, y) for x, y in cells} == {(x, 6 - y) for x, y in cells}
+
+
 def test_every_part_has_a_mark_of_its_own() -> None:
     assert len({glyph(part_number(title.of().render("en")) or 0) for title in PART_TITLES.values()}) == 12
     assert [part_number(title) for title in ("Part IX: Memory", "9부: 메모리", "After the puzzles")] == [

@@ -1,6 +1,6 @@
 """The marks of pages: signs drawn with the cells that the figures use for elements.
 
-A page of a puzzle shows the puzzle's number, another page two signs that stand for what it is about.
+A page of a puzzle shows the puzzle's number, another page one or two signs that stand for what it is about.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _SIGNS = {
     "]": ".##/..#/..#/..#/.##",
     "=": ".../###/.../###/...",
     "+": ".../.#./###/.#./...",
-    "#": "###/###/.../###/###",
+    "▣": ".#.#.#./#######/.#...#./##.#.##/.#...#./#######/.#.#.#.",
     "A": ".#./#.#/###/#.#/#.#",
     "Z": "###/..#/.#./#../###",
 }
-"""Five rows of three cells for each sign."""
+"""The rows of each sign: five of three cells, and of the only sign of its page, a chip with pins, seven."""
 
 _PAGES = {
     "introduction.html": "?!",
     "howto.html": ">_",
     "basics/mojo.html": "[]",
-    "basics/gpu.html": "##",
+    "basics/gpu.html": "▣",
     "bonuses/part4.html": "+1",
     "next.html": ">>",
     "trust.html": "==",
@@ -58,13 +58,11 @@ def mark_of(page: str, puzzle: int | None) -> str:
 
 @lru_cache
 def draw(signs: str) -> str:
-    """Two signs, strong, on a grid of 9 by 7 pale cells."""
+    """Signs, strong, in the middle of a grid of 9 by 7 pale cells."""
+    lines = [".".join(parts) for parts in zip(*(_SIGNS[sign].split("/") for sign in signs), strict=True)]
+    left, top = (_COLUMNS - len(lines[0])) // 2, (_ROWS - len(lines)) // 2
     strong = {
-        (1 + 4 * place + x, 1 + y)
-        for place, sign in enumerate(signs)
-        for y, row in enumerate(_SIGNS[sign].split("/"))
-        for x, cell in enumerate(row)
-        if cell == "#"
+        (left + x, top + y) for y, line in enumerate(lines) for x, cell in enumerate(line) if cell == "#"
     }
     every = [(x, y) for y in range(_ROWS) for x in range(_COLUMNS)]
 

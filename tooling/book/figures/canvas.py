@@ -57,6 +57,7 @@ _VARIABLE = re.compile(r"\*([A-Za-z]+)\*")  # of mathematics
 class Size(IntEnum):
     """The size of letters, in pixels."""
 
+    LANE = 12  # only of numbers of lanes in cells that share borders: two digits need space at their sides
     SMALL = 13  # where little room is
     LABEL = 14  # of what is beside the cells
     VALUE = 15  # of values, of the names of rows, and of headings
@@ -247,8 +248,12 @@ class Canvas(Struct):
         quiet: bool = False,
         bold: bool = False,
         italic: bool = False,
+        halo: bool = False,
     ) -> None:
-        """A line of text, centred on `y`; what is between backticks is code, between asterisks a variable."""
+        """A line of text, centred on `y`; what is between backticks is code, between asterisks a variable.
+
+        A `halo` in the colour of the page keeps lines behind the text away from it.
+        """
         colour = colour or (self.shade.quiet if quiet else self.shade.text)
         said = self.say(text)
         if not said:
@@ -260,10 +265,12 @@ class Canvas(Struct):
         family = f' font-family="{MONO}"' if mono else ""
         weight = ' font-weight="600"' if bold else ""
         style = ' font-style="italic"' if italic else ""
+        around = f' stroke="{self.shade.paper}" stroke-width="3" paint-order="stroke"' if halo else ""
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}" '
             f'dominant-baseline="central" '
-            f'fill="{colour}"{family}{weight}{style}>{escape(said) if mono else _marked_up(said)}</text>'
+            f'fill="{colour}"{family}{weight}{style}{around}>'
+            f"{escape(said) if mono else _marked_up(said)}</text>"
         )
 
     def name(
@@ -510,7 +517,8 @@ def _marked_up(text: str) -> str:
 
 def fitting(letters: int, width: float, size: Size = Size.VALUE) -> Size:
     """The largest size up to `size` with which a line of code fits a box; the smallest if none does."""
-    fits = (each for each in Size if each <= size and letters * each * _ADVANCE <= width - GAP - 2)
+    sizes = (each for each in Size if Size.SMALL <= each <= size)
+    fits = (each for each in sizes if letters * each * _ADVANCE <= width - GAP - 2)
     return max(fits, default=Size.SMALL)
 
 

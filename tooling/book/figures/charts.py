@@ -15,8 +15,11 @@ from tooling.text import Sentence, Text
 _Name = TypeVar("_Name", bound=Sentence | str)
 
 _TICK = 4  # the length of a line at an axis, in pixels
-_BAND_NAME = 22  # the height of the names of bands above a chart
-_TINTS = (0.35, 0.8)  # the opacity of neighbouring bands
+_TITLE = 34  # the height of the title of the vertical axis above a chart
+_BAND_NAME = 24  # the height of the names of bands above a chart
+_TINT = 0.6  # the opacity of every second band
+_MARKER = 4.5  # the radius of a point
+_SAME = 3  # points that are closer cannot be told apart, in pixels
 _DECIMALS = 100  # values below it have one
 _CLEAR = 8  # how far a line may rise below a value without touching it
 _LIMITS = 44  # the room above bars for the names and values of limits
@@ -43,7 +46,6 @@ class Series(Struct, frozen=True):
         named: the x of the point beside which the name is.
         corner: on which side of this point: -1 or 1 to the left or right, or 0 at the right end of the chart;
             and lines above (negative) or below.
-        ring: the points are rings, in which the dots of another series are seen.
         end: what is written at the last point.
         end_below: it is below the point instead of above it.
         values: each point has its value above it.
@@ -56,7 +58,6 @@ class Series(Struct, frozen=True):
     ink: Ink
     named: int
     corner: tuple[int, int]
-    ring: bool = False
     end: Text | str = ""
     end_below: bool = False
     values: bool = False
@@ -65,7 +66,7 @@ class Series(Struct, frozen=True):
 
 
 class Band(Struct, frozen=True):
-    """A range of x values from the band before it on, a tint behind the curves: its name and its end."""
+    """A range of x values from the band before it on: its name and its end; every second one has a tint."""
 
     name: Text | str
     last: float
@@ -105,7 +106,8 @@ def draw_chart(
 
     Args:
         sheet: creates the canvas of a width and height.
-        series: all with the same x values; a limit may lack some, and is not the first one.
+        series: all with the same x values; a limit may lack some, and is not the first one. Where points
+            cannot be told apart, that of the last series is drawn.
         axis: the vertical one.
         title: of the horizontal axis.
         bands: from left to right; the last one extends to the right edge.
@@ -114,7 +116,8 @@ def draw_chart(
     """
     small = Size.SMALL if narrow else Size.LABEL
     left = _TICKS_APART + math.ceil(max(measured(f"{tick:,g}", small) for tick in axis.ticks))
-    top, wide, high = (34, PHONE - 1 - left, 230) if narrow else (34, PAGE - 1 - left, 270)
+    wide, high = (PHONE - 1 - left, 230) if narrow else (PAGE - 1 - left, 270)
+    top = _TITLE + (_BAND_NAME if bands else 0)
     values = sorted(series[0].points)
     first, last = math.log2(values[0]), math.log2(values[-1])
     end = max(14, math.ceil(measured(_short(values[-1]), small) / 2) + 1)  # room for half of the last label
@@ -134,14 +137,16 @@ def draw_chart(
         if not narrow or index % every == 0:
             canvas.label(x, bottom + 14, _short(value), "middle", size=small, quiet=True)
     _axis_title(canvas, left + wide / 2, top + high + 36, title)
-    ringed = any(each.ring for each in series)
-    for each in series:
+    for each in sorted(series, key=lambda each: not each.limit):  # curves cover the limits
         points = [place(x, y) for x, y in sorted(each.points.items())]
         _line(canvas, points, line_colour(canvas, each.ink), 1.5 if each.limit else 2, dashed=each.limit)
-    for each in sorted(series, key=lambda each: not each.ring):
-        for point in () if each.limit else each.points.items():
-            x, y = place(*point)
-            canvas.embed(_dot(canvas, (x, y), each, ringed=ringed), (x - 7, y - 7, x + 7, y + 7))
+    measurements = [each for each in series if not each.limit]
+    for number, each in enumerate(measurements, 1):
+        for x, y in each.points.items():
+            above = [place(x, other.points[x]) for other in measurements[number:]]
+            if all(math.dist(place(x, y), other) > _SAME for other in above):
+                _draw_point(canvas, place(x, y), each.ink)
+    for each in series:
         if each.values:
             _values(canvas, each, [place(*point) for point in sorted(each.points.items())], small)
         if each.span:
@@ -163,11 +168,12 @@ def _draw_bands(
     top, bottom = levels
     for number, (band, (left, right)) in enumerate(zip(bands, pairwise(edges), strict=False)):
         above = top - _BAND_NAME
-        canvas.embed(
-            f'<rect x="{left:.1f}" y="{above}" width="{right - left:.1f}" height="{bottom - above}" '
-            f'fill="{canvas.shade.grid}" fill-opacity="{_TINTS[number % 2]:g}"/>',
-            (left, above, right, bottom),
-        )
+        if number % 2:
+            canvas.embed(
+                f'<rect x="{left:.1f}" y="{above}" width="{right - left:.1f}" height="{bottom - above}" '
+                f'fill="{canvas.shade.grid}" fill-opacity="{_TINT:g}"/>',
+                (left, above, right, bottom),
+            )
         canvas.label((left + right) / 2, above + _BAND_NAME / 2, band.name, "middle", size=size, quiet=True)
 
 
@@ -178,10 +184,7 @@ def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, flo
     def height(value: float) -> float:
         return top + high * (1 - axis.share(value))
 
-    if measured(canvas.say(axis.title), Size.LABEL) < left - _BESIDE_AXIS:
-        canvas.label(left - _BESIDE_AXIS, 12, axis.title, "end", size=Size.LABEL, quiet=True)
-    else:
-        canvas.label(1, 12, axis.title, size=Size.LABEL, quiet=True)
+    canvas.label(1, 12, axis.title, size=Size.LABEL, quiet=True)
     for tick in axis.ticks:
         _line(canvas, [(left, height(tick)), (left + wide, height(tick))], canvas.shade.grid, 1)
         canvas.label(left - _BESIDE_AXIS, height(tick), f"{tick:,g}", "end", size=size, quiet=True)
@@ -218,7 +221,10 @@ def _bracket(canvas: Canvas, series: Series, ends: Sequence[tuple[float, float]]
 
 
 def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]], size: Size) -> None:
-    """The values of a series, above its points; on their left where the line rises steeply from them."""
+    """The values of a series, above its points; on their left where the line rises steeply from them.
+
+    A halo keeps the lines of ticks away from them.
+    """
     values = [value for _, value in sorted(series.points.items())]
     beside = False  # the value before is on the left of its point, too: there is room at the same height
     for index, ((x, y), value) in enumerate(zip(points, values, strict=True)):
@@ -229,21 +235,20 @@ def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]
             half = canvas.length(text, size) / 2
             steep = half * (y - above) / (right - x) > _CLEAR
         at = (x - 8, y - 7) if steep and beside else (x - 3 if steep else x, y - 14)
-        canvas.label(*at, text, "end" if steep else "middle", size=size)
+        canvas.label(*at, text, "end" if steep else "middle", size=size, halo=True)
         beside = steep
 
 
-def _dot(canvas: Canvas, at: tuple[float, float], series: Series, *, ringed: bool) -> str:
-    """A point; a small dot where others are rings, so that both are seen at the same place."""
-    line = line_colour(canvas, series.ink)
-    fill = line if series.ink is Ink.RESULT else canvas.shade.paper
-    radius, width = 4.5, 1.5
-    if series.ring:
-        fill, radius, width = canvas.shade.paper, 6, 2
-    elif ringed:
-        fill, radius = line, 3
-    middle = f'cx="{at[0]:.1f}" cy="{at[1]:.1f}"'
-    return f'<circle {middle} r="{radius:g}" fill="{fill}" stroke="{line}" stroke-width="{width:g}"/>'
+def _draw_point(canvas: Canvas, at: tuple[float, float], ink: Ink) -> None:
+    """A point of a curve: a disk for the result, otherwise a circle."""
+    line = line_colour(canvas, ink)
+    fill = line if ink is Ink.RESULT else canvas.shade.paper
+    (x, y), reach = at, _MARKER + 1
+    canvas.embed(
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_MARKER:g}" '
+        f'fill="{fill}" stroke="{line}" stroke-width="1.5"/>',
+        (x - reach, y - reach, x + reach, y + reach),
+    )
 
 
 def line_colour(canvas: Canvas, ink: Ink) -> str:

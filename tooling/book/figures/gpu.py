@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,8 +27,7 @@ _WARPS = 3  # of a drawn block
 _INSET = 10  # from the outline of a block to what is in it
 _MEMORY = 44  # the height of a memory with its size
 _SECTOR, _WORD = 32, 4  # bytes
-_SECTORS_APART, _NARROW_SECTORS_APART = 8, 10
-_BANK_HIGH = 22
+_SECTORS_APART, _NARROW_SECTORS_APART = 8, 14
 _READ = {"kernel1": "p30 --kernel1", "kernel2": "p30 --kernel2 unsolved"}
 _SHOWN = 1  # the warp of the first block that the page of puzzle 30 shows, too
 _LOADED = {1: Text("Lane *i* loads word *i*"), 2: Text("Lane *i* loads word 2*i*")}
@@ -178,14 +177,14 @@ def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         Series(
             Text("data transfer alone"),
             {elements: time for elements, time in least.items() if time >= 1},
-            Ink.PLAIN,
+            Ink.SPARE,
             1 << 20 if narrow else 1 << 22,
             (0, 0) if narrow else (1, 2),
             limit=True,
         ),
     )
-    axis = Axis(Text("mean time (µs)"), (1, 10, 100, 1000), logarithmic=True)
-    return draw_chart(sheet, series, axis, Text("elements"), every=2, narrow=narrow)
+    axis = Axis(Text("mean time (µs), logarithmic"), (1, 10, 100, 1000), logarithmic=True)
+    return draw_chart(sheet, series, axis, Text("elements, logarithmic"), every=2, narrow=narrow)
 
 
 def draw_coalescing(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -258,67 +257,25 @@ def _sector(canvas: Canvas, at: tuple[float, float], word: tuple[int, int], read
         )
     for index, lane in read.items():
         middle = at[0] + (index + 0.5) * wide + 0.5, at[1] + high / 2 + 0.5
-        canvas.label(*middle, str(lane), "middle", size=Size.SMALL, colour=text)
+        canvas.label(*middle, str(lane), "middle", size=Size.LANE, colour=text)
 
 
 def draw_banks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The banks that serve a load of a warp, without conflicts and with them."""
     import numpy as np  # noqa: PLC0415
 
+    from tooling.book.figures.requests import draw_requests  # noqa: PLC0415 - brings NumPy
     from tooling.simulator.counters.banks import Service  # noqa: PLC0415
-    from tooling.simulator.counters.drawing import wavefronts  # noqa: PLC0415
     from tooling.simulator.counters.hook import Sample  # noqa: PLC0415
+    from tooling.simulator.counters.profile import Picture  # noqa: PLC0415
+    from tooling.simulator.gpu.launch import Dim3  # noqa: PLC0415
 
-    across, side, edge = (16, 19, PHONE - 5) if narrow else (WARP, 21, PAGE - 1)
-    canvas = sheet(edge + 1, 0)
-    y = 8
+    pictures = []
     for stride, heading in _LOADED.items():
         addresses = np.arange(WARP, dtype=np.int64) * stride * _WORD
-        (passes,) = wavefronts(Sample(addresses, _WORD, 0, 0, Service.LOAD))
-        conflict = Text("a bank conflict: {count} passes").of(count=len(passes))
-        what = conflict if len(passes) > 1 else Text("no bank conflict")
-        canvas.label(1, y, heading, bold=True)
-        canvas.label(edge, y, what, "end", size=Size.LABEL, quiet=True)
-        for first in range(0, WARP, across):
-            banks = range(first, first + across)
-            y += 18 if first else 26
-            canvas.label(1, y, Text("bank"), size=Size.LABEL, quiet=True)
-            for bank in (*banks[::4], banks[-1]):
-                x = edge - (banks.stop - bank - 0.5) * side
-                canvas.label(x, y, str(bank), "middle", size=Size.LABEL, quiet=True)
-            y += 12
-            for number, served in enumerate(passes, start=1):
-                _draw_pass(canvas, (edge - across * side, y), side, banks, served, number)
-                y += _BANK_HIGH + 6
-        y += 26
-    canvas.height = y
-    return canvas
-
-
-def _draw_pass(  # noqa: PLR0917 - its parts
-    canvas: Canvas,
-    at: tuple[int, int],
-    side: int,
-    banks: range,
-    served: Mapping[int, Sequence[int]],
-    number: int,
-) -> None:
-    """A pass: its banks with the lanes that they serve; of lanes side by side only every second number."""
-    left, top = at
-    middle = top + _BANK_HIGH / 2
-    added = number > 1
-    red = canvas.shade.marks[Ink.WRONG][2] if added else None
-    name = Text("pass {number}").of(number=number)
-    canvas.label(1, middle, name, size=Size.LABEL, quiet=not added, bold=added, colour=red)
-    crowded = any(bank + 1 in served for bank in served)
-    for column, bank in enumerate(banks):
-        x = left + column * side
-        canvas.cell(x, top, side, _BANK_HIGH, ink=Ink.LIVE if bank in served else Ink.SPARE)
-    for column, bank in enumerate(banks):
-        if bank in served and not (crowded and bank % 2):
-            centre, (lane,) = left + (column + 0.5) * side, served[bank]
-            colour = canvas.shade.marks[Ink.LIVE][2]
-            canvas.label(centre, middle, str(lane), "middle", size=Size.SMALL, colour=colour)
+        sample = Sample(addresses, _WORD, 0, 0, Service.LOAD)
+        pictures.append((heading, Picture(sample, Dim3(0, 0, 0), 0)))
+    return draw_requests(sheet, pictures, narrow=narrow)
 
 
 def draw_occupancy(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -417,8 +374,8 @@ FIGURES = (
     Figure(
         name="gpu-launches",
         caption=Text(
-            "The mean time of a launch of the addition on an H200, with logarithmic axes. The dashed line is "
-            "the time of the data transfer alone, at the speed of a large copy."
+            "The mean time of a launch of the addition on an H200. The dashed line is the time of the data "
+            "transfer alone, at the speed of a large copy."
         ),
         description=Text(
             "A chart: elements from 1 Ki to 256 Mi, microseconds from 1 to 1,000. The times are 3.8 at 1 Ki "
@@ -448,13 +405,12 @@ FIGURES = (
         name="gpu-banks",
         caption=Text(
             "The banks that serve a warp when each lane loads a word of shared memory; a number is a lane. "
-            "Below, half of the banks have the words of two lanes each, which takes a second pass."
+            "Below, half of the banks have the words of two lanes each: a bank conflict adds the red pass."
         ),
         description=Text(
             "Two maps with a column for each of the 32 banks. Lane i loads word i: one pass, with lanes 0 to "
             "31 in the banks of the same numbers. Lane i loads word 2i: lanes 0 to 15 have the banks with "
-            "even numbers in the first pass, and lanes 16 to 31 the same banks in a second pass, marked as "
-            "a conflict."
+            "even numbers in the first pass, and lanes 16 to 31 the same banks in a second pass, in red."
         ),
         draw=draw_banks,
         narrow=partial(draw_banks, narrow=True),

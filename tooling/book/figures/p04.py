@@ -16,11 +16,9 @@ from tooling.text import Sentence, Text
 Place = tuple[int, int]  # row and column
 
 _OUTPUT = 0  # its index among the kernel's pointer arguments
-_SIDE, _NARROW_SIDE = 52, 44  # of an element
 _NUMBERS = 16  # the width of the rows' numbers at the left edge
-_TOP = 66  # above the first row of threads
-_THREAD = 44  # the height of a thread
-_APART = 18  # between threads
+_HEADS = 42  # the middle of the numbers of columns
+_TOP = 57  # above the matrices and the frame around the threads with an element
 _OFFSETS, _LIVE, _CELLS, _STOPPED = 34, 50, 114, 200
 """The middle of the numbers above a line of memory, and the upper ends of what is below them."""
 _LINE_THREAD = 34  # the height of a thread beside the line
@@ -32,53 +30,51 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """`a`, the block, `output`: arrows lead to a frame around the threads with an element, and from it."""
     trace, size = facts.trace("p04"), facts.constant("SIZE")
     across, down, _ = trace.block
-    # The width of a thread, the space between threads, which an arrow passes, and where the block begins.
-    wide, apart, block = (44, 14, 57) if narrow else (84, _APART, 236)
-    side = _NARROW_SIDE if narrow else _SIDE
-    step = _THREAD + apart
-    beside = apart / 2  # from the outermost framed threads to the frame
+    # The size of a thread, the space between threads, which an arrow passes, and where the block begins.
+    wide, high, apart, block = (44, 38, 12, 50) if narrow else (84, 44, 18, 236)
+    side = high + apart  # of an element, so that the frame around the threads is as high as a matrix
     output = (PHONE - 4 if narrow else PAGE - 1) - size * side
-    canvas = sheet(output + size * side + 1, _TOP + down * step)
+    canvas = sheet(output + size * side + 1, _TOP + down * side)
     live = _live(trace)
     columns, rows = (1 + max(place[axis] for place in live) for axis in (1, 0))
-    middle = _TOP + (rows * step - apart) / 2
+    middle = _TOP + rows * side / 2
     written = {divmod(store.element, size): store.value for store in trace.accesses("store", _OUTPUT)}
+    beside = apart / 2  # from the outermost framed threads to the frame
     if not narrow:
         a = facts.inputs("default")["a"].reshape(size, size)
         given = {(row, col): float(a[row, col]) for row in range(size) for col in range(size)}
-        _matrix(canvas, _NUMBERS, middle, side, "a", given, Ink.PLAIN)
+        _matrix(canvas, _NUMBERS, side, "a", given, Ink.PLAIN)
         canvas.arrow(_NUMBERS + size * side + 6, middle, block - beside - 3, middle)
-    _matrix(canvas, output, middle, side, "output", written, Ink.RESULT)
-    end = block + columns * (wide + apart) - apart + beside  # of the frame
-    canvas.arrow(end + 1, middle, output - 6, middle)
-    canvas.frame(block - beside, _TOP - beside, end - block + beside, rows * step, ink=Ink.LIVE)
+    _matrix(canvas, output, side, "output", written, Ink.RESULT)
+    end = block + across * (wide + apart) - apart  # of the idle threads, so that the arrow crosses none
+    canvas.arrow(end + 6, middle, output - 6, middle)
+    canvas.frame(block - beside, _TOP, columns * (wide + apart), rows * side, ink=Ink.LIVE)
     canvas.label(block - beside, 14, Text("threads"), bold=True)
     for col in range(across):
         x = block + col * (wide + apart)
-        canvas.label(x + wide / 2, 42, f"*x* = {col}", "middle", size=Size.LABEL, quiet=True)
+        canvas.label(x + wide / 2, _HEADS, f"*x* = {col}", "middle", size=Size.LABEL, quiet=True)
         for row in range(down):
             ink = Ink.LIVE if (row, col) in live else Ink.SPARE
             place = f"({col},{'' if narrow else ' '}{row})"
-            canvas.cell(x, _TOP + row * step, wide, _THREAD, place, ink=ink, size=Size.LABEL)
+            canvas.cell(x, _TOP + row * side + beside, wide, high, place, ink=ink, size=Size.LABEL)
     for row in range(down):
-        y = _TOP + row * step + _THREAD / 2
+        y = _TOP + (row + 0.5) * side
         canvas.label(block - beside - 8, y, f"*y* = {row}", "end", size=Size.LABEL, quiet=True)
     return canvas
 
 
 def _matrix(  # noqa: PLR0917 - its parts
-    canvas: Canvas, left: float, middle: float, side: int, name: str, elements: dict[Place, float], ink: Ink
+    canvas: Canvas, left: float, side: int, name: str, elements: dict[Place, float], ink: Ink
 ) -> None:
-    """A square of elements around a height, with its name, its columns' and its rows' numbers."""
+    """A square of elements, with its name, its columns' and its rows' numbers."""
     size = 1 + max(row for row, _ in elements)
-    top = middle - size * side / 2
     canvas.label(left - _NUMBERS + 1, 14, name, bold=True, mono=True)
     for index in range(size):
         beside = (index + 0.5) * side
-        canvas.label(left + beside, top - 14, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.label(left - 12, top + beside, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.label(left + beside, _HEADS, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.label(left - 12, _TOP + beside, str(index), "middle", size=Size.LABEL, quiet=True)
     for (row, col), value in elements.items():
-        canvas.cell(left + col * side, top + row * side, side, side, number(value), ink=ink)
+        canvas.cell(left + col * side, _TOP + row * side, side, side, number(value), ink=ink)
 
 
 def _live(trace: Trace) -> set[Place]:

@@ -202,7 +202,7 @@ def draw_tile_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
         Series(told("--vectorized", found["vectorized"][16]), found["vectorized"], Ink.RESULT, 16, (1, -1)),
     )
     axis = Axis(Text("speed relative to a copy"), (0, 0.25, 0.5, 0.75, 1))
-    return draw_chart(sheet, series, axis, Text("elements per thread"), narrow=narrow)
+    return draw_chart(sheet, series, axis, Text("elements per thread, logarithmic"), narrow=narrow)
 
 
 def draw_sizes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -219,17 +219,15 @@ def draw_sizes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     series = (
         Series(Text("run again and again"), warm, Ink.PLAIN, 1 << 14, (1, 1), end=ends[0], end_below=True),
         Series(limit, {first: copy, last: copy}, Ink.SPARE, first, (1, -1), limit=True),
-        Series(Text("caches overwritten"), cold, Ink.RESULT, 1 << 18, (-1, -1), ring=True, end=ends[1]),
+        Series(Text("caches overwritten"), cold, Ink.RESULT, 1 << 18, (-1, -1), end=ends[1]),
     )
     bands = (
         Band(Text("launch"), _LAUNCH),
         Band(Text("L2 cache"), _L2_MIB * (1 << 20) / _BYTES),
         Band(Text("memory"), last),
     )
-    axis = Axis("GB/s", (1, 10, 100, 1000, 10_000), logarithmic=True)
-    return draw_chart(
-        sheet, series, axis, Text("elements, both axes logarithmic"), bands=bands, every=2, narrow=narrow
-    )
+    axis = Axis(Text("bandwidth (GB/s), logarithmic"), (1, 10, 100, 1000, 10_000), logarithmic=True)
+    return draw_chart(sheet, series, axis, Text("elements, logarithmic"), bands=bands, every=2, narrow=narrow)
 
 
 def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
