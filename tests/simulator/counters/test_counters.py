@@ -185,13 +185,20 @@ def test_labels_of_a_map_stand_where_its_form_has_them() -> None:
     flush = memory_map(picture, "en", replace(BROAD, flush=True))
     assert flush.contents.count('class="note" x="1"') == 3
     above = memory_map(picture, "en", replace(BROAD, above=True))
-    assert re.findall(r'class="address"[^>]*>([^<]*)<', above.contents) == [
-        "byte +0",
-        "byte +128",
-        "byte +512",
-    ]
+    assert re.findall(r">(byte [^<]*)<", above.contents) == ["byte +0", "byte +512"]  # of successive rows one
     room = Room(before_note=1, after_note=10, after_row=100)
     assert memory_map(picture, "en", replace(BROAD, room=room)).height == beside.height + 111
+
+
+def test_a_sparse_map_names_every_second_one_of_successive_lanes_side_by_side() -> None:
+    def lanes(words: range) -> list[str]:
+        drawn = bank_map(_picture(list(words), Service.LOAD), "en", form)
+        return re.findall(r'class="lane"[^>]*>(\d+)<', drawn.contents)
+
+    form = replace(BROAD, sparse=True)
+    assert lanes(range(12)) == ["0", "2", "4", "6", "8", "10"]
+    assert lanes(range(3)) == ["0", "1", "2"]  # one digit has room
+    assert len(lanes(range(0, 24, 2))) == 12  # no lane has a neighbour
 
 
 def test_a_map_has_the_colours_of_lanes_and_the_numbers_of_passes_only_if_its_form_has_them() -> None:

@@ -57,6 +57,7 @@ _VARIABLE = re.compile(r"\*([A-Za-z]+)\*")  # of mathematics
 class Size(IntEnum):
     """The size of letters, in pixels."""
 
+    LANE = 12  # only of numbers of lanes in cells that share borders: two digits need space at their sides
     SMALL = 13  # where little room is
     LABEL = 14  # of what is beside the cells
     VALUE = 15  # of values, of the names of rows, and of headings
@@ -510,7 +511,8 @@ def _marked_up(text: str) -> str:
 
 def fitting(letters: int, width: float, size: Size = Size.VALUE) -> Size:
     """The largest size up to `size` with which a line of code fits a box; the smallest if none does."""
-    fits = (each for each in Size if each <= size and letters * each * _ADVANCE <= width - GAP - 2)
+    sizes = (each for each in Size if Size.SMALL <= each <= size)
+    fits = (each for each in sizes if letters * each * _ADVANCE <= width - GAP - 2)
     return max(fits, default=Size.SMALL)
 
 

@@ -130,7 +130,7 @@ def draw_vectors(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             if thread < LANES:
                 addresses[thread] = element * 4
         pictures.append((f"--{mode}", Picture(Sample(addresses, words * 4, 0, 0, None), Dim3(0, 0, 0), 0)))
-    return draw_requests(sheet, pictures, narrow=narrow, most_rows=2 if narrow else 3, counted=True)
+    return draw_requests(sheet, pictures, narrow=narrow, most_rows=2, counted=True)
 
 
 def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
