@@ -62,6 +62,7 @@ class Size(IntEnum):
     LABEL = 14  # of what is beside the cells
     VALUE = 15  # of values, of the names of rows, and of headings
     COVER = 18  # of the sum on the cover
+    OPERATOR = 22  # of operators between large matrices
 
 
 class Ink(Enum):
@@ -312,7 +313,8 @@ class Canvas(Struct):
         """
         across = across or len(entries)
         beside = _SWATCH + _BESIDE_SWATCH
-        widths = [beside + measured(self.say(text), Size.LABEL) + _ENTRIES_APART for _, text in entries]
+        said = [_VARIABLE.sub(r"\1", self.say(text)) for _, text in entries]
+        widths = [beside + measured(text, Size.LABEL) + _ENTRIES_APART for text in said]
         columns = [max(widths[column::across]) for column in range(across)]
         for index, (ink, text) in enumerate(entries):
             line, column = divmod(index, across)
