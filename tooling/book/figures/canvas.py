@@ -134,8 +134,8 @@ DARK = Shade(
     "#2a333d",
     {
         Ink.PLAIN: ("#2f3b47", "#74818e", "#dde4ea"),
-        Ink.LIVE: ("#0c5952", "#4eaa9e", "#c8f0e8"),
-        Ink.SUM: ("#1b7369", "#4eaa9e", "#c8f0e8"),
+        Ink.LIVE: ("#0a544d", "#4eaa9e", "#c8f0e8"),
+        Ink.SUM: ("#16756a", "#4eaa9e", "#c8f0e8"),
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
         Ink.SPARE: ("#1b222a", "#43505d", "#93a0ad"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
