@@ -185,11 +185,7 @@ def test_labels_of_a_map_stand_where_its_form_has_them() -> None:
     flush = memory_map(picture, "en", replace(BROAD, flush=True))
     assert flush.contents.count('class="note" x="1"') == 3
     above = memory_map(picture, "en", replace(BROAD, above=True))
-    assert re.findall(r'class="address"[^>]*>([^<]*)<', above.contents) == [
-        "byte +0",
-        "byte +128",
-        "byte +512",
-    ]
+    assert re.findall(r">(byte [^<]*)<", above.contents) == ["byte +0", "byte +512"]  # of successive rows one
     room = Room(before_note=1, after_note=10, after_row=100)
     assert memory_map(picture, "en", replace(BROAD, room=room)).height == beside.height + 111
 

@@ -34,6 +34,7 @@ _DASH = 4  # the length of a dash and of the gap after it, in pixels
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _SAFETY = 1.06  # letters may be a little wider than measured, and bold ones are
 _ADVANCE = 0.6  # of a letter of MONO, relative to its size
+_LINE = 0.66  # from the middle of a line to its upper or lower end, relative to the size of letters
 _EDGE = 1  # where the names of rows begin
 _AFTER_NAME = 14  # from the longest name to the cells
 _NAME_LINE = 20  # from the name of a row to what the row is
@@ -62,6 +63,7 @@ class Size(IntEnum):
     LABEL = 14  # of what is beside the cells
     VALUE = 15  # of values, of the names of rows, and of headings
     COVER = 18  # of the sum on the cover
+    OPERATOR = 22  # of operators between large matrices
 
 
 class Ink(Enum):
@@ -133,8 +135,8 @@ DARK = Shade(
     "#2a333d",
     {
         Ink.PLAIN: ("#2f3b47", "#74818e", "#dde4ea"),
-        Ink.LIVE: ("#0c5952", "#4eaa9e", "#c8f0e8"),
-        Ink.SUM: ("#1b7369", "#4eaa9e", "#c8f0e8"),
+        Ink.LIVE: ("#0a544d", "#4eaa9e", "#c8f0e8"),
+        Ink.SUM: ("#16756a", "#4eaa9e", "#c8f0e8"),
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
         Ink.SPARE: ("#1b222a", "#43505d", "#93a0ad"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
@@ -261,7 +263,7 @@ class Canvas(Struct):
         long = self.length(text, size, mono=mono)
         start = x - {"start": 0, "middle": 0.5, "end": 1}[anchor] * long
         self._edges += [start, start + long]
-        self._levels += [y - size / 2, y + size / 2]
+        self._levels += [y - _LINE * size, y + _LINE * size]
         family = f' font-family="{MONO}"' if mono else ""
         weight = ' font-weight="600"' if bold else ""
         style = ' font-style="italic"' if italic else ""
@@ -318,7 +320,8 @@ class Canvas(Struct):
         """
         across = across or len(entries)
         beside = _SWATCH + _BESIDE_SWATCH
-        widths = [beside + measured(self.say(text), Size.LABEL) + _ENTRIES_APART for _, text in entries]
+        said = [_VARIABLE.sub(r"\1", self.say(text)) for _, text in entries]
+        widths = [beside + measured(text, Size.LABEL) + _ENTRIES_APART for text in said]
         columns = [max(widths[column::across]) for column in range(across)]
         for index, (ink, text) in enumerate(entries):
             line, column = divmod(index, across)
@@ -479,7 +482,7 @@ class Canvas(Struct):
             self._parts[first] = "\n".join(self._rectangle(box, line=self._border(box.ink)) for box in boxes)
         # Crop empty space: drawings begin where the text does, and captions are equally far from all.
         left, right = _cropped(self._edges, self.width)
-        top, bottom = _cropped(self._levels, self.height)
+        top, bottom = _covered(self._levels, self.height)
         width, height = right - left, bottom - top
         drawn = "\n".join(filter(None, self._parts))  # an empty line would end the HTML in a page
         if left or top:
@@ -538,6 +541,15 @@ def _cropped(ends: Sequence[float], whole: int) -> tuple[int, int]:
     """Where a picture begins and ends whose parts have these ends, within its whole width or height."""
     first = max(0.0, min(ends, default=0) - 1)
     last = min(float(whole), max(ends, default=math.inf) + 1)
+    return math.floor(first), math.ceil(last)
+
+
+def _covered(levels: Sequence[float], whole: int) -> tuple[int, int]:
+    """Where a picture begins and ends whose parts have these levels, with labels beyond its height."""
+    known = [level for level in levels if math.isfinite(level)]
+    first, last = min(known, default=0) - 1, max(known, default=whole) + 1
+    if len(known) < len(levels):  # what is embedded has the whole height
+        first, last = min(first, 0), max(last, whole)
     return math.floor(first), math.ceil(last)
 
 

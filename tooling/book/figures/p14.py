@@ -18,7 +18,8 @@ _OUTPUT, _A = 0, 1  # the kernels' arguments
 _SIMPLE = "p14_tile_tensor --simple"
 _COMPLETE = "p14_tile_tensor --complete"
 _RACE = 350  # the width of one order of a race
-_NAMES = 160  # from its left edge to the cells
+_KEY = 30  # the height of the legend
+_NAMES = 160  # from the left edge of one order to its cells
 
 
 def offset(move: Move) -> int:
@@ -138,9 +139,9 @@ def _orders(facts: Facts) -> tuple[_Order, _Order]:
                 ),
                 1 if reads_first else 2,
                 2 if reads_first else 1,
-                Text("`shared[{reader}] = {last} + {seen} = {got}`, right").of(**sums)
+                Text("`shared[{reader}]` = {last} + {seen} = {got}, right").of(**sums)
                 if got == right
-                else Text("`shared[{reader}] = {last} + {seen} = {got}`, not {right}: wrong").of(
+                else Text("`shared[{reader}]` = {last} + {seen} = {got}, not {right}: wrong").of(
                     right=number(right), **sums
                 ),
                 got != right,
@@ -153,10 +154,11 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """shared[2:5] in the first step without a barrier in the middle, in two orders of two threads."""
     orders = _orders(facts)
     high = 296
-    canvas = sheet(_RACE + 2, 2 * high + 20) if narrow else sheet(PAGE, high)
+    canvas = sheet(_RACE + 2, 2 * high + 20 + _KEY) if narrow else sheet(PAGE, high + _KEY)
     for index, order in enumerate(orders):
         corner = (1, index * (high + 20)) if narrow else (1 + index * (PAGE - 2 - _RACE), 0)
         _draw_order(canvas, order, corner)
+    canvas.legend(1, canvas.height - 11, (Ink.LIVE, Text("just written")), (Ink.SPARE, Text("unchanged")))
     return canvas
 
 
@@ -190,7 +192,7 @@ def _draw_order(canvas: Canvas, order: _Order, corner: tuple[float, float]) -> N
     canvas.curve(path, top(order.read - 1) + high + 2, path, top(order.read) - 2, marked=True)
     canvas.side_curve(left(1) + side + 8, top(order.read) + middle, left(2) - 2, top(3) + middle, marked=True)
     colour = canvas.shade.marks[Ink.WRONG][2] if order.wrong else None
-    canvas.label(x + _RACE, top(3) + high + 20, order.verdict, "end", bold=True, colour=colour)
+    canvas.label(x + _RACE, top(3) + high + 20, order.verdict, "end", colour=colour)
 
 
 def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:

@@ -49,7 +49,7 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         if row is None:
             canvas.label(second + offset + values * cell / 2, y + high / 2, "⋮", "middle", quiet=True)
             continue
-        canvas.label(label_x, y + high / 2, str(row), "end", size=Size.LABEL, quiet=True)
+        canvas.label(label_x, y + high / 2, f"{row:,}", "end", size=Size.LABEL, quiet=True)
         numbers(second + offset, y, row, Ink.PLAIN if row in tokens else Ink.SPARE)
         middle_of[row] = y + high / 2
     canvas.label(third, 12, "output", mono=True, bold=True)
@@ -107,41 +107,39 @@ def first_requests(facts: Facts) -> tuple[Request, Request]:
 
 def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The first 128 bytes of the rows that each warp reads: sectors, words, and the lane of each word."""
-    word, line, left, shown = (21, 16, 1, 4) if narrow else (20, 32, 67, 6)
     from tooling.book.figures.requests import define_hatching, draw_states  # noqa: PLC0415 - brings NumPy
 
     requests = first_requests(facts)
-    high, gap, apart = 20, 15 if narrow else 7, 6  # of a sector; between sectors, and between lines
+    left, shown = 1, 4  # rows of a kernel
+    word, line, high, gap = (21, 16, 20, 15) if narrow else (22, 32, 24, 8)  # as in the maps of `requests.py`
+    apart = 5  # from a line to the next
     lines = [[(row, 0) for row in request.rows[:shown]] for request in requests]
     lines[0] = [(row, part) for row, _ in lines[0] for part in range(_LANES // line)]
-    above = 18 if narrow else 0  # for the number of a row
+    above = 26  # for the number of a row
     first = sum(not part for each in lines for _, part in each)
     height = sum(38 + len(each) * (high + apart) for each in lines) + first * above + 34
     canvas = sheet(left + line * word + (line // _SECTOR - 1) * gap + 1, height)
     define_hatching(canvas)
     y = 12.0
     for request, each in zip(requests, lines, strict=True):
-        one = Text("{kernel}: 1 row, {sectors} sectors")
-        several = Text("{kernel}: {rows} rows, {sectors} sectors")
+        one = Text("1 row, {sectors} sectors")
+        several = Text("{rows} rows, {sectors} sectors")
         if not narrow:
-            one = Text("{kernel}: 1 row, {columns} columns, {sectors} sectors")
-            several = Text("{kernel}: {rows} rows, {columns} columns, {sectors} sectors")
-        heading = (one if len(request.rows) == 1 else several).of(
-            kernel=request.kernel,
+            one = Text("1 row, {columns} columns, {sectors} sectors")
+            several = Text("{rows} rows, {columns} columns, {sectors} sectors")
+        moved_by = (one if len(request.rows) == 1 else several).of(
             rows=len(request.rows),
             columns=len({column for _, column in request.lanes}),
             sectors=request.all_sectors(),
         )
-        canvas.label(1, y, heading, bold=True, size=Size.VALUE)
-        y += 20
+        canvas.label(1, y, request.kernel, bold=True, mono=True)
+        canvas.label(canvas.width - 1, y, moved_by, "end", size=Size.LABEL, quiet=True)
+        y += 12
         for row, part in each:
             if part == 0:
-                name = Text("row {row}").of(row=row)
-                if narrow:
-                    canvas.label(left, y + 9, name, size=Size.SMALL)
-                    y += above
-                else:
-                    canvas.label(1, y + high / 2, name, size=Size.LABEL)
+                name = Text("row {row}").of(row=f"{row:,}")
+                y += above
+                canvas.label(left, y - 12, name, size=Size.LABEL, quiet=True)
             moved = request.sectors(row)
             lane_of = {column: lane for lane, (at, column) in enumerate(request.lanes) if at == row}
             for column in range(part * line, (part + 1) * line):
@@ -153,9 +151,10 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             y += high + apart
         if len(request.rows) > shown:
             rest = len(request.rows) - shown
-            canvas.label(left, y + 8, Text("… {rest} more rows").of(rest=rest), size=Size.LABEL, quiet=True)
-        y += 20
-    canvas.height = round(y)
+            canvas.label(left, y + 14, Text("… {rest} more rows").of(rest=rest), size=Size.LABEL, quiet=True)
+            y += 14
+        y += 28
+    canvas.height = round(y) - 14
     draw_states(canvas, all_moved=False)
     return canvas
 
@@ -182,7 +181,7 @@ def _word(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], la
     )
     if lane is not None:
         middle = x + width / 2, y + height / 2
-        canvas.label(*middle, str(lane), "middle", colour=colour, mono=True, size=Size.SMALL)
+        canvas.label(*middle, str(lane), "middle", colour=colour, size=Size.LANE)
 
 
 def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -218,7 +217,7 @@ FIGURES = (
         ),
         Text(
             "On the left the first four tokens: 7270, 860, 5390 and 5191. In the middle the table with rows "
-            "0 to 9999, of which the first and the last, pale, belong to none of them. An arrow leads from "
+            "0 to 9,999, of which the first and the last, pale, belong to none of them. An arrow leads from "
             "each token to its row, and from there to the row of the output that has the place of the "
             "token, and the same numbers.",
         ),
@@ -232,10 +231,10 @@ FIGURES = (
             "a number is a thread. `embedding_2d` uses two of the eight numbers in a sector.",
         ),
         Text(
-            "Two maps of the table. In embedding, threads 0 to 31 read 32 neighbouring numbers of row 7270, "
+            "Two maps of the table. In embedding, threads 0 to 31 read 32 neighbouring numbers of row 7,270, "
             "in 4 sectors that are used entirely. In embedding_2d, threads 0 to 15 read the first number of "
-            "16 rows, 7270, 860, 5390 and so on, and threads 16 to 31 the second number of the same rows: 16 "
-            "sectors, of each of which two numbers out of eight are used.",
+            "16 rows, 7,270, 860, 5,390 and so on, and threads 16 to 31 the second number of the same rows: "
+            "16 sectors, of each of which two numbers out of eight are used.",
         ),
         draw_memory,
         narrow=partial(draw_memory, narrow=True),

@@ -130,7 +130,7 @@ def draw_vectors(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             if thread < LANES:
                 addresses[thread] = element * 4
         pictures.append((f"--{mode}", Picture(Sample(addresses, words * 4, 0, 0, None), Dim3(0, 0, 0), 0)))
-    return draw_requests(sheet, pictures, narrow=narrow, most_rows=2 if narrow else 3, counted=True)
+    return draw_requests(sheet, pictures, narrow=narrow, most_rows=2, counted=True)
 
 
 def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -257,7 +257,7 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.label(middle, 60, code, "middle", size=letters, quiet=True, mono=True)
         canvas.arrow(middle, 71, middle, 84)
         ink = Ink.LIVE if tile_id == 1 else Ink.PLAIN
-        span = f"{tile_id * tile}–{tile_id * tile + tile - 1}"
+        span = f"{tile_id * tile}–{tile_id * tile + tile - 1:,}"
         canvas.cell(x + GAP / 2, 87, width - GAP, 38, span, ink=ink)
         x += width
     canvas.arrow(left + width + 2, 127, left + 2, 188, head=False, dashed=True)
@@ -385,9 +385,9 @@ FIGURES = (
         "p23-tiles",
         Text("One thread for each tile. Inside its tile the thread works alone, an element at a time."),
         Text(
-            "A strip of 1024 elements cut into 32 tiles of 32. Thread 0 has elements 0 to 31, thread 1 "
+            "A strip of 1,024 elements cut into 32 tiles of 32. Thread 0 has elements 0 to 31, thread 1 "
             "has 32 to 63, and so "
-            "on to thread 31 with 992 to 1023. Enlarged: thread 1 adds element 32 in step 0, 33 in step "
+            "on to thread 31 with 992 to 1,023. Enlarged: thread 1 adds element 32 in step 0, 33 in step "
             "1, up to 63 in step 31."
         ),
         draw_tiles,

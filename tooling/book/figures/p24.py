@@ -63,7 +63,7 @@ def draw_exchange(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     while mask:
         known = [known[lane] | known[lane ^ mask] for lane in _LANES]
         total = sum(values[lane] for lane in known[0])
-        steps.append(Step(Text("after mask {mask}").of(mask=mask), known[0], number(total)))
+        steps.append(Step(Text("after mask {mask}").of(mask=mask), known[0], f"{total:,.0f}"))
         mask //= 2
     return draw_steps(sheet, steps, head=Text("sum"), narrow=narrow)
 
@@ -127,7 +127,7 @@ FIGURES = (
             "Six rows of 32 cells, one for each lane. At first, lane 0 has its own product, 0. After the "
             "exchange with mask 16 it also has that of lane 16, 256 in total. After mask 8 it has those "
             "of the lanes 0, 8, 16 and 24, after mask 4 of every fourth lane, after mask 2 of all lanes "
-            "with even numbers, after mask 1 of all lanes: 10416."
+            "with even numbers, after mask 1 of all lanes: 10,416."
         ),
         draw_exchange,
         narrow=partial(draw_exchange, narrow=True),

@@ -29,7 +29,7 @@ def draw_requests_of_a(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> C
         load = next(event for event in trace.events if event.action == "load")
         heading = run.split()[1].removeprefix("--")
         pictures.append((heading, request(trace, load, _WARP)))
-    return draw_requests(sheet, pictures, narrow=narrow, above=True, most_rows=2, counted=True)
+    return draw_requests(sheet, pictures, narrow=narrow, most_rows=2, counted=True)
 
 
 def counted_reads(facts: Facts) -> dict[str, tuple[int, int]]:

@@ -18,6 +18,8 @@ Place = tuple[int, int]
 
 _LANES = 32
 _A, _B, _SUMS = "A", "B", "C, D"  # as the text of the page writes them
+_RESULT = 45  # pixels for what the formula is equal to
+_AFTER_EQUALS = 9
 _SHAPE = (16, 8, 8)  # M, K and N of the instruction on NVIDIA GPUs
 _SHOWN = 5  # the lane whose elements are marked
 _GROUP = range(_SHOWN // 4 * 4, _SHOWN // 4 * 4 + 4)  # the lanes that share its rows of a and of the sums
@@ -45,10 +47,10 @@ def sum_elements(lane: int) -> tuple[Place, ...]:
 
 
 def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """*A* · *B* + *C* as a formula, or with *B* above the sums: each element with the lane that holds it."""
+    """The formula of the caption, or *B* above the sums: each element with the lane that holds it."""
     rows, depth, cols = _SHAPE
-    cell, high, gap, title = (21, 21, 10, 30) if narrow else (28, 23, 28, 28)
-    left = 1
+    cell, high, gap, title = (21, 21, 10, 30) if narrow else (26, 23, 30, 28)
+    left = 1 if narrow else _RESULT
     b_left = left + depth * cell + gap
     b_top = title if narrow else title + (rows - depth) * high // 2  # wide: as in a formula
     below = title + depth * high + 30 if narrow else title  # of A, and of C and D
@@ -81,14 +83,16 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         return canvas
     middle = below + rows * high / 2
     times = b_left - gap / 2
-    dot = f'<circle cx="{times:g}" cy="{middle:g}" r="2.5" fill="{canvas.shade.text}"/>'
+    dot = f'<circle cx="{times:g}" cy="{middle:g}" r="3" fill="{canvas.shade.text}"/>'
     canvas.embed(dot, (times - 3, middle - 3, times + 3, middle + 3))
-    canvas.label(sums - gap / 2, middle, "+", "middle")
+    canvas.label(sums - gap / 2, middle, "+", "middle", size=Size.OPERATOR)
+    canvas.label(1, middle, "D", size=Size.OPERATOR, italic=True)
+    canvas.label(left - _AFTER_EQUALS, middle, "=", "end", size=Size.OPERATOR)
     counts = [len(elements(_SHOWN)) for elements in (a_elements, b_elements, sum_elements)]
     held = Text("lane {lane}: {a} elements of *A*, {b} of *B*, {sums} of *C* and *D*")
     own = held.of(lane=_SHOWN, a=counts[0], b=counts[1], sums=counts[2])
     others = Text("lanes {lanes}: the rest of these rows and column").of(lanes=_OTHERS)
-    canvas.legend(left, end + 28, (Ink.MARK, own), (Ink.LIVE, others))
+    canvas.legend(1, end + 28, (Ink.MARK, own), (Ink.LIVE, others))
     return canvas
 
 

@@ -30,13 +30,13 @@ def _columns(facts: Facts) -> tuple[_Column, ...]:
     """The blocks of the cluster, from the input and the expected output."""
     threads, blocks = facts.constant("TPB"), facts.constant("CLUSTER_SIZE")
     values = facts.inputs("coordination")["input"].reshape(blocks, threads)
-    if any(value != i / threads for row in values.tolist() for i, value in enumerate(row)):
-        raise ValueError(f"the elements of a block are not i / {threads}")
+    if any(value != k / threads for row in values.tolist() for k, value in enumerate(row)):
+        raise ValueError(f"the elements of a block are not k/{threads}")
     sums = next(iter(facts.expected("coordination").values())).reshape(-1)
     return tuple(
         _Column(
-            f"{block * threads}–{(block + 1) * threads - 1}",
-            Text("*i* / {threads}").of(threads=threads),
+            f"{block * threads:,}–{(block + 1) * threads - 1:,}",
+            Text("*k*/{threads}").of(threads=threads),
             number(total),
         )
         for block, total in enumerate(sums)
@@ -45,7 +45,7 @@ def _columns(facts: Facts) -> tuple[_Column, ...]:
 
 def draw_cluster(facts: Facts, sheet: Sheet) -> Canvas:
     """Input ranges, blocks with their scale and sum, both halves of the cluster's barrier, outputs."""
-    left, width, edge, inset = 161, 140, 8, 14
+    left, width, edge, inset = 169, 138, 8, 14
     columns = _columns(facts)
     right = left + len(columns) * width
     given, cluster = 20, 92
@@ -191,7 +191,7 @@ def draw_reduction(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     sums = {store.element: number(store.value) for store in trace.accesses("store", 2)}
     total = next(trace.accesses("store", 0))
     same = tuple((block, block) for block in sums)
-    ranges = {block: f"{block * threads}–{(block + 1) * threads - 1}" for block in sums}
+    ranges = {block: f"{block * threads:,}–{(block + 1) * threads - 1:,}" for block in sums}
     rows = (
         Row("input", cells(ranges, Ink.PLAIN)),
         Row("shared[0]", cells(sums, Ink.LIVE), same),
@@ -243,13 +243,13 @@ FIGURES = (
     Figure(
         "p34",
         Text(
-            "Element *i* of each range is *i* / 256, so that a range adds up to 127.5. Each block arrives at "
+            "Element *k* of each range is *k*/256, so that a range adds up to 127.5. Each block arrives at "
             "the barrier of the cluster before it adds, and waits there after it."
         ),
         Text(
             "Four blocks in one cluster. The 256 elements of each block are 0/256, 1/256 and so on to "
             "255/256. Block 0 multiplies elements 0 to 255 by 1, block 1 elements 256 "
-            "to 511 by 2, block 2 elements 512 to 767 by 3, block 3 elements 768 to 1023 by 4. After "
+            "to 511 by 2, block 2 elements 512 to 767 by 3, block 3 elements 768 to 1,023 by 4. After "
             "cluster_arrive each block adds its range; after cluster_wait the outputs are complete: "
             "127.5, 255, 382.5 and 510."
         ),
@@ -264,7 +264,7 @@ FIGURES = (
         ),
         Text(
             "Four columns, one for each block. The blocks add the elements 0 to 255, 256 to 511, 512 to 767 "
-            "and 768 to 1023. Their sums are 32640, 98176, 163712 and 229248, in shared memory and in "
+            "and 768 to 1,023. Their sums are 32640, 98176, 163712 and 229248, in shared memory and in "
             "temp_storage. Below cluster_sync, block 0 reads the four sums and writes 523776 to output[0]."
         ),
         draw_reduction,

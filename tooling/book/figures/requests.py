@@ -22,49 +22,52 @@ from tooling.simulator.counters.warp_rows import LANES, NONE
 from tooling.simulator.gpu.launch import Dim3
 from tooling.text import Sentence, Text
 
-_HEADING = 30
-_GAP, _TELEPHONE_GAP = 22, 14
+_HEADING = 29
+_GAP = 10
 _BELOW_MAP = 6  # pixels of a map below what it shows
 _SWATCH = 15  # the side of a box in a legend
+_LEGEND_ABOVE = 14  # from a map to the middle of a legend
 _LEGEND_LINE = 22
 _BOOK = Form(
     cell=21,
     left=57,
     line=32,
     most_rows=6,
-    lines_apart=4,
+    heads=21,
+    drop=5,
+    lines_apart=5,
     inset=0,
     corner=0,
     flush=True,
-    numbered=True,
     by_lane=False,
 )
 """What all forms have in common; words share borders, since the numbers of lanes need the room."""
-_PAGE_WORDS = replace(_BOOK, cell=20, left=53, sectors_apart=12, unused=True)
-_PAGE_ABOVE = replace(
-    _PAGE_WORDS,
+_PAGE_WORDS = replace(
+    _BOOK,
     cell=22,
+    high=24,
     left=1,
-    sectors_apart=8,
     above=True,
-    room=Room(before_note=9, after_note=10, after_row=14),
+    unused=True,
+    room=Room(before_note=10, after_note=6),
 )
-_PAGE_BANKS = replace(_BOOK, every=4)
+_PAGE_BANKS = replace(_BOOK, high=22, every=4, numbered=True)
 _TELEPHONE_WORDS = replace(
-    _PAGE_ABOVE,
+    _PAGE_WORDS,
     cell=21,
+    high=20,
     line=16,
     sectors_apart=15,
-    room=Room(before_note=9, after_note=5, after_row=8),
+    room=Room(before_note=10, after_note=6, after_row=8),
 )
-_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=20, left=32, line=16, terse=True)
-_FOLD_WORDS = replace(_PAGE_WORDS, cell=19, left=44, sectors_apart=16)  # a fold has 702 pixels
+_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=47, line=16)
+_FOLD_WORDS = replace(_PAGE_WORDS, cell=21)  # a fold has 702 pixels
 _TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, most_rows=3)  # 290 on a screen of 360
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
-.map .address {{ fill: {text}; }}
 .map .lane {{ font-size: {lane}px; fill: {live[2]}; text-anchor: middle; }}
+.map .broad {{ font-size: {broad}px; }}
 .map g rect {{ fill: {live[0]}; stroke: {live[1]}; }}
 .moved {{ fill: {paper}; stroke: {live[1]}; stroke-opacity: .5; }}
 .unused {{ fill: url(#hatched); stroke: {live[1]}; }}
@@ -111,7 +114,6 @@ def draw_requests(
     pictures: Sequence[tuple[Text | str, Picture]],
     *,
     narrow: bool = False,
-    above: bool = False,
     most_rows: int | None = None,
     counted: bool = False,
 ) -> Canvas:
@@ -120,39 +122,25 @@ def draw_requests(
     The heading of a bank map has the number of its passes at its right.
 
     Args:
-        above: the offsets in a map of global memory are above the words, because they are large; on a narrow
-            screen they always are.
         most_rows: of one map of global memory.
-        counted: the heading of a map of global memory has the number of sectors and their used share: after
-            the name of a kernel, or at its right.
+        counted: the heading of a map of global memory has the number of sectors and their used share at its
+            right.
     """
     words, banks = (_TELEPHONE_WORDS, _TELEPHONE_BANKS) if narrow else (_PAGE_WORDS, _PAGE_BANKS)
-    if above and not narrow:
-        words = _PAGE_ABOVE
     words = replace(words, most_rows=most_rows or words.most_rows)
     canvas = sheet(0 if narrow else PAGE, 0)  # so it begins where the text does
     _set_style(canvas, [picture for _, picture in pictures], narrow=narrow)
-    gap = _TELEPHONE_GAP if narrow else _GAP
     all_moved = True
     for heading, picture in pictures:
         top = canvas.height + 12
-        named = isinstance(heading, str)
-        counts = _moved(picture.sample) if counted else None
-        if counts and named:
-            result = Text("`{kernel}`: {sectors} sectors, {share}% used").of(kernel=heading, **counts)
-            canvas.label(1, top, result, bold=True)
-        else:
-            canvas.label(1, top, heading, bold=True, mono=named)
+        canvas.label(1, top, heading, bold=True, mono=isinstance(heading, str))
         canvas.height += _HEADING
         drawn = _draw_map(canvas, picture, words, banks)
         all_moved &= 'class="still"' not in drawn.contents
-        if picture.sample.service:
-            beside: Sentence | None = _passes(picture.sample)
-        else:
-            beside = Text("{sectors} sectors, {share}% used").of(**counts) if counts and not named else None
-        if beside:
+        if picture.sample.service or counted:
+            beside = _passes(picture.sample) if picture.sample.service else _moved(picture.sample)
             canvas.label(drawn.width - 1, top, beside, "end", size=Size.LABEL, quiet=True)
-        canvas.height += gap if picture is not pictures[-1][1] else 0
+        canvas.height += _GAP if picture is not pictures[-1][1] else 0
     if _of_memory([picture for _, picture in pictures]):
         draw_states(canvas, all_moved=all_moved)
     else:
@@ -160,13 +148,13 @@ def draw_requests(
     return canvas
 
 
-def _moved(sample: Sample) -> dict[str, str]:
+def _moved(sample: Sample) -> Sentence:
     """How many sectors a request to global memory moves, and the share of their bytes that its lanes use."""
     begins = sample.addresses[sample.addresses != NONE]
     used = np.unique(begins[:, None] + np.arange(sample.width))
     sectors = len(np.unique(used // SECTOR))
     share = round(100 * len(used) / (sectors * SECTOR), 1)
-    return {"sectors": str(sectors), "share": f"{share:g}"}
+    return Text("{sectors} sectors, {share}% used").of(sectors=sectors, share=f"{share:g}")
 
 
 def _passes(sample: Sample) -> Sentence:
@@ -180,9 +168,9 @@ def _set_style(canvas: Canvas, pictures: Sequence[Picture], *, narrow: bool) -> 
     marks = canvas.shade.marks
     style = _STYLE.format(
         size=Size.SMALL if narrow else Size.LABEL,
-        lane=Size.SMALL,  # a number of two digits has space around it
+        lane=Size.LANE,
+        broad=Size.SMALL,
         soft=canvas.shade.quiet,
-        text=canvas.shade.text,
         paper=canvas.shade.paper,
         live=marks[Ink.LIVE],
         plain=marks[Ink.PLAIN],
@@ -228,7 +216,7 @@ def draw_states(canvas: Canvas, *, all_moved: bool) -> None:
         (Text("not moved"), f'fill="none" stroke="{canvas.shade.marks[Ink.PLAIN][1]}"'),
     )
     right = max(canvas.width, PHONE - 4)
-    x, y = 1.5, canvas.height + _TELEPHONE_GAP
+    x, y = 1.5, canvas.height + _LEGEND_ABOVE
     for name, look in states[: 2 if all_moved else 3]:
         long = _SWATCH + 6 + measured(canvas.say(name), Size.LABEL)
         if x + long > right:

@@ -19,9 +19,9 @@ ROW = 128
 
 _SECTOR_WORDS = SECTOR // WORD
 _ROW_WORDS = ROW // WORD
-_HIGH = 20  # height of a line, in pixels
+_AXIS = 14  # from the top of a map to the baseline of what is above its cells, in pixels
 _ADVANCE = 7  # of a digit
-_BELOW = 14  # from a row to what is below a label there
+_BELOW = 18  # from a row to what is below a label there
 _EDGE = 1  # where labels at the left begin, if they all begin there
 _MOST_WAVEFRONTS = 32
 
@@ -45,6 +45,7 @@ class Form(Struct, frozen=True):
 
     Attributes:
         cell: width of a word in pixels.
+        high: its height.
         left: pixels for the labels at the left.
         line: words or banks side by side; those that are left stand below.
         most_rows: of a memory map. A note counts the others.
@@ -53,12 +54,14 @@ class Form(Struct, frozen=True):
         lines_apart: between the lines of a memory row, and between the rows of a bank map.
         inset: pixels of a word on every side of the box of its lane; neighbours without one share a border.
         corner: the radius of the corners of boxes and sectors.
-        above: the offset of a memory row is above it, with its unit, instead of at its left.
+        heads: pixels for what is above the cells.
+        drop: from the middle of a row to the baseline of its label at the left.
+        above: the offset of a memory row is above it, with its unit, instead of at its left; rows that follow
+            each other without a gap have one together.
         room: between memory rows.
         flush: labels at the left begin at the edge of the map instead of ending beside it.
         numbered: every row of a bank map is labelled as a pass; otherwise the first row of each pass, if a
             request takes several.
-        terse: the label of a pass is its number alone.
         by_lane: the box of a lane has the colour of that lane; otherwise that of the style sheet.
         unused: each word of a moved sector that no lane touches is a box; otherwise lines separate the words.
     """
@@ -67,16 +70,18 @@ class Form(Struct, frozen=True):
     left: int
     line: int
     most_rows: int
+    high: int = 20
     every: int = 1
     sectors_apart: int = 8
     lines_apart: int = 1
     inset: float = 1.5
     corner: int = 3
+    heads: int = 20
+    drop: int = 4
     above: bool = False
     room: Room = Room()
     flush: bool = False
     numbered: bool = False
-    terse: bool = False
     by_lane: bool = True
     unused: bool = False
 
@@ -87,7 +92,7 @@ class Form(Struct, frozen=True):
 
     def y(self, word: int) -> int:
         """The distance of a word from the top of its memory row."""
-        return (18 if self.above else 0) + word // self.line * (_HIGH + self.lines_apart)
+        return word // self.line * (self.high + self.lines_apart)
 
 
 BROAD = Form(cell=26, left=76, line=BANKS, most_rows=12)
@@ -134,7 +139,7 @@ def memory_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
     rows = sorted({cell.row for cell in cells})
     shown, rest = rows[: form.most_rows], len(rows) - form.most_rows
     parts: list[str] = []
-    top = 6
+    top = 0 if form.above else 6
     previous: int | None = None
     for row in shown:
         skipped = 0 if previous is None else row - previous - 1
@@ -144,9 +149,14 @@ def memory_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
             top += 16 + form.room.after_note
         elif previous is not None:
             top += form.room.after_row
-        parts.append(_offset(row * ROW - picture.base, top, language, form))
+        offset = f"+{row * ROW - picture.base:,}"
+        if not form.above:
+            parts.append(_beside(top + form.high // 2 + form.drop, offset, form, "axis"))
+        elif skipped or previous is None:
+            parts.append(_label(form.left, top + _AXIS, say("offset", language, offset=offset)))
+            top += form.heads
         parts.append(_memory_row([cell for cell in cells if cell.row == row], top, form))
-        top += form.y(_ROW_WORDS) + 4
+        top += form.y(_ROW_WORDS) + (0 if form.above else 4)
         previous = row
     if rest > 0:
         top += form.room.before_note
@@ -169,27 +179,28 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
     top = 0
     for first in range(0, BANKS, form.line):
         banks = range(first, first + form.line)
-        parts.append(_beside(top + 14, say("bank", language), form))
+        parts.append(_beside(top + _AXIS, say("bank", language), form))
         parts += [
-            f'<text class="axis" x="{form.left + (column + 0.5) * form.cell:g}" y="{top + 14}">{bank}</text>'
+            f'<text class="axis" x="{form.left + (column + 0.5) * form.cell:g}" '
+            f'y="{top + _AXIS}">{bank}</text>'
             for column, bank in enumerate(banks)
             if bank % form.every == 0 or column == form.line - 1
         ]
-        top += 20
+        top += form.heads
         if first and len(shown) > 1 and not any(bank in front for _, front, _ in shown for bank in banks):
             # No pass needs these banks: one row is enough for all.
-            parts.append(_pass(top + 14, f"1–{len(shown)}", language, form))
-            parts.append(_wavefront({}, banks, top, form, conflict=False))
-            top += _HIGH + form.lines_apart + 1 + 5
+            parts.append(_beside(top + form.high // 2 + form.drop, f"1–{len(shown)}", form))
+            parts.append(_wavefront({}, banks, top, form))
+            top += form.high + form.lines_apart + 1 + 5
             continue
         for row, (number, front, depth) in enumerate(shown, start=1):
             opens_pass = depth == 0 and len(passes) > 1
             top += 5 if opens_pass and number > 1 else 0
             if form.numbered or opens_pass:
                 label = row if form.numbered else number
-                parts.append(_pass(top + 14, label, language, form, added=depth > 0))
+                parts.append(_pass(top, label, language, form, added=depth > 0))
             parts.append(_wavefront(front, banks, top, form, conflict=depth > 0))
-            top += _HIGH + form.lines_apart + 1 + (_BELOW if _has_label_below(front, banks, form) else 0)
+            top += form.high + form.lines_apart + 1 + (_BELOW if _has_label_below(front, banks, form) else 0)
         top += 5
     if rest > 0:
         parts.append(_label(form.left, top + 8, f"⋮ {say('rest', language, n=rest)}"))
@@ -246,13 +257,6 @@ def _memory_cells(sample: Sample) -> list[Cell]:
     ]
 
 
-def _offset(offset: int, top: int, language: str, form: Form) -> str:
-    """The label of a memory row."""
-    if form.above:
-        return _label(form.left, top + 12, say("offset", language, offset=f"+{offset:,}"), "address")
-    return _beside(top + _HIGH // 2 + 4, f"+{offset:,}", form, "axis")
-
-
 def _memory_row(cells: list[Cell], top: int, form: Form) -> str:
     touched = {cell.column // _SECTOR_WORDS for cell in cells}
     used = {cell.column + word for cell in cells for word in range(cell.words)}
@@ -262,14 +266,15 @@ def _memory_row(cells: list[Cell], top: int, form: Form) -> str:
         first = sector * _SECTOR_WORDS
         left, y, width = form.x(first), top + form.y(first), _SECTOR_WORDS * form.cell
         parts.append(
-            f'<rect class="{style}" x="{left}" y="{y}" width="{width}" height="{_HIGH}" rx="{form.corner}"/>'
+            f'<rect class="{style}" x="{left}" y="{y}" width="{width}" height="{form.high}" '
+            f'rx="{form.corner}"/>'
         )
         if sector in touched and form.unused:
             words = set(range(first, first + _SECTOR_WORDS)) - used
             parts += [_box(form.x(word), y, form.cell, form, "unused") for word in sorted(words)]
         elif sector in touched:
             parts += [
-                f'<path class="word" d="M{left + k * form.cell} {y + 3}v{_HIGH - 6}"/>'
+                f'<path class="word" d="M{left + k * form.cell} {y + 3}v{form.high - 6}"/>'
                 for k in range(1, _SECTOR_WORDS)
             ]
     parts += [
@@ -287,12 +292,18 @@ def _has_label_below(front: dict[int, tuple[int, ...]], banks: range, form: Form
 
 
 def _wavefront(
-    front: dict[int, tuple[int, ...]], banks: range, top: int, form: Form, *, conflict: bool
+    front: dict[int, tuple[int, ...]],
+    banks: range,
+    top: int,
+    form: Form,
+    *,
+    conflict: bool = False,
 ) -> str:
+    """A row of banks, with the lanes that they serve."""
     style = "again" if conflict else "first"
     width = len(banks) * form.cell
     parts = [
-        f'<rect class="{style}" x="{form.left}" y="{top}" width="{width}" height="{_HIGH}" '
+        f'<rect class="{style}" x="{form.left}" y="{top}" width="{width}" height="{form.high}" '
         f'rx="{form.corner}"/>'
     ]
     parts += [
@@ -311,19 +322,33 @@ def _wavefront(
 
 
 def _cell(
-    left: int, top: int, width: int, lanes: tuple[int, ...], form: Form, *, beside: bool = False
+    left: int,
+    top: int,
+    width: int,
+    lanes: tuple[int, ...],
+    form: Form,
+    *,
+    beside: bool = False,
 ) -> str:
-    """A word with its lane, or with the number of its lanes: `beside` or below it, if it is too narrow."""
+    """A word with its lane, or with the number of its lanes: `beside` or below it, if it is too narrow.
+
+    Args:
+        left, top, width: of the word.
+        lanes: that touch it.
+        form: the measures of the map.
+        beside: there is room at its right.
+    """
     text = str(lanes[0])
     if len(lanes) > 1:
         text = f"×{len(lanes)}"
     names = ", ".join(map(str, lanes))
-    line = top + _HIGH // 2 + 4
-    label = f'<text class="lane" x="{left + width / 2:g}" y="{line}">{text}</text>'
+    line = top + form.high // 2 + 4
+    kind = "lane" if width <= form.cell else "lane broad"
+    label = f'<text class="{kind}" x="{left + width / 2:g}" y="{line}">{text}</text>'
     if beside and len(text) * _ADVANCE >= width:
         successive = lanes[-1] - lanes[0] == len(lanes) - 1
         numbers = f"{lanes[0]}–{lanes[-1]}" if successive else text
-        below = _label(left, top + _HIGH + _BELOW - 2, numbers)
+        below = _label(left, top + form.high + _BELOW - 2, numbers)
         label = _label(left + width + 3, line, text) if form.by_lane else below
     box = _box(left, top, width, form, fill=_colour(lanes[0]) if form.by_lane else "")
     return f"<g><title>lane {names}</title>{box}{label}</g>"
@@ -335,7 +360,7 @@ def _box(left: int, top: int, width: int, form: Form, kind: str = "", *, fill: s
     attributes = (f' class="{kind}"' if kind else "") + (f' fill="{fill}"' if fill else "")
     return (
         f'<rect x="{left + inset:g}" y="{top + inset:g}" width="{width - 2 * inset:g}" '
-        f'height="{_HIGH - 2 * inset:g}" rx="{form.corner}"{attributes}/>'
+        f'height="{form.high - 2 * inset:g}" rx="{form.corner}"{attributes}/>'
     )
 
 
@@ -351,11 +376,9 @@ def _beside(y: float, text: str, form: Form, kind: str = "note", *, added: bool 
     return _label(form.left - 6, y, text, f"{kind} end")
 
 
-def _pass(y: float, number: int | str, language: str, form: Form, *, added: bool = False) -> str:
-    """The label of a pass, or of several, at the left of the map."""
-    if form.terse:
-        return _label(form.left - 6, y, str(number), "note added end" if added else "note end")
-    return _beside(y, say("pass", language, n=number), form, added=added)
+def _pass(top: int, number: int, language: str, form: Form, *, added: bool = False) -> str:
+    """The label of a pass at the left of its row."""
+    return _beside(top + form.high // 2 + form.drop, say("pass", language, n=number), form, added=added)
 
 
 def _label(x: float, y: float, text: str, kind: str = "note start") -> str:
