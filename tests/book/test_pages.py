@@ -444,10 +444,19 @@ def test_a_caption_replaces_the_link_to_the_same_file() -> None:
     assert highlight_page(code + link.format("c.mojo"), REPOSITORY, "en").endswith(link.format("c.mojo"))
 
 
-def test_a_mark_that_is_not_shown_leaves_no_sign() -> None:
-    page = '<pre><code class="language-mojo file:a.mojo#L3-L6@3-3+5-6">a\nb\nc\n</code></pre>\n'
+@pytest.mark.parametrize(
+    ("kind", "code", "beside"),
+    [
+        ("", "a\nb\nc\n", ["3", "5", "6"]),
+        (" changed", "a\nb\nc\n", ["3", "⋮", "5", "6"]),
+        (" changed", "a\n\nc\n", ["3", "⋮", "6"]),
+        (" changed", "\nb\nc\n", ["⋮", "5", "6"]),
+    ],
+)
+def test_a_mark_that_is_not_shown_has_a_sign_in_an_excerpt(kind: str, code: str, beside: list[str]) -> None:
+    page = f'<pre><code class="language-mojo{kind} file:a.mojo#L3-L6@3-3+5-6">{code}</code></pre>\n'
     shown = highlight_page(page, REPOSITORY, "en")
-    assert re.findall(r'<span class="line" data-line="([^"]*)"', shown) == ["3", "5", "6"]
+    assert re.findall(r'<span class="line" data-line="([^"]*)"', shown) == beside
 
 
 def test_listings_of_a_file_with_nothing_between_name_it_once() -> None:

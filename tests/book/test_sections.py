@@ -34,7 +34,16 @@ _SOLUTION = '<details class="solution-details"></details>'
 def test_a_section_is_marked_by_what_it_contains(title: str, body: str, kind: str | None) -> None:
     heading = f'<h2 id="s"><a class="header" href="#s">{title}</a></h2>'
     marked = heading.replace('"s">', f'"s" class="{kind}">', 1) if kind else heading
-    assert mark_sections(f"<h1>T</h1>{heading}{body}", "en") == f"<h1>T</h1>{marked}{body}"
+    task = f'<h2 id="t" class="task">Code to complete</h2>{_HOLE}'
+    plain = task.replace(' class="task"', "")
+    page = f"<h1>T</h1>{heading}{body}{plain}"
+    assert mark_sections(page, "en") == f"<h1>T</h1>{marked}{body}{task}"
+
+
+@pytest.mark.parametrize("body", [_RUN, f"{_RUN}{_WRONG}"])
+def test_a_page_without_code_to_complete_has_no_stages(body: str) -> None:
+    page = f'<h1>T</h1><h2 id="a">Run it</h2>{body}'
+    assert mark_sections(page, "en") == page
 
 
 def test_only_the_first_section_can_be_the_opening() -> None:

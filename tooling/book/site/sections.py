@@ -8,6 +8,7 @@ from tooling.book.phrases import say
 
 _SECTION = re.compile(r'<h2 id="(?P<id>[^"]+)">(?P<title>.*?)</h2>(?P<body>.*?)(?=<h2 id="|\Z)', re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
+_HOLE = 'class="hole"'
 
 
 def mark_sections(article: str, language: str) -> str:
@@ -15,17 +16,20 @@ def mark_sections(article: str, language: str) -> str:
 
     - `opening`: the overview at the top, whose heading the title makes superfluous to the eye;
     - `task`: code to complete;
-    - `wrong`: a wrong answer, with the verdict on it;
+    - `wrong`: a wrong answer, with the verdict on it, on a page with code to complete;
     - `answer`: a folded solution, which has a title of its own;
-    - `run`: commands to run.
+    - `run`: commands to run, on such a page.
     """
     overview = say("overview", language)
     first = _SECTION.search(article)
+    kinds = {"answer", "task", "run", "wrong"} if _HOLE in article else {"answer"}
 
     def mark(section: re.Match[str]) -> str:
         opening = first is not None and section.start() == first.start()
         kind = "opening" if opening and _title(section) == overview else _kind(section["body"])
-        return section[0].replace('">', f'" class="{kind}">', 1) if kind else section[0]
+        if kind != "opening" and kind not in kinds:
+            return section[0]
+        return section[0].replace('">', f'" class="{kind}">', 1)
 
     return _SECTION.sub(mark, article)
 
@@ -37,7 +41,7 @@ def _title(section: re.Match[str]) -> str:
 def _kind(body: str) -> str | None:
     if body.lstrip().startswith('<details class="solution-details">'):
         return "answer"
-    if 'class="hole"' in body:
+    if _HOLE in body:
         return "task"
     if 'class="code changed"' in body:
         return "wrong"

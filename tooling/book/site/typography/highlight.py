@@ -143,7 +143,7 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
         # It may also come from the inside of a function.
         lines = highlight(dedent(unescape(code)), language).splitlines()
         numbers = numbers[: sum(not _MARK.fullmatch(line) and REMOVED not in line for line in lines)]
-        code = _show_written(_lines(lines, numbers))
+        code = _show_written(_lines(lines, numbers, excerpt=_CHANGED in classes))
     elif language == "text" and len(_TABLE_ROW.findall(code)) > 1:
         code = _tighten(code)
         width = max(len(line) for line in unescape(code).splitlines() if not _PROSE.fullmatch(line))
@@ -196,24 +196,28 @@ def _numbers(ranges: str) -> list[int]:
     return [number for first, last in runs for number in range(first, last + 1)]
 
 
-def _lines(code: Iterable[str], numbers: Iterable[int]) -> str:
+def _lines(code: Iterable[str], numbers: Iterable[int], *, excerpt: bool) -> str:
     """Highlighted lines as elements with their numbers; beside lines that are left out, empty ones are, too.
 
-    Marks for teaching are not shown, so numbers that do not follow each other need not mean that code is left
-    out. On a narrow screen a line goes on below itself, further in than it begins.
+    Marks for teaching are not shown; only in an excerpt is there a sign in their place. On a narrow screen a
+    line goes on below itself, further in than it begins.
     """
     left = iter(numbers)
     shown: list[str] = []
+    before: int | None = None
     gap = False
     for line in code:
         if _MARK.fullmatch(line):
             shown.append(f"{line}\n")
             continue
         number = None if REMOVED in line else next(left, None)
-        if number == 0:
+        skipped = excerpt and None not in (before, number) and number != before + 1  # type: ignore[operator]
+        if number == 0 or skipped:
             while shown and _EMPTY.fullmatch(shown[-1]):
                 shown.pop()
             gap = True
+        before = number
+        if number == 0:
             continue
         if gap and not line:
             continue

@@ -1,4 +1,4 @@
-"""Prevents line breaks in code, flags, tuples and `8 warps`, before particles and a short last word."""
+"""Prevents line breaks in code, flags, tuples and `8 KiB`, before particles and a short last word."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNBROKEN = re.compile(
     r"|(?<![가-힣])(?:한|두|세|네|다섯|여섯|일곱|여덟|몇|첫) (?:개|번|가지|줄|행|열|쪽|칸|값|배|단계)"
     r"|\d (?:[KMG]iB?|[kMG]B|[mµn]s|[kMGT]B/s|[GT]FLOP/s)\b"
     r"|(?<![\w.,])\d{1,5} (?:to|or) \d{1,5}\b(?: (?=[a-z(]))?"
-    r"|(?<![\w.,])(?:\d{1,4}|\d{1,3},\d{3}) (?=[a-z(])|\bGPU \d|\b(?:\d{1,2}-(?=byte)|x86-(?=64))"
+    r"|\bGPU \d|\b(?:\d{1,2}-(?=byte)|x86-(?=64))"
     r"|(?<=\d)(?: [=·×+−] \d[\d,.]*)+(?<=\d)"
     r"|\((?:(?:\d+|[a-z]), )+(?:\d+|[a-z])\)"
     r"|(?<=\w)\)(?=[가-힣])|(?<=\d)%(?=[가-힣])"  # before a particle
@@ -39,7 +39,7 @@ _UNBROKEN = re.compile(
     re.DOTALL,
 )
 _LAST_WORD = re.compile(
-    r"(?<=[\w,;:]) (?:[^\s<>가-힣]{1,4}|[가-힣]{1,3}[.:]?)(?=</(?:p|li|dd|figcaption|summary)>)"
+    r"(?<=[\w,;:]) (?:[^\s<>가-힣]{1,6}|[가-힣]{1,3}[.:]?)(?=</(?:p|li|dd|figcaption|summary)>)"
 )
 """A short word at the end of a paragraph, and the space before it: it is not a line of its own."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"

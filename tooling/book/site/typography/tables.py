@@ -17,11 +17,17 @@ _NAME = re.compile(r'(?<=<tr><td>)<code(?: class="\w+")?>(\w{14,})(?=</code></td
 _TAG = re.compile(r"<[^>]+>")
 _UNIT = r"[%×]|[kmµn]?s|[kMGT]?i?B(?:/s)?|[GT]FLOP/s|bytes|바이트"
 _NUMBER = re.compile(rf"[−-]?\d[\d.,]*\s?(?:{_UNIT})?|nan|[–—-]?")
+_LONG_NAME = 28  # letters of the name of a row beside which heads of numbers may have two lines
 _WIDE, _TEXTS = 4, 3  # columns from which on a table is wide, and how many of them must have texts
 
 
 def mark_cells(article: str) -> str:
-    """The article with class `number` at columns of numbers, and class `stacked` at wide tables of texts."""
+    """The article with classes at its tables and their columns.
+
+    - `number`: a column of numbers;
+    - `stacked`: a wide table of texts;
+    - `wordy`: a table with long names of rows beside numbers.
+    """
     return _TABLE.sub(lambda table: _mark(table[0]), article)
 
 
@@ -34,8 +40,9 @@ def _mark(table: str) -> str:
         if number and any(map(_text, cells)) and all(map(_is_number, cells))
     }
     stacked = len(columns) >= _WIDE and len(columns) - len(numbers) >= _TEXTS
-    if stacked:
-        table = table.replace("<table>", '<table class="stacked">', 1)
+    names = [_text(name) for name in columns[0]] if numbers else []
+    if stacked or max(map(len, names), default=0) > _LONG_NAME:
+        table = table.replace("<table>", f'<table class="{"stacked" if stacked else "wordy"}">', 1)
     labels = [_text(head) for head in heads] if stacked else []
     if numbers:
         table = _NAME.sub(_breakable, table)
