@@ -80,7 +80,12 @@ def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure
         assert "`" not in described
         assert figure.caption.render("ko" if korean else "en").count("`") % 2 == 0
         sizes = {"13", "14", "15"} if figure.name != "cover" else {"14", "15", "18"}
-        sizes |= {"gpu-coalescing": {"12"}, "p21-memory": {"12"}, "p33": {"22"}}.get(figure.name, set())
+        sizes |= {
+            "gpu-coalescing": {"12"},
+            "p21-memory": {"12"},
+            "p16-tiled": {"18", "22"},
+            "p33": {"22"},
+        }.get(figure.name, set())
         assert set(re.findall(r'font-size="([^"]*)"', text)) <= sizes
 
 
@@ -631,6 +636,28 @@ def test_banks_that_no_pass_needs_have_one_row(real: Project) -> None:
         assert rows == (8 + 1 + 2 if "narrow" in path.name else 8 + 1)
 
 
+@pytest.mark.parametrize(("name", "wide", "narrow"), [("p16", 9, 9), ("p16-tiled", 3, 3), ("p33", 1, 0)])
+def test_products_have_one_sign(real: Project, name: str, wide: int, narrow: int) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure(name)):
+        labels = re.findall(r"<text[^>]*>([^<]*)<", text)
+        assert labels.count("·") == (narrow if "narrow" in path.name else wide)
+        assert "×" not in labels
+
+
+def test_each_bank_of_a_row_is_a_cell(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("p33-banks")):
+        rows = re.findall(
+            r'class="(?:first|again)" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"[^>]*/>'
+            r'<path class="bank" d="([^"]*)"',
+            text,
+        )
+        assert len(rows) == (8 + 1 + 2 if "narrow" in path.name else 8 + 1)
+        for x, y, wide, high, between in rows:
+            banks = 16 if "narrow" in path.name else 32
+            edges = [int(x) + bank * int(wide) // banks for bank in range(1, banks)]
+            assert between == "".join(f"M{edge} {y}v{high}" for edge in edges)
+
+
 def test_a_map_of_banks_says_how_many_passes_it_takes(real: Project) -> None:
     for path, text in pictures(PuzzleIndex(real), find_figure("p33-banks")):
         beside = re.findall(r'text-anchor="end"[^>]*>([^<]*)<', text)
@@ -856,6 +883,17 @@ def test_the_sums_of_a_race_end_with_its_cells(real: Project) -> None:
         for x in map(float, sums):
             assert min(abs(end - x) for end in ends) <= 1
         assert max(map(float, sums)) == (351 if "narrow" in path.stem else 729)
+
+
+def test_a_race_says_what_each_colour_of_its_cells_means(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("p14-race")):
+        (shade,) = [shade for shade in SHADES if path.stem.endswith(f"-{shade.name}")]
+        keys = re.findall(r'width="16" height="16"[^>]* fill="([^"]*)"[^>]*/>\n<text[^>]*>([^<]*)<', text)
+        inks = [shade.marks[ink][0] for ink in (Ink.LIVE, Ink.SPARE, Ink.MARK, Ink.WRONG)]
+        assert [fill for fill, _ in keys] == inks
+        assert {box[2] for box in _boxes(text)} - {"none"} == set(inks)
+        if "i18n" not in path.parts:
+            assert [said for _, said in keys] == ["just written", "unchanged", "read by T4", "wrong"]
 
 
 def test_the_output_of_a_cluster_is_as_wide_as_its_blocks(real: Project) -> None:

@@ -196,5 +196,8 @@ def test_a_map_has_the_colours_of_lanes_and_the_numbers_of_passes_only_if_its_fo
     assert (plain.contents.count("hsl("), re.findall("pass [0-9]", plain.contents)) == (3, [])
     numbered = bank_map(picture, "en", replace(BROAD, numbered=True, by_lane=False))
     assert "hsl(" not in numbered.contents
+    assert 'class="bank"' not in numbered.contents
+    ruled = bank_map(picture, "en", replace(BROAD, ruled=True))
+    assert ruled.contents.count('class="bank"') == 3
     assert re.findall("pass [0-9]", numbered.contents) == ["pass 1", "pass 2", "pass 3"]
     assert f'height="{plain.height}" role="img"><title>{plain.title}</title>' in plain.svg()

@@ -62,7 +62,7 @@ class Size(IntEnum):
     SMALL = 13  # where little room is
     LABEL = 14  # of what is beside the cells
     VALUE = 15  # of values, of the names of rows, and of headings
-    COVER = 18  # of the sum on the cover
+    COVER = 18  # of the sum on the cover, and of operators of two letters between matrices
     OPERATOR = 22  # of operators between large matrices
 
 

@@ -18,7 +18,7 @@ _OUTPUT, _A = 0, 1  # the kernels' arguments
 _SIMPLE = "p14_tile_tensor --simple"
 _COMPLETE = "p14_tile_tensor --complete"
 _RACE = 350  # the width of one order of a race
-_KEY = 30  # the height of the legend
+_KEY, _KEY_LINE = 30, 24  # the height of the legend, and from its first line to the second
 _NAMES = 160  # from the left edge of one order to its cells
 
 
@@ -154,11 +154,19 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """shared[2:5] in the first step without a barrier in the middle, in two orders of two threads."""
     orders = _orders(facts)
     high = 296
-    canvas = sheet(_RACE + 2, 2 * high + 20 + _KEY) if narrow else sheet(PAGE, high + _KEY)
+    canvas = sheet(_RACE + 2, 2 * high + 20 + _KEY + _KEY_LINE) if narrow else sheet(PAGE, high + _KEY)
     for index, order in enumerate(orders):
         corner = (1, index * (high + 20)) if narrow else (1 + index * (PAGE - 2 - _RACE), 0)
         _draw_order(canvas, order, corner)
-    canvas.legend(1, canvas.height - 11, (Ink.LIVE, Text("just written")), (Ink.SPARE, Text("unchanged")))
+    canvas.legend(
+        1,
+        canvas.height - 11 - (_KEY_LINE if narrow else 0),
+        (Ink.LIVE, Text("just written")),
+        (Ink.SPARE, Text("unchanged")),
+        (Ink.MARK, Text("read by T{reader}").of(reader=_READER)),
+        (Ink.WRONG, Text("wrong")),
+        across=2 if narrow else None,
+    )
     return canvas
 
 
@@ -315,7 +323,7 @@ FIGURES = (
         Text(
             "The first step without a barrier between reading and writing: the order of the two accesses to "
             "`shared[3]` (dashed frame) is not defined. If thread 3 writes first, what thread 4 reads "
-            "(marked) contains element 2 already."
+            "contains element 2 already."
         ),
         Text(
             "The elements shared[2], shared[3] and shared[4] hold 2, 3 and 4. Read first: thread 4 reads 3 "

@@ -62,7 +62,7 @@ def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     # Signs and digits are below each other.
     columns = (0, 2 + one, 3 + one, 5 + one + other)
     total = number(product[row, col])
-    lines = [("=" if k == 0 else "+", first, "×", second) for k, (first, second) in enumerate(factors)]
+    lines = [("=" if k == 0 else "+", first, "·", second) for k, (first, second) in enumerate(factors)]
     for k, line in enumerate(lines):
         y = top + (k + 0.5) * step
         for column, part, anchor in zip(columns, line, ("start", "end", "start", "end"), strict=True):
@@ -177,7 +177,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     stores = list(trace.accesses("store", SHARED, _BLOCK))
     small = 12 if narrow else 20  # a tile of a or b
     # Of an element of both shared tiles, and of a total.
-    (one, other, total), high = ((28, 31, 47), 30) if narrow else ((40, 40, 63), 36)
+    (one, other, total), high = ((28, 30, 46), 30) if narrow else ((39, 39, 62), 36)
     columns, end = _columns(narrow, steps * small, (tile * one, tile * other, tile * total))
     # A narrow step has the tiles of a and b above its elements.
     apart, top = (62, 99) if narrow else (30, 66)
@@ -230,12 +230,10 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             element(3, other, index, b_shared[index], Ink.LIVE)
             element(4, total, index, totals[index], Ink.RESULT if step == steps - 1 else Ink.SUM)
         middle = y + tile * high / 2
-        canvas.label(
-            (columns[2] + tile * one + columns[3]) / 2, middle, "×", "middle", mono=True, size=letters
-        )
-        canvas.label(
-            (columns[3] + tile * other + columns[4]) / 2, middle, "+=", "middle", mono=True, size=letters
-        )
+        between = (columns[2] + tile * one + columns[3]) / 2
+        canvas.label(between, middle, "·", "middle", size=Size.OPERATOR, bold=True)
+        between = (columns[3] + tile * other + columns[4]) / 2
+        canvas.label(between, middle, "+=", "middle", size=Size.COVER)
         if step:
             centre = columns[4] + tile * total / 2
             canvas.arrow(centre, y + tile * high - pitch + 4, centre, y - 4)
@@ -408,8 +406,8 @@ def _columns(narrow: bool, matrix: int, tiles: tuple[int, int, int]) -> tuple[tu
     one, other, total = tiles
     end = 351 if narrow else PAGE - 1
     last = end - total
-    second = last - (20 if narrow else 34) - other
-    first = second - (12 if narrow else 24) - one
+    second = last - (26 if narrow else 38) - other
+    first = second - (12 if narrow else 28) - one
     if narrow:
         return (115, 115 + matrix + 34, first, second, last), end
     return (90, 90 + matrix + 12, first, second, last), end

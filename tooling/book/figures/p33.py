@@ -82,9 +82,7 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         _draw_key(canvas, left, title, (cell, high))
         return canvas
     middle = below + rows * high / 2
-    times = b_left - gap / 2
-    dot = f'<circle cx="{times:g}" cy="{middle:g}" r="3" fill="{canvas.shade.text}"/>'
-    canvas.embed(dot, (times - 3, middle - 3, times + 3, middle + 3))
+    canvas.label(b_left - gap / 2, middle, "·", "middle", size=Size.OPERATOR, bold=True)
     canvas.label(sums - gap / 2, middle, "+", "middle", size=Size.OPERATOR)
     canvas.label(1, middle, "D", size=Size.OPERATOR, italic=True)
     canvas.label(left - _AFTER_EQUALS, middle, "=", "end", size=Size.OPERATOR)

@@ -51,7 +51,7 @@ _PAGE_WORDS = replace(
     unused=True,
     room=Room(before_note=10, after_note=6),
 )
-_PAGE_BANKS = replace(_BOOK, high=22, every=4, numbered=True)
+_PAGE_BANKS = replace(_BOOK, high=22, every=4, numbered=True, ruled=True)
 _TELEPHONE_WORDS = replace(
     _PAGE_WORDS,
     cell=21,
@@ -73,6 +73,7 @@ _STYLE = """
 .unused {{ fill: url(#hatched); stroke: {live[1]}; }}
 .still {{ fill: none; stroke: {plain[1]}; stroke-opacity: .6; }}
 .first, .again {{ fill: {spare[0]}; stroke: {spare[1]}; }}
+.bank {{ stroke: {spare[1]}; }}
 .map .added {{ fill: {wrong[2]}; font-weight: 600; }}
 """
 _HATCHING = (

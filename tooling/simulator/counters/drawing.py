@@ -64,6 +64,7 @@ class Form(Struct, frozen=True):
             request takes several.
         by_lane: the box of a lane has the colour of that lane; otherwise that of the style sheet.
         unused: each word of a moved sector that no lane touches is a box; otherwise lines separate the words.
+        ruled: lines separate the banks of a row that serve no lane; otherwise these are one strip.
     """
 
     cell: int
@@ -84,6 +85,7 @@ class Form(Struct, frozen=True):
     numbered: bool = False
     by_lane: bool = True
     unused: bool = False
+    ruled: bool = False
 
     def x(self, word: int) -> int:
         """Left edge of a word of a memory row."""
@@ -306,6 +308,9 @@ def _wavefront(
         f'<rect class="{style}" x="{form.left}" y="{top}" width="{width}" height="{form.high}" '
         f'rx="{form.corner}"/>'
     ]
+    if form.ruled:
+        between = (f"M{form.left + column * form.cell} {top}v{form.high}" for column in range(1, len(banks)))
+        parts.append(f'<path class="bank" d="{"".join(between)}"/>')
     parts += [
         _cell(
             form.left + column * form.cell,
