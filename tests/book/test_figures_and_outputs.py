@@ -22,7 +22,7 @@ from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figure_numbers import FigureNumber, number_figures
 from tooling.book.figures import every_figure, find_figure
-from tooling.book.figures.canvas import DARK, PAGE, SHADES, SMALL, Canvas, Ink, Shade, Size, measured
+from tooling.book.figures.canvas import DARK, LIGHT, PAGE, SHADES, SMALL, Canvas, Ink, Shade, Size, measured
 from tooling.book.figures.charts import Axis, Bar, Limit, Series, draw_bars, draw_chart
 from tooling.book.figures.drawing import outdated, pictures
 from tooling.book.figures.facts import Facts
@@ -550,6 +550,13 @@ def test_the_arrows_to_follow_are_marked(real: Project, name: str, marked: int) 
         assert text.count("url(#marked)") == marked
 
 
+def test_what_the_marked_arrows_reach_is_outlined(real: Project) -> None:
+    _, line, _ = LIGHT.marks[Ink.MARK]
+    for path, text in pictures(PuzzleIndex(real), find_figure("p26-butterfly")):
+        if path.stem.endswith("-w"):
+            assert text.count(f'fill="none" stroke="{line}" stroke-width="1.5"/>') == 1 + 1 + 2 + 4 + 8
+
+
 def test_curves_end_in_the_direction_of_their_heads() -> None:
     canvas = Canvas(100, 60, SHADES[0], "en")
     canvas.curve(10, 0, 50, 40)
@@ -993,6 +1000,19 @@ def test_bands_of_a_chart_are_between_its_points_and_have_their_names_above_it(r
             )
 
 
+def test_no_name_of_a_curve_crosses_the_edge_of_a_band(real: Project) -> None:
+    for path, text in pictures(PuzzleIndex(real), find_figure("p23-sizes")):
+        ((left, width),) = re.findall(r'<rect x="([\d.]+)" y="34" width="([\d.]+)"', text)
+        curves = re.findall(r'<text x="([\d.]+)"[^>]*font-weight="600">([^<0-9]*)<', text)
+        if "i18n" not in path.parts:
+            assert len(curves) == (4 if "narrow" in path.stem else 2)  # in two lines
+            for x, name in curves:
+                long = 1.1 * measured(name, Size.LABEL)
+                outside = name in {"caches overwritten", "caches", "overwritten"}
+                assert float(x) < float(left) if outside else float(left) < float(x)
+                assert outside or float(x) + long < float(left) + float(width)
+
+
 def _points(drawn: str, *, filled: bool) -> list[tuple[float, float]]:
     """Where the disks of a chart are, or its circles."""
     found = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="4.5" fill="(#\w+)" stroke="(#\w+)"', drawn)
@@ -1073,14 +1093,23 @@ def test_a_limit_far_beyond_the_bars_is_behind_a_break_of_the_axis(*, narrow: bo
     ).svg("x", "y")
     edge = (356 if narrow else 730) - 1
     labels = _starts(drawn)
-    assert labels["far"] == labels["495 TFLOP/s"] == labels["495"] == (edge, "end")
-    assert labels["100"][0] + 45 < edge
+    limit, _ = labels["495"]
+    assert labels["495"] == (limit, "middle")
+    assert labels["far"] == labels["495 TFLOP/s"]
+    half = edge - labels["far"][0]  # of the longest label, which ends at the edge
+    assert 35 < half < 50
+    assert abs(edge - limit - (12 if narrow else half)) < 2
+    assert labels["100"][0] + 38 < limit  # between the labels below the axis are 14 pixels
     assert labels["k"] == (1, "start")  # above the bars, so their names begin at the edge, too
-    assert f'points="{edge}.0,' in drawn
+    assert f'points="{limit:.1f},' in drawn
     (left, _), (_, longest) = _ends_of_bars(drawn)
     unit = (labels["100"][0] - labels["0"][0]) / 100
     assert abs(longest - left - 94 * unit) < 2
     assert abs(labels["near"][0] - labels["0"][0] - 67 * unit) < 0.1
+    passed = LIGHT.marks[Ink.RESULT][2]  # the line of a limit crosses a bar in the colour of text on it
+    ((x, top, bottom),) = re.findall(rf'points="([\d.]+),([\d.]+) \1,([\d.]+)"[^>]*stroke="{passed}"', drawn)
+    assert abs(float(x) - labels["near"][0]) < 0.1
+    assert float(bottom) - float(top) == (20 if narrow else 22)
 
 
 def test_the_axis_of_bars_ends_at_a_tick_behind_the_longest_one() -> None:

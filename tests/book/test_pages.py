@@ -359,6 +359,7 @@ def test_the_only_sign_of_a_page_is_in_the_middle_of_its_mark() -> None:
     strong = re.findall(r"M(\d+) (\d+)h", mark_of("basics/gpu.html", None).split('class="pale"')[0])
     cells = {(int(x) // 4, int(y) // 4) for x, y in strong}
     assert cells == {(8 - x, y) for x, y in cells} == {(x, 6 - y) for x, y in cells}
+    assert {(x, y) for x in (3, 4, 5) for y in (2, 3, 4)} < cells  # the core of a chip
 
 
 def test_every_part_has_a_mark_of_its_own() -> None:

@@ -26,11 +26,14 @@ _SIGNS = {
     "]": ".##/..#/..#/..#/.##",
     "=": ".../###/.../###/...",
     "+": ".../.#./###/.#./...",
-    "▣": ".#.#.#./#######/.#...#./##.#.##/.#...#./#######/.#.#.#.",
+    "▣": ".#.#.#./#######/.#@@@#./##@@@##/.#@@@#./#######/.#.#.#.",
     "A": ".#./#.#/###/#.#/#.#",
     "Z": "###/..#/.#./#../###",
 }
-"""The rows of each sign: five of three cells, and of the only sign of its page, a chip with pins, seven."""
+"""The rows of each sign: five of three cells, and of the only sign of its page, a chip with pins, seven.
+
+Between the cells of its core, written as @, there is no gap.
+"""
 
 _PAGES = {
     "introduction.html": "?!",
@@ -61,16 +64,18 @@ def draw(signs: str) -> str:
     """Signs, strong, in the middle of a grid of 9 by 7 pale cells."""
     lines = [".".join(parts) for parts in zip(*(_SIGNS[sign].split("/") for sign in signs), strict=True)]
     left, top = (_COLUMNS - len(lines[0])) // 2, (_ROWS - len(lines)) // 2
-    strong = {
-        (left + x, top + y) for y, line in enumerate(lines) for x, cell in enumerate(line) if cell == "#"
-    }
+    cells = {(left + x, top + y): cell for y, line in enumerate(lines) for x, cell in enumerate(line)}
     every = [(x, y) for y in range(_ROWS) for x in range(_COLUMNS)]
 
-    def path(cells: list[tuple[int, int]]) -> str:
-        return "".join(f"M{4 * x} {4 * y}h3v3h-3z" for x, y in cells)
+    def drawn(x: int, y: int) -> str:
+        wide, high = (
+            4 if cells.get((x, y)) == cells.get(neighbour) == "@" else 3
+            for neighbour in ((x + 1, y), (x, y + 1))
+        )
+        return f"M{4 * x} {4 * y}h{wide}v{high}h-{wide}z"
 
-    shown = path([cell for cell in every if cell in strong])
-    pale = path([cell for cell in every if cell not in strong])
+    shown = "".join(drawn(*cell) for cell in every if cells.get(cell, ".") != ".")
+    pale = "".join(drawn(*cell) for cell in every if cells.get(cell, ".") == ".")
     return (
         f'<svg class="glyph" viewBox="0 0 {4 * _COLUMNS - 1} {4 * _ROWS - 1}" aria-hidden="true">'
         f'<path d="{shown}"/><path class="pale" d="{pale}"/></svg>'

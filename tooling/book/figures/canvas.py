@@ -225,16 +225,26 @@ class Canvas(Struct):
         dashed: bool = False,
         corner: float = 9,
         ink: Ink = Ink.FRAME,
+        line: float = _THIN,
     ) -> None:
-        """Draws an outline around elements that belong together; `corner` is its radius."""
-        _, line, _ = self.shade.marks[ink]
+        """Draws an outline around elements that belong together, or of a cell that the text points out.
+
+        Args:
+            x, y, width, height: as of cells.
+            dashed: it has dashes.
+            corner: its radius.
+            ink: of the outline.
+            line: how wide it is.
+        """
+        _, colour, _ = self.shade.marks[ink]
+        wide = f' stroke-width="{line:g}"' if line != _THIN else ""
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         left, top, right, bottom = map(_sharp, (x, y, x + width, y + height))
         self._edges += [left, right]
         self._levels += [top, bottom]
         self._parts.append(
             f'<rect x="{left:g}" y="{top:g}" width="{right - left:g}" height="{bottom - top:g}" '
-            f'rx="{corner:g}" fill="none" stroke="{line}"{dash}/>'
+            f'rx="{corner:g}" fill="none" stroke="{colour}"{wide}{dash}/>'
         )
 
     def label(

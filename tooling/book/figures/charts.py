@@ -16,7 +16,8 @@ _Name = TypeVar("_Name", bound=Sentence | str)
 
 _TICK = 4  # the length of a line at an axis, in pixels
 _TITLE = 34  # the height of the title of the vertical axis above a chart
-_BAND_NAME = 24  # the height of the names of bands above a chart
+_BAND_NAME = 36  # the height of the names of bands above a chart
+_TO_BAND_NAME = 12  # from the upper end of the bands to the middle of their names
 _TINT = 0.6  # the opacity of every second band
 _MARKER = 4.5  # the radius of a point
 _SAME = 3  # points that are closer cannot be told apart, in pixels
@@ -30,6 +31,7 @@ _BREAK = 0.1  # the part of a drawing's width between the end of a broken axis a
 _APART = 14  # between the labels on both sides of the break
 _SLASH = 5  # half the height of the two strokes that break an axis
 _BESIDE_LINE = 6  # from a line to what is written beside it
+_NAME_LINE = 16  # from a line of the name of a series to the next
 _INSET = 22  # from a vertical axis to the first point, whose value is clear of the ticks
 _DESCENT = 9  # from the middle of a line of labels to the lower end of its letters
 _BESIDE_AXIS = 6  # from the labels of ticks to a vertical axis
@@ -51,6 +53,7 @@ class Series(Struct, frozen=True):
         values: each point has its value above it.
         limit: no measurement but a bound, a dashed line without points, and x values are missing.
         span: the first and the last x that the name is about; it is below a bracket under their points.
+        folded: the name has two lines.
     """
 
     name: Text | str
@@ -63,6 +66,7 @@ class Series(Struct, frozen=True):
     values: bool = False
     limit: bool = False
     span: tuple[int, int] | None = None
+    folded: bool = False
 
 
 class Band(Struct, frozen=True):
@@ -174,7 +178,7 @@ def _draw_bands(
                 f'fill="{canvas.shade.grid}" fill-opacity="{_TINT:g}"/>',
                 (left, above, right, bottom),
             )
-        canvas.label((left + right) / 2, above + _BAND_NAME / 2, band.name, "middle", size=size, quiet=True)
+        canvas.label((left + right) / 2, above + _TO_BAND_NAME, band.name, "middle", size=size, quiet=True)
 
 
 def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, float], size: Size) -> None:
@@ -198,16 +202,29 @@ def _name(canvas: Canvas, series: Series, at: tuple[float, float], right: float,
     """The name of a series beside a point of it, or at the right end of the chart."""
     across, down = series.corner
     x = at[0] + 11 * across if across else right
-    canvas.label(
-        x,
-        at[1] + 10 * down,
-        series.name,
-        "start" if across > 0 else "end",
-        size=size,
-        colour=line_colour(canvas, series.ink),
-        mono=isinstance(series.name, str),
-        bold=True,
-    )
+    y = at[1] + 10 * down
+    lines = [series.name]
+    if series.folded:
+        lines = list(_folded(canvas.say(series.name)))
+        y -= _NAME_LINE if down < 0 else 0
+    for number, text in enumerate(lines):
+        canvas.label(
+            x,
+            y + number * _NAME_LINE,
+            text,
+            "start" if across > 0 else "end",
+            size=size,
+            colour=line_colour(canvas, series.ink),
+            mono=isinstance(series.name, str),
+            bold=True,
+        )
+
+
+def _folded(text: str) -> tuple[str, str]:
+    """A text in two lines, divided at the blank that makes the longer one as short as possible."""
+    words = text.split(" ")
+    divided = [(" ".join(words[:count]), " ".join(words[count:])) for count in range(1, len(words))]
+    return min(divided, key=lambda lines: max(map(len, lines)), default=(text, ""))
 
 
 def _bracket(canvas: Canvas, series: Series, ends: Sequence[tuple[float, float]], size: Size) -> None:
@@ -280,13 +297,17 @@ class Limit(Struct, frozen=True):
         value: in the unit of the axis.
         name: what it is.
         text: the value as it is written below the name.
-        beyond: the axis ends far below it and is broken, and the line is at the right edge.
+        beyond: the axis ends far below it and is broken, and the line is near the right edge.
     """
 
     value: float
     name: Text | str
     text: Text | str
     beyond: bool = False
+
+    def length(self, canvas: Canvas) -> float:
+        """How wide what is written above the line is at most, in pixels."""
+        return max(canvas.length(text, Size.LABEL) for text in (self.name, self.text))
 
 
 class _Field(Struct, frozen=True):
@@ -355,15 +376,15 @@ def draw_bars(
 
 
 def _draw_limits(canvas: Canvas, limits: Sequence[Limit], field: _Field, bottom: float) -> None:
-    """The lines of limits with their names, which move to the left where the next one begins."""
-    free = math.inf
+    """The lines of limits with their names, which move to the left where the next one or the edge is."""
+    free = canvas.width - 1.0
     for x, limit in reversed(list(zip(field.lines, limits, strict=True))):
-        long = max(canvas.length(text, Size.LABEL) for text in (limit.name, limit.text))
-        at, anchor = (x, "end") if limit.beyond else (min(x, free - long / 2), "middle")
-        canvas.label(at, 10, limit.name, anchor, size=Size.LABEL, quiet=True)
-        canvas.label(at, 26, limit.text, anchor, size=Size.LABEL)
+        long = limit.length(canvas)
+        at = min(x, free - long / 2)
+        canvas.label(at, 10, limit.name, "middle", size=Size.LABEL, quiet=True)
+        canvas.label(at, 26, limit.text, "middle", size=Size.LABEL)
         _line(canvas, [(x, _LIMITS - 6), (x, bottom)], canvas.shade.text, 1.5)
-        free = at - (long if limit.beyond else long / 2) - _LIMITS_APART
+        free = at - long / 2 - _LIMITS_APART
 
 
 def _field(
@@ -387,16 +408,16 @@ def _field(
     longest = max([bar.value for bar in bars] + [limit.value for limit in within])
     if longest > axis.ticks[-1] * _PAST_END:
         raise ValueError(f"the axis ends at {axis.ticks[-1]:,g}, before the value {longest:,g}: add a tick")
-    edge = canvas.width - 1
+    numbers = [canvas.length(f"{limit.value:,g}", Size.LABEL) for limit in limits if limit.beyond]
+    names = [limit.length(canvas) for limit in limits if limit.beyond]
+    # A narrow screen has room for half of the number at the right of its line, but not for half of the name.
+    edge = canvas.width - 1 - max(numbers if canvas.width == PHONE else names, default=0) / 2
     whole = edge - left
     # The name of a bar that is too short for it is behind its value.
     scales = [(whole - 6 - canvas.length(bar.text, Size.LABEL)) / bar.value for bar in bars]
-    for limit in within:
-        half = max(canvas.length(text, Size.LABEL) for text in (limit.name, limit.text)) / 2
-        scales.append((whole - half) / limit.value)
+    scales += [(whole - limit.length(canvas) / 2) / limit.value for limit in within]
     half = canvas.length(f"{axis.ticks[-1]:,g}", Size.LABEL) / 2
-    beyond = [canvas.length(f"{limit.value:,g}", Size.LABEL) for limit in limits if limit.beyond]
-    behind = max(canvas.width * _BREAK, half + max(beyond) + _APART) if beyond else half
+    behind = max(canvas.width * _BREAK, half + max(numbers) / 2 + _APART) if numbers else half
     scale = min(*scales, (whole - behind) / axis.ticks[-1])
     right = left + axis.ticks[-1] * scale
     lines = [edge if limit.beyond else left + limit.value * scale for limit in limits]
@@ -409,12 +430,15 @@ def _code(bar: Bar) -> bool:
 
 
 def _draw_bar(canvas: Canvas, bar: Bar, field: _Field, top: float) -> None:
-    """A bar with its value and its name, clear of the lines of limits."""
+    """A bar with its value and its name, clear of the lines of limits, and the lines that it passes."""
     middle, size = top + field.high / 2, Size.LABEL
     length = bar.value * field.scale
     canvas.cell(field.left, top, length, field.high, ink=bar.ink)
     inside = field.left + 8
     _, _, colour = canvas.shade.marks[bar.ink]
+    for line in field.lines:
+        if field.left < line < field.left + length:
+            _line(canvas, [(line, top), (line, top + field.high)], colour, 1.5)
     behind = [(bar.text, False)]
     if field.names_apart:
         canvas.label(inside - 16, middle, bar.name, "end", size=size, mono=_code(bar))
@@ -462,7 +486,7 @@ def _draw_break(canvas: Canvas, limit: Limit, start: float, x: float, y: float) 
     for stroke in (middle - 3, middle + 3):
         _line(canvas, [(stroke - 3, y + _SLASH), (stroke + 3, y - _SLASH)], canvas.shade.arrow, 1.5)
     _line(canvas, [(x, y), (x, y + _TICK)], canvas.shade.arrow, 1)
-    canvas.label(x, y + 14, f"{limit.value:,g}", "end", size=Size.LABEL, quiet=True)
+    canvas.label(x, y + 14, f"{limit.value:,g}", "middle", size=Size.LABEL, quiet=True)
 
 
 def _short(value: int) -> str:

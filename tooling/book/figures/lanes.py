@@ -22,6 +22,7 @@ _MOST_BESIDE = 88  # of a label beside its row there
 _BARRIER = 20  # the height of a barrier with the space around it
 _BELOW = 9  # where the values stay
 _BESIDE_LABEL = 24  # from a label above its row to the arrows that lead past it
+_OUTLINE = 1.5  # of values that the text points out
 _HEADS_APART = 8  # where several arrows lead to one thread
 
 
@@ -39,6 +40,7 @@ class Row(Struct, frozen=True):
         short: the label on narrow screens, where a long one would be above the row.
         step: on narrow screens, what stands beside the arrows instead of a label beside the row.
         barrier: the threads wait at one between the row above and the arrows to this one.
+        reached: the threads whose values the text points out.
     """
 
     label: Text | str
@@ -51,6 +53,7 @@ class Row(Struct, frozen=True):
     short: Text | str = ""
     step: str = ""
     barrier: bool = False
+    reached: Collection[int] = ()
 
 
 class Step(Struct, frozen=True):
@@ -142,6 +145,8 @@ def draw_rows(
             if column in places.at:
                 left, wide = places.across(column)
                 canvas.cell(left, top, wide, places.high, text, ink=ink, size=letters)
+                if column in row.reached:
+                    canvas.frame(left, top, wide, places.high, corner=4, ink=Ink.MARK, line=_OUTLINE)
         for dot in places.dots:
             if any(places.at[column] > dot for column in row.cells if column in places.at):
                 canvas.label(dot, top + places.high / 2, "…", "middle", quiet=True)

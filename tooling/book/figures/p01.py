@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
-from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.book.figures.maps import draw_map
 from tooling.text import Text
+
+_SIDE = 84  # of the cells of the two layouts side by side, in pixels
 
 
 def draw_add_ten(facts: Facts, sheet: Sheet) -> Canvas:
@@ -37,7 +40,7 @@ def draw_addresses(facts: Facts, sheet: Sheet) -> Canvas:
     return draw_grids(sheet, grids, side=58)
 
 
-def draw_shapes(facts: Facts, sheet: Sheet) -> Canvas:
+def draw_shapes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The output of the preview as a row and as a square, with the offset of each element."""
     row, square, out = facts.demo("preview")
     values = re.findall(r"\d+\.\d", out)
@@ -56,7 +59,11 @@ def draw_shapes(facts: Facts, sheet: Sheet) -> Canvas:
             below=offset,
         ),
     )
-    return draw_grids(sheet, grids)
+    if narrow:
+        return draw_grids(sheet, grids)
+    names = sum(grid.beside(sheet(0, 0)) for grid in grids)
+    apart = PAGE - 2 - names - (width + across) * _SIDE
+    return draw_grids(sheet, grids, side=_SIDE, high=44, beside=2, apart=apart)
 
 
 FIGURES = (
@@ -97,10 +104,11 @@ FIGURES = (
             "is the same."
         ),
         Text(
-            "Above, a row of four cells with the indices 0 to 3: 10, 11, 12, 13, at the offsets 0 to 3. "
-            "Below, a square of two rows and two columns: 10 and 11 in row 0, at the offsets 0 and 1, 12 "
+            "First, a row of four cells with the indices 0 to 3: 10, 11, 12, 13, at the offsets 0 to 3. "
+            "Then a square of two rows and two columns: 10 and 11 in row 0, at the offsets 0 and 1, 12 "
             "and 13 in row 1, at the offsets 2 and 3."
         ),
         draw_shapes,
+        narrow=partial(draw_shapes, narrow=True),
     ),
 )

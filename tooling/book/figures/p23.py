@@ -217,9 +217,18 @@ def draw_sizes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     copy = round(measured(facts, _MEASURED)["cold"][-1].of_a_copy, -1)  # the ratio has four digits
     limit = Text("a copy: {speed} GB/s").of(speed=f"{copy:,.0f}")
     series = (
-        Series(Text("run again and again"), warm, Ink.PLAIN, 1 << 14, (1, 1), end=ends[0], end_below=True),
+        Series(
+            Text("run again and again"),
+            warm,
+            Ink.PLAIN,
+            _LAUNCH,
+            (1, 2),
+            end=ends[0],
+            end_below=True,
+            folded=narrow,
+        ),
         Series(limit, {first: copy, last: copy}, Ink.SPARE, first, (1, -1), limit=True),
-        Series(Text("caches overwritten"), cold, Ink.RESULT, 1 << 18, (-1, -1), end=ends[1]),
+        Series(Text("caches overwritten"), cold, Ink.RESULT, _LAUNCH, (-1, -1), end=ends[1], folded=narrow),
     )
     bands = (
         Band(Text("launch"), _LAUNCH),

@@ -29,9 +29,9 @@ def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     values = facts.inputs("parallel-max")["a"].tolist()
     lanes = tuple(range(WARP - len(_FEW), WARP))
     own = cells({lane: number(values[lane]) for lane in lanes}, Ink.PLAIN)
-    rows = [Row("a[global_i]", own, short="a")]
+    reached = frozenset({WARP - 1})  # the lanes that have got the last lane's element
+    rows = [Row("a[global_i]", own, short="a", reached=reached)]
     mask = WARP // 2
-    reached = {WARP - 1}  # the lanes that have got the last lane's element
     while mask:
         values = [max(values[lane], values[lane ^ mask]) for lane in _LANES]
         inside = mask < len(_FEW)
@@ -45,7 +45,8 @@ def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             marked = frozenset(arrow for arrow in arrows if arrow[0] in reached and inside)
             reached |= {lane for _, lane in marked}
             held = cells({lane: number(values[lane]) for lane in lanes}, Ink.LIVE)
-            rows.append(Row(label.of(mask=mask), held, arrows, marked, dashed=not inside, step=step))
+            text = label.of(mask=mask)
+            rows.append(Row(text, held, arrows, marked, dashed=not inside, step=step, reached=reached))
         mask //= 2
     return draw_rows(sheet, rows, lanes, Text("lane"), steps=Text("mask"), narrow=narrow)
 
