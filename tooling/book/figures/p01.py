@@ -21,7 +21,7 @@ def draw_add_ten(facts: Facts, sheet: Sheet) -> Canvas:
     return draw_map(sheet, facts.trace("p01"), {(1, "a"): a}, (0, "output"), "+ 10")
 
 
-def draw_addresses(facts: Facts, sheet: Sheet) -> Canvas:
+def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The elements of `output` with their distance from the first one in bytes, and the next address."""
     trace = facts.trace("p01")
     stores = {store.element: store for store in trace.accesses("store", 0)}
@@ -37,7 +37,9 @@ def draw_addresses(facts: Facts, sheet: Sheet) -> Canvas:
             squares.append(Square(text, ink, above, below, outside=store is None and not inside))
         bracket = Text("buffer"), len(stores)
         grids.append(Grid(title, [squares], bracket=bracket, above=Text("thread"), below=Text("bytes")))
-    return draw_grids(sheet, grids, side=58)
+    return (
+        draw_grids(sheet, grids, side=58) if narrow else draw_grids(sheet, grids, side=58, beside=2, apart=34)
+    )
 
 
 def draw_shapes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -90,12 +92,13 @@ FIGURES = (
         ),
         Text(
             "Two rows of five places at the addresses +0, +4, +8, +12 and +16. A bracket over the first four "
-            "says that they are the buffer. Above, with the offset i, the threads 0 to 3 write 10, 11, 12 "
-            "and 13 to the first four; the fifth is a dashed outline. Below, with the offset i + 1, they "
+            "says that they are the buffer. First, with the offset i, the threads 0 to 3 write 10, 11, 12 "
+            "and 13 to the first four; the fifth is a dashed outline. Then, with the offset i + 1, they "
             "write to the last four: the first place stays empty, and thread 3 writes to +16, which is red."
         ),
         draw_addresses,
         traces=("p01",),
+        narrow=partial(draw_addresses, narrow=True),
     ),
     Figure(
         "p01-shapes",

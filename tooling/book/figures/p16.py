@@ -194,7 +194,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas.legend(
         1,
         bottom + (62 if narrow else 52),
-        (Ink.SPARE, Text("tile")),
+        (Ink.SPARE, Text("other tiles")),
         copied,
         _SUM,
         _RESULT,

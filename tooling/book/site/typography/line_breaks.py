@@ -39,7 +39,7 @@ _UNBROKEN = re.compile(
     re.DOTALL,
 )
 _LAST_WORD = re.compile(
-    r"(?<=[\w,;:]) (?:[^\s<>가-힣]{1,6}|[가-힣]{1,3}[.:]?)(?=</(?:p|li|dd|figcaption|summary)>)"
+    r"(?<=[\w,;:]) (?:[^\s<>가-힣]{1,4}|[가-힣]{1,3}[.:]?)(?=</(?:p|li|dd|figcaption|summary)>)"
 )
 """A short word at the end of a paragraph, and the space before it: it is not a line of its own."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
