@@ -97,7 +97,6 @@ _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
 _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
 _EMPTY = re.compile(r"<span[^>]*>\n</span>")
-"""Between lines whose numbers do not follow each other, because marks for teaching are between them."""
 
 
 @lru_cache(maxsize=4096)  # both editions show the same code
