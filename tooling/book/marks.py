@@ -32,7 +32,7 @@ _SIGNS = {
 }
 """The rows of each sign: five of three cells, and of the only sign of its page, a chip with pins, seven.
 
-Between the cells of its core, written as @, there is no gap.
+The cells of its core, written as @, touch each other.
 """
 
 _PAGES = {

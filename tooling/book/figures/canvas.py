@@ -24,7 +24,7 @@ MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 PAGE, PHONE = 730, 356  # pixels of a drawing beside lines of code, and of one on a narrow screen
 SMALL = 438  # the widest drawing that has its caption at its right
 GAP = 3  # between neighbouring cells
-_SMALL_CELL = 28  # cells narrower or lower than this that touch share a border instead
+SMALL_CELL = 28  # cells narrower or lower than this that touch share a border instead
 _TOUCHING = 0.01  # between cells that touch; their places may be fractions
 _THIN = 1  # the outline of a cell, in pixels
 _BEND = 8  # the radius of a corner of an arrow
@@ -577,7 +577,7 @@ def _tables(boxes: Sequence[Box]) -> list[list[int]]:
     """Small cells that touch others, in groups whose members share borders."""
     table_of: dict[int, list[int]] = {}
     for one, other, gap in _neighbours(boxes, axis=0) + _neighbours(boxes, axis=1):
-        small = min(*boxes[one].size, *boxes[other].size) < _SMALL_CELL
+        small = min(*boxes[one].size, *boxes[other].size) < SMALL_CELL
         if small and abs(gap) < _TOUCHING:
             table = table_of.setdefault(one, [one])
             if (added := table_of.setdefault(other, [other])) is not table:

@@ -33,7 +33,6 @@ _SLASH = 5  # half the height of the two strokes that break an axis
 _BESIDE_LINE = 6  # from a line to what is written beside it
 _NAME_LINE = 16  # from a line of the name of a series to the next
 _INSET = 22  # from a vertical axis to the first point, whose value is clear of the ticks
-_DESCENT = 9  # from the middle of a line of labels to the lower end of its letters
 _BESIDE_AXIS = 6  # from the labels of ticks to a vertical axis
 _TICKS_APART = 9  # from the left edge to an axis, without the labels of its ticks
 
@@ -140,7 +139,7 @@ def draw_chart(
         _line(canvas, [(x, bottom), (x, bottom + _TICK)], canvas.shade.arrow, 1)
         if not narrow or index % every == 0:
             canvas.label(x, bottom + 14, _short(value), "middle", size=small, quiet=True)
-    _axis_title(canvas, left + wide / 2, top + high + 36, title)
+    canvas.label(left + wide / 2, top + high + 36, title, "middle", size=Size.LABEL, quiet=True)
     for each in sorted(series, key=lambda each: not each.limit):  # curves cover the limits
         points = [place(x, y) for x, y in sorted(each.points.items())]
         _line(canvas, points, line_colour(canvas, each.ink), 1.5 if each.limit else 2, dashed=each.limit)
@@ -469,13 +468,7 @@ def _draw_units(canvas: Canvas, axis: Axis, field: _Field, y: float) -> None:
         canvas.label(x, y + 14, f"{tick:,g}", "middle", size=Size.LABEL, quiet=True)
     half = canvas.length(axis.title, Size.LABEL) / 2
     middle = min((field.left + field.right) / 2, canvas.width - 1 - half)
-    _axis_title(canvas, middle, y + 33, axis.title)
-
-
-def _axis_title(canvas: Canvas, x: float, y: float, title: Text | str) -> None:
-    """The title of a horizontal axis, at the lower end of a drawing, with room for letters such as g."""
-    canvas.label(x, y, title, "middle", size=Size.LABEL, quiet=True)
-    canvas.embed("", (x, y, x, y + _DESCENT))
+    canvas.label(middle, y + 33, axis.title, "middle", size=Size.LABEL, quiet=True)
 
 
 def _draw_break(canvas: Canvas, limit: Limit, start: float, x: float, y: float) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import GAP, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, SMALL_CELL, Canvas, Ink, Sheet, Size
 from tooling.text import Sentence
 
 _SMALL = Size.LABEL  # the size of labels
@@ -16,7 +16,6 @@ _APART = 12  # from the middle of labels to the cells above or below them
 _ABOVE = 3  # more than the lines of labels above cells
 _BELOW = 28  # from cells with labels below them to the next row
 _BESIDE = 12  # from the names of rows to the cells
-_JOINED = 28  # cells smaller than this touch
 _BRACKET = 22  # the height of a bracket with its name
 _TICK = 6  # the height of its ends
 
@@ -112,7 +111,7 @@ def _draw_grid(  # noqa: PLR0917 - its parts
 ) -> float:
     """Draws one grid with its first cell at x and headings of rows from `left` before it; returns its end."""
     side, high = cell
-    rows_apart = 0 if min(cell) < _JOINED else GAP
+    rows_apart = 0 if min(cell) < SMALL_CELL else GAP
     if grid.title:
         canvas.label(x - left, y + 10, grid.title, bold=True, mono=isinstance(grid.title, str))
         y += 28

@@ -68,7 +68,7 @@ def draw_map(
     below = tops[-1] + HIGH + _GAP
     last = below + HIGH + _GAP
     said, size = (work.replace(" ", ""), Size.SMALL) if narrow else (work, Size.LABEL)
-    beyond = _BESIDE_ARROW + canvas.length(said, size, mono=True)  # the last arrow
+    beyond = _BESIDE_ARROW + canvas.length(said, size, mono=True)  # from the last arrow
     canvas.width, canvas.height = math.ceil(left + count * side + beyond), last + HIGH + 8
 
     def middle(position: int) -> float:

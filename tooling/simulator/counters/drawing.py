@@ -199,8 +199,8 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
             opens_pass = depth == 0 and len(passes) > 1
             top += 5 if opens_pass and number > 1 else 0
             if form.numbered or opens_pass:
-                label = row if form.numbered else number
-                parts.append(_pass(top, label, language, form, added=depth > 0))
+                label = say("pass", language, n=row if form.numbered else number)
+                parts.append(_beside(top + form.high // 2 + form.drop, label, form, added=depth > 0))
             parts.append(_wavefront(front, banks, top, form, conflict=depth > 0))
             top += form.high + form.lines_apart + 1 + (_BELOW if _has_label_below(front, banks, form) else 0)
         top += 5
@@ -294,12 +294,7 @@ def _has_label_below(front: dict[int, tuple[int, ...]], banks: range, form: Form
 
 
 def _wavefront(
-    front: dict[int, tuple[int, ...]],
-    banks: range,
-    top: int,
-    form: Form,
-    *,
-    conflict: bool = False,
+    front: dict[int, tuple[int, ...]], banks: range, top: int, form: Form, *, conflict: bool = False
 ) -> str:
     """A row of banks, with the lanes that they serve."""
     style = "again" if conflict else "first"
@@ -327,13 +322,7 @@ def _wavefront(
 
 
 def _cell(
-    left: int,
-    top: int,
-    width: int,
-    lanes: tuple[int, ...],
-    form: Form,
-    *,
-    beside: bool = False,
+    left: int, top: int, width: int, lanes: tuple[int, ...], form: Form, *, beside: bool = False
 ) -> str:
     """A word with its lane, or with the number of its lanes: `beside` or below it, if it is too narrow.
 
@@ -379,11 +368,6 @@ def _beside(y: float, text: str, form: Form, kind: str = "note", *, added: bool 
     if form.flush:
         return _label(_EDGE, y, text, "note added" if added else "note")
     return _label(form.left - 6, y, text, f"{kind} end")
-
-
-def _pass(top: int, number: int, language: str, form: Form, *, added: bool = False) -> str:
-    """The label of a pass at the left of its row."""
-    return _beside(top + form.high // 2 + form.drop, say("pass", language, n=number), form, added=added)
 
 
 def _label(x: float, y: float, text: str, kind: str = "note start") -> str:
