@@ -49,10 +49,21 @@ def test_a_line_may_break_in_a_long_name_beside_numbers() -> None:
     assert mark_cells(texts) == texts
 
 
+def test_a_few_short_words_stay_in_one_line() -> None:
+    row = "<tr><td>{}</td><td>{}</td></tr>"
+    head = "<table><thead><tr><th>memory</th><th>what</th></tr></thead>"
+    shown = mark_cells(f"{head}{row.format('shared memory', 'for <em>one</em> block')}</table>")
+    assert shown == (
+        f'{head}<tr><td class="short">shared memory</td><td class="short">for <em>one</em> block</td></tr></table>'
+    )
+    longer = f"{head}{row.format('shared memories', 'global')}</table>"
+    assert mark_cells(longer) == longer
+
+
 @pytest.mark.parametrize(
     "table",
     [
-        "<table><thead><tr><th>a</th><th>b</th></tr></thead><tr><td>1</td><td>one block</td></tr></table>",
+        "<table><thead><tr><th>a</th><th>b</th></tr></thead><tr><td>1</td><td>block</td></tr></table>",
         "<table><thead><tr><th>a</th><th>b</th></tr></thead><tr><td>1</td><td></td></tr></table>",
         '<table class="times"><tr><th>a</th><th>b</th></tr><tr><td>x</td><td>1</td></tr></table>',
         '<table><tr><th>a</th><th>b</th></tr><tr><td colspan="2">1</td></tr></table>',

@@ -17,6 +17,7 @@ _NAME = re.compile(r'(?<=<tr><td>)<code(?: class="\w+")?>(\w{14,})(?=</code></td
 _TAG = re.compile(r"<[^>]+>")
 _UNIT = r"[%×]|[kmµn]?s|[kMGT]?i?B(?:/s)?|[GT]FLOP/s|bytes|바이트"
 _NUMBER = re.compile(rf"[−-]?\d[\d.,]*\s?(?:{_UNIT})?|nan|[–—-]?")
+_SHORT = re.compile(r"(?=.{1,13}\Z)\S+(?: \S+)+")  # words that stay in one line
 _LONG_NAME = 28  # letters of the name of a row beside which heads of numbers may have two lines
 _WIDE, _TEXTS = 4, 3  # columns from which on a table is wide, and how many of them must have texts
 
@@ -26,7 +27,8 @@ def mark_cells(article: str) -> str:
 
     - `number`: a column of numbers;
     - `stacked`: a wide table of texts;
-    - `wordy`: a table with long names of rows beside numbers.
+    - `wordy`: a table with long names of rows beside numbers;
+    - `short`: a cell with words that stay in one line.
     """
     return _TABLE.sub(lambda table: _mark(table[0]), article)
 
@@ -67,7 +69,8 @@ def _mark_row(row: str, numbers: set[int], labels: Sequence[str]) -> str:
 
     def mark(cell: re.Match[str]) -> str:
         place = next(position)
-        attributes = ' class="number"' if place in numbers else ""
+        short = cell["name"] == "td" and _SHORT.fullmatch(_text(cell["content"]))
+        attributes = ' class="number"' if place in numbers else ' class="short"' if short else ""
         if labels and place and cell["name"] == "td":
             attributes += f' data-head="{escape(labels[place])}"'
         return f"<{cell['name']}{attributes}>{cell['content']}</{cell['name']}>"
