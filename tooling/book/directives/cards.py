@@ -10,6 +10,7 @@ from itertools import groupby
 from tooling.book.directives.commands import runs_of
 from tooling.book.editions import editions, repository_address
 from tooling.book.errors import BookError
+from tooling.book.marks import draw
 from tooling.book.page import PageContext, Words
 from tooling.book.parts import glyph, part_number, part_style
 from tooling.book.phrases import PART_TITLES, pick, say
@@ -157,20 +158,21 @@ def puzzle_map(page: PageContext, words: Words) -> str:
     unwritten = missing(read_summary(source.source), index.needs())
     entries = complete_contents(read_summary(page.edition.source), unwritten, index.needs(), language)
     parts = {entry.path: entry.part for entry in entries}
-    blocks, strip = [], ""
+    blocks, colours = [], list[str]()
     for part, members in groupby(index.needs(), key=lambda each: parts.get(each.chapter, "")):
         title, _, name = part.partition(": ")
         number = part_number(part)
         style, mark = (f" {part_style(number)}", glyph(number)) if number else ("", "")
         stations = [_station(each, page, each in unwritten) for each in members]
-        items = "".join(stations)
-        strip += f"<i{style}></i>" * len(stations)
+        colours += [style] * len(stations)
         blocks.append(
             f'<section class="map-part"{style}>\n'
             f"<h3>{mark}<span>{escape(title)}</span> <b>{escape(name)}</b></h3>\n"
-            f"<ol>\n{items}</ol>\n</section>\n"
+            f"<ol>\n{''.join(stations)}</ol>\n</section>\n"
         )
+    strip = "".join(f"<i{style}></i>" for style in colours)
     return (
+        f'<p class="map-mark" aria-hidden="true">{draw(str(len(colours)))}</p>\n'
         f'<p class="map-strip" aria-hidden="true">{strip}</p>\n<div class="map">\n{"".join(blocks)}</div>\n'
     )
 
