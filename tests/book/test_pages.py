@@ -185,7 +185,8 @@ def test_a_reason_is_beside_the_chips_of_the_vendors_that_it_is_about(real: Proj
 
 def test_the_card_of_a_first_page_names_task_and_files_of_every_version(real: Project) -> None:
     card = renderer(real).render(PAGE, "{{#puzzle p15}}")
-    assert "</svg>Part III: Algorithms · 1 min read</p>" in card.replace("\N{NO-BREAK SPACE}", " ")
+    facts = "<span>Part III: Algorithms</span> <span>1\N{NO-BREAK SPACE}min\N{NO-BREAK SPACE}read</span>"
+    assert f'</svg><span class="separated">{facts}</span></p>' in card
     assert '<p class="puzzle-summary">Sum every row of a matrix, one block for each row.</p>' in card
     assert re.findall(r">(problems/[^<]*)</a>", card) == [
         "problems/p15/p15_tile_tensor.mojo",

@@ -52,9 +52,9 @@ def test_a_line_may_break_in_a_long_name_beside_numbers() -> None:
 def test_a_few_short_words_stay_in_one_line() -> None:
     row = "<tr><td>{}</td><td>{}</td></tr>"
     head = "<table><thead><tr><th>memory</th><th>what</th></tr></thead>"
-    shown = mark_cells(f"{head}{row.format('shared memory', 'for <em>one</em> block')}</table>")
-    assert shown == (
-        f'{head}<tr><td class="short">shared memory</td><td class="short">for <em>one</em> block</td></tr></table>'
+    shown = mark_cells(f"{head}{row.format('shared memory', '<em>one</em> block')}</table>")
+    assert shown.endswith(
+        '<td class="short">shared memory</td><td class="short"><em>one</em> block</td></tr></table>'
     )
     longer = f"{head}{row.format('shared memories', 'global')}</table>"
     assert mark_cells(longer) == longer

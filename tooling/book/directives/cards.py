@@ -42,7 +42,9 @@ def puzzle(page: PageContext, words: Words) -> str:
     language = page.language
     number = int(PartNumber(found.part))
     minutes = say("minutes", language, minutes=reading_minutes(page.text)).replace(" ", "\N{NO-BREAK SPACE}")
-    facts = f"{pick(PART_TITLES[found.part], language)} · {minutes}"
+    facts = " ".join(
+        f"<span>{escape(fact)}</span>" for fact in (pick(PART_TITLES[found.part], language), minutes)
+    )
     # By reason: the vendors of each chip, and those without one.
     lines: dict[str, tuple[dict[tuple[str, str], list[str]], list[str]]] = {}
     for vendor, label in VENDOR_NAMES.items():
@@ -69,7 +71,7 @@ def puzzle(page: PageContext, words: Words) -> str:
     name = "" if first else f' data-name="{escape(pick(found.title, language))}"'
     return (
         f'<section class="puzzle-card" data-puzzle="{found.id}"{name} {part_style(number)}>\n'
-        f'<p class="puzzle-facts">{glyph(number)}{escape(facts)}</p>\n'
+        f'<p class="puzzle-facts">{glyph(number)}<span class="separated">{facts}</span></p>\n'
         f"{_files(page, found)}{_task(page, found) if first else ''}"
         f"{below}</section>\n"
     )
