@@ -9,7 +9,6 @@ from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.grids import Grid, Square, draw_grids
 from tooling.book.figures.h200 import measured
 from tooling.text import Text
 
@@ -21,6 +20,7 @@ _PROGRAM = "p35_tile_tensor"
 _KERNELS = ("scalar", "unaligned", "aligned")
 _WORD = 4  # bytes
 _VECTOR = 16
+_ELEMENTS = 8  # of the input, that are drawn
 
 
 def _first_request(event: Event) -> Picture:
@@ -115,19 +115,35 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return draw_bars(sheet, rows, axis, key=key, narrow=narrow)
 
 
-def draw_elements(facts: Facts, sheet: Sheet) -> Canvas:
-    """The threads that load the first elements of the input, in a kernel of each kind."""
-    grids = []
-    for kernel, title in (("scalar", "--scalar"), ("aligned", "--unaligned, --aligned")):
-        loads = {
-            load.element: load.thread for load in facts.trace(f"{_PROGRAM} --{kernel}").accesses("load", 1)
-        }
-        squares = [
-            Square(f"T{loads[element]}", Ink.LIVE if loads[element] % 2 == 0 else Ink.PLAIN, (), str(element))
-            for element in range(8)
-        ]
-        grids.append(Grid(title, [squares]))
-    return draw_grids(sheet, grids, side=42)
+def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The first elements of the input, above them the threads that load one each, below those of vectors."""
+    names = (("--scalar",), ("input",), ("--unaligned,", "--aligned"))
+    canvas = sheet(0, 0)
+    left = 1 if narrow else canvas.beside([name for lines in names for name in lines])
+    wide = ((PHONE - 4 if narrow else PAGE) - 1 - left) / _ELEMENTS
+    threads, elements = (34, 42) if narrow else (38, 46)  # their heights
+    apart = 34 if narrow else 10
+    tops = [24 if narrow else 0]
+    tops += [tops[0] + threads + apart, tops[0] + threads + 2 * apart + elements]
+    for top, lines in zip(tops, names, strict=True):
+        if narrow:
+            canvas.label(1, top - 14, " ".join(lines), mono=True)
+            continue
+        middle = top + (elements if lines == names[1] else threads) / 2
+        for line, name in enumerate(lines):
+            canvas.label(1, middle + (line - (len(lines) - 1) / 2) * 20, name, mono=True)
+    for element in range(_ELEMENTS):
+        canvas.cell(left + element * wide, tops[1], wide, elements, str(element))
+    for kernel, top in (("scalar", tops[0]), ("aligned", tops[2])):
+        loaded: dict[int, list[int]] = {}
+        for load in facts.trace(f"{_PROGRAM} --{kernel}").accesses("load", 1):
+            if load.element < _ELEMENTS:
+                loaded.setdefault(load.thread, []).append(load.element)
+        for thread, own in loaded.items():
+            x, width = left + min(own) * wide, len(own) * wide
+            canvas.cell(x, top, width, threads, f"T{thread}", ink=Ink.LIVE)
+    canvas.width, canvas.height = round(left + _ELEMENTS * wide) + 1, tops[2] + threads
+    return canvas
 
 
 FIGURES = (
@@ -179,14 +195,16 @@ FIGURES = (
     Figure(
         "p35-elements",
         Text(
-            "The first eight elements of the input, and the thread that loads each: one element for each "
-            "thread, or a vector of four."
+            "The first eight elements of the input, and the threads that load them: above, one element for "
+            "each thread; below, a vector of four."
         ),
         Text(
-            "Two rows of the elements 0 to 7. --scalar: they are loaded by the threads T0 to T7. --unaligned "
-            "and --aligned: elements 0 to 3 are loaded by T0, elements 4 to 7 by T1."
+            "A row of the elements 0 to 7. Above it, --scalar: they are loaded by the threads T0 to T7, one "
+            "box over each. Below it, --unaligned and --aligned: elements 0 to 3 are loaded by T0, elements "
+            "4 to 7 by T1, with a box as wide as four elements."
         ),
         draw_elements,
         traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in ("scalar", "aligned")),
+        narrow=partial(draw_elements, narrow=True),
     ),
 )
