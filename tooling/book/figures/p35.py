@@ -58,32 +58,30 @@ def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     left, width = 1, PHONE if narrow else PAGE
     cell = (width - 1 - left) / words
     canvas = sheet(width, 262)
+    letters = Size.SMALL if narrow else Size.VALUE
     canvas.label(left, 16, Text("address in bytes"), size=Size.LABEL, quiet=True)
     for word in range(words):
         x = left + word * cell
         canvas.label(x + 3, 38, str(word * _WORD), size=Size.SMALL if narrow else Size.LABEL, quiet=True)
-        canvas.cell(
-            x + 1, 48, cell - 2, high, str(word), ink=Ink.PLAIN, size=Size.SMALL if narrow else Size.VALUE
-        )
+        canvas.cell(x, 48, cell, high, str(word), size=letters)
     rows = (
         (4, Text("aligned to 16 bytes"), Ink.LIVE),
         (5, Text("aligned to 4 bytes only"), Ink.SPARE),
         (6, Text("aligned to 8 bytes only"), Ink.SPARE),
     )
     tops = [92 + line * pitch for line in range(len(rows))]
+    # The words of a vector share borders, and a boundary is visible in front of them.
+    for y, (first, words_of_it, ink) in zip(tops, rows, strict=True):
+        for word in range(first, first + _VECTOR // _WORD):
+            canvas.cell(left + word * cell, y, cell, 24, str(word), ink=ink, size=letters)
+        beside = (left + first * cell + 1, y + 36) if narrow else (left + 12 * cell + 12, y + 12)
+        canvas.label(*beside, words_of_it, size=Size.LABEL)
     # On a narrow screen the lines leave out what is written below a vector.
     spans = [(44, tops[0] + 26), *((top - 4, top + 26) for top in tops[1:])]
     for boundary in range(0, words + 1, _VECTOR // _WORD):
         x = left + boundary * cell
         for begin, end in spans if narrow else [(spans[0][0], spans[-1][1])]:
             canvas.arrow(x, begin, x, end, head=False, dashed=True)
-    for line, (first, words_of_it, ink) in enumerate(rows):
-        y = tops[line]
-        canvas.cell(
-            left + first * cell + 1, y, 4 * cell - 2, 24, f"{first}…{first + 3}", ink=ink, size=Size.LABEL
-        )
-        beside = (left + first * cell + 1, y + 36) if narrow else (left + 12 * cell + 12, y + 12)
-        canvas.label(*beside, words_of_it, size=Size.LABEL)
     return canvas
 
 
