@@ -259,7 +259,6 @@ class Canvas(Struct):
         mono: bool = False,
         quiet: bool = False,
         bold: bool = False,
-        italic: bool = False,
         halo: bool = False,
     ) -> None:
         """A line of text, centred on `y`; what is between backticks is code, between asterisks a variable.
@@ -276,12 +275,11 @@ class Canvas(Struct):
         self._levels += [y - _LINE * size, y + _LINE * size]
         family = f' font-family="{MONO}"' if mono else ""
         weight = ' font-weight="600"' if bold else ""
-        style = ' font-style="italic"' if italic else ""
         around = f' stroke="{self.shade.paper}" stroke-width="3" paint-order="stroke"' if halo else ""
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}" '
             f'dominant-baseline="central" '
-            f'fill="{colour}"{family}{weight}{style}{around}>'
+            f'fill="{colour}"{family}{weight}{around}>'
             f"{escape(said) if mono else _marked_up(said)}</text>"
         )
 

@@ -17,7 +17,7 @@ from tooling.text import Sentence, Text
 Place = tuple[int, int]
 
 _LANES = 32
-_A, _B, _C = "A", "B", "C"  # as the text of the page writes them
+_A, _B, _C, _D = "*A*", "*B*", "*C*", "*D*"  # as the text of the page writes them
 _RESULT = 45  # pixels for what the formula is equal to
 _AFTER_EQUALS = 9
 _SHAPE = (16, 8, 8)  # M, K and N of the instruction on NVIDIA GPUs
@@ -77,7 +77,7 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     middle = below + rows * high / 2
     canvas.label(b_left - gap / 2, middle, "·", "middle", size=Size.OPERATOR, bold=True)
     canvas.label(sums - gap / 2, middle, "+", "middle", size=Size.OPERATOR)
-    canvas.label(1, middle, "D", size=Size.OPERATOR, italic=True)
+    canvas.label(1, middle, _D, size=Size.OPERATOR)
     canvas.label(left - _AFTER_EQUALS, middle, "=", "end", size=Size.OPERATOR)
     counts = [len(elements(_SHOWN)) for elements in (a_elements, b_elements, sum_elements)]
     held = Text("lane {lane}: {a} elements of *A*, {b} of *B*, {sums} each of *C* and *D*")
@@ -106,7 +106,7 @@ def _shape(rows: int, cols: int) -> str:
 def _draw_name(canvas: Canvas, at: tuple[float, float], name: str, shape: Sentence | str) -> None:
     """The name of a matrix, as the text of the page writes it, and its shape."""
     x, y = at
-    canvas.label(x, y, name, bold=True, italic=True)
+    canvas.label(x, y, name, bold=True)
     beside = x + canvas.length(name, Size.VALUE) + 8
     canvas.label(beside, y, shape, size=Size.LABEL, quiet=True)
 
@@ -117,9 +117,9 @@ def _draw_key(canvas: Canvas, left: float, top: float, cell: tuple[float, float]
     beside, middle, line = left + wide + 8, top + high / 2, 20
     _draw_lane(canvas, (left, top), cell, _SHOWN)
     canvas.label(beside, middle, Text("lane {lane} holds").of(lane=_SHOWN), bold=True)
-    of_lane = ((_A, a_elements), (_B, b_elements), (f"{_C}, D", sum_elements))
+    of_lane = ((_A, a_elements), (_B, b_elements), (f"{_C}, {_D}", sum_elements))
     for place, (name, elements) in enumerate(of_lane, 1):
-        canvas.label(beside, middle + place * line, name, size=Size.LABEL, italic=True)
+        canvas.label(beside, middle + place * line, name, size=Size.LABEL)
         count = Text("{count} elements").of(count=len(elements(_SHOWN)))
         column = beside + canvas.length(of_lane[-1][0], Size.LABEL) + 8
         canvas.label(column, middle + place * line, count, size=Size.LABEL)
