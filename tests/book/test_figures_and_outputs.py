@@ -1166,7 +1166,7 @@ def test_two_arrows_to_a_thread_end_beside_each_other() -> None:
         Row("c", cells({0: "2", 1: "2"}, Ink.LIVE), ((0, 0), (1, 1)), dashed=True),
     )
     sheet = partial(Canvas, shade=SHADES[0], language="en")
-    drawn = draw_rows(sheet, rows, (0, 1), "lane").svg("x", "y")
+    drawn = draw_rows(sheet, rows, (0, 1), Text("lane")).svg("x", "y")
     ways = [re.findall(r"[\d.]+", way) for way in re.findall(r'<path d="(M[^"]*)" fill="none"', drawn)[:4]]
     starts = [float(way[0]) for way in ways]
     ends = [float(way[-2] if len(way) > 3 else way[0]) for way in ways]
