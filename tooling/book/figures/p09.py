@@ -162,7 +162,7 @@ def draw_printing(facts: Facts, sheet: Sheet) -> Canvas:
     threads = 4
     rows = [
         [
-            Square(f"i = {i}", Ink.RESULT if i in printed else Ink.SPARE)
+            Square(f"i = {i}", Ink.LIVE if i in printed else Ink.SPARE)
             for i in range(block * threads, (block + 1) * threads)
         ]
         for block in range(blocks)

@@ -308,7 +308,7 @@ FIGURES = (
         "p14",
         Text(
             "In each step, a thread adds the element `offset` positions before its own, and the offset "
-            "doubles. Pale elements are complete. The marked arrows lead to the last element."
+            "doubles. Unchanged elements are complete. The marked arrows lead to the last element."
         ),
         Text(
             "Shared memory of the block. After the load: 0 1 2 3 4 5 6 7. After offset 1: 0 1 3 5 7 9 11 "
