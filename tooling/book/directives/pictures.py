@@ -52,7 +52,7 @@ _OF_PAGE = {
     for ink, names in (
         (Ink.RESULT, ("accent", "accent")),  # its text is white or black on every page
         (Ink.LIVE, ("figure-fill", "figure-line", "figure-ink")),
-        (Ink.SUM, ("figure-sum", "figure-line", "figure-ink")),
+        (Ink.SUM, ("figure-sum", "figure-line", "figure-sum-ink")),
     )
     for pair, name in zip(zip(LIGHT.marks[ink], DARK.marks[ink], strict=True), names, strict=False)
 }

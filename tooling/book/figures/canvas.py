@@ -118,7 +118,7 @@ LIGHT = Shade(
     {
         Ink.PLAIN: ("#ffffff", "#9aa4ad", "#1c232b"),
         Ink.LIVE: ("#cde9e3", "#3f8f85", "#0b4a44"),
-        Ink.SUM: ("#9fd0c7", "#3f8f85", "#0b4a44"),
+        Ink.SUM: ("#7abbb1", "#3f8f85", "#0b4a44"),
         Ink.RESULT: ("#0b6b62", "#0b6b62", "#ffffff"),
         Ink.SPARE: ("#eceeea", "#c3c9c4", "#5a646d"),
         Ink.FRAME: ("none", "#9aa4ad", "#515b66"),
@@ -136,7 +136,7 @@ DARK = Shade(
     {
         Ink.PLAIN: ("#2f3b47", "#74818e", "#dde4ea"),
         Ink.LIVE: ("#0a544d", "#4eaa9e", "#c8f0e8"),
-        Ink.SUM: ("#16756a", "#4eaa9e", "#c8f0e8"),
+        Ink.SUM: ("#1d8275", "#4eaa9e", "#f4fffc"),
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
         Ink.SPARE: ("#1b222a", "#43505d", "#93a0ad"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
@@ -259,7 +259,6 @@ class Canvas(Struct):
         mono: bool = False,
         quiet: bool = False,
         bold: bool = False,
-        italic: bool = False,
         halo: bool = False,
     ) -> None:
         """A line of text, centred on `y`; what is between backticks is code, between asterisks a variable.
@@ -276,12 +275,11 @@ class Canvas(Struct):
         self._levels += [y - _LINE * size, y + _LINE * size]
         family = f' font-family="{MONO}"' if mono else ""
         weight = ' font-weight="600"' if bold else ""
-        style = ' font-style="italic"' if italic else ""
         around = f' stroke="{self.shade.paper}" stroke-width="3" paint-order="stroke"' if halo else ""
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}" '
             f'dominant-baseline="central" '
-            f'fill="{colour}"{family}{weight}{style}{around}>'
+            f'fill="{colour}"{family}{weight}{around}>'
             f"{escape(said) if mono else _marked_up(said)}</text>"
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
 
 from msgspec import Struct
 
@@ -24,6 +25,11 @@ _BELOW = 9  # where the values stay
 _BESIDE_LABEL = 24  # from a label above its row to the arrows that lead past it
 _OUTLINE = 1.5  # of values that the text points out
 _HEADS_APART = 8  # where several arrows lead to one thread
+_WARPS, _HEAD = (
+    45,
+    20,
+)  # the height of the names of warps and of the numbers below them, and of a line of these
+_BETWEEN_WARPS, _BETWEEN_NARROW = 18, 10  # pixels, the latter on a narrow screen
 
 
 class Row(Struct, frozen=True):
@@ -112,7 +118,7 @@ def draw_rows(
     title: Text | str,
     *,
     steps: Text | None = None,
-    border: int | None = None,
+    warp: int | None = None,
     narrow: bool = False,
 ) -> Canvas:
     """The threads side by side, their values one below the other, as wide as the text.
@@ -123,16 +129,18 @@ def draw_rows(
         columns: the numbers of the threads; None leaves a gap with dots.
         title: what the numbers above the columns are.
         steps: what the steps of the rows are, on a narrow screen.
-        border: the thread before which a dashed line divides the columns.
+        warp: how many threads a warp has, if the columns are of two: their names and lanes are above them.
         narrow: for narrow screens.
     """
     canvas = sheet(0, 0)
-    places = _places(canvas, rows, columns, title, narrow=narrow)
-    tops = [56 if places.above else 26]
+    places = _places(canvas, rows, columns, title, warp=warp, narrow=narrow)
+    tops = [(56 if places.above else 26) + (_WARPS if warp else 0)]
     for row in rows[1:]:
         tops.append(tops[-1] + places.high + _gap(row, places) + places.above)
     canvas.width, canvas.height = round(places.right) + 1, tops[-1] + places.high + 2
-    _draw_head(canvas, places, title)
+    if warp:
+        _draw_warps(canvas, places, warp)
+    _draw_head(canvas, places, title, _WARPS - _HEAD if warp else 0)
     if narrow and steps:
         _draw_name_of_steps(canvas, places, steps, rows, tops)
     longest = max(len(text) for row in rows for text, _ in row.cells.values())
@@ -151,20 +159,23 @@ def draw_rows(
             if any(places.at[column] > dot for column in row.cells if column in places.at):
                 canvas.label(dot, top + places.high / 2, "…", "middle", quiet=True)
         _draw_ways(canvas, places, row, top)
-    if border is not None:
-        x = places.at[border]
-        canvas.arrow(x, 18, x, canvas.height, head=False, dashed=True)
     return canvas
 
 
 def _places(
-    canvas: Canvas, rows: Sequence[Row], columns: Sequence[int | None], title: Text | str, *, narrow: bool
+    canvas: Canvas,
+    rows: Sequence[Row],
+    columns: Sequence[int | None],
+    title: Text | str,
+    *,
+    warp: int | None,
+    narrow: bool,
 ) -> _Places:
     """Where everything is beside the longest label; the columns reach to the right edge of the text."""
     letters = Size.LABEL if narrow else Size.VALUE
     labels = [(row.short if narrow else "") or row.label for row in rows if not (narrow and row.step)]
     widest = max(canvas.length(label, letters, mono=isinstance(label, str)) for label in labels)
-    widest = max(widest, canvas.length(title, Size.LABEL))
+    widest = max(widest, canvas.length(title, Size.LABEL, mono=isinstance(title, str)))
     if narrow:
         widest = max(widest, *(canvas.length(row.step, letters, mono=True) for row in rows))
     beside = not narrow or widest <= _MOST_BESIDE
@@ -172,9 +183,10 @@ def _places(
     right = (PHONE if narrow else PAGE) - 1
     count = sum(0.5 if column is None else 1 for column in columns)
     even = 2 if None in columns else 1  # a gap is half as wide
-    side = even * int((right - left) / count / even)
+    between = (_BETWEEN_NARROW if narrow else _BETWEEN_WARPS) if warp else 0
+    side = even * int((right - left - between) / count / even)
     if left:
-        left = right - side * count
+        left = right - side * count - between
     at: dict[int, float] = {}
     dots = []
     x = left
@@ -183,16 +195,32 @@ def _places(
             dots.append(x + side / 4)
             x += side / 2
         else:
+            if warp and at and column % warp == 0:
+                x += between
             at[column] = x
             x += side
     return _Places(at, dots, left, x, side, 26 if narrow else _HIGH, 0 if beside else 16, narrow)
 
 
-def _draw_head(canvas: Canvas, places: _Places, title: Text | str) -> None:
+def _draw_warps(canvas: Canvas, places: _Places, warp: int) -> None:
+    """The names of both warps, each with a line over its columns, and the lanes of the threads."""
+    lanes = _WARPS + 9
+    canvas.label(1, lanes, Text("lane"), size=Size.LABEL, quiet=True)
+    for number, threads in groupby(places.at, key=lambda thread: thread // warp):
+        first, *_, last = own = list(threads)
+        left, wide = places.across(first, last)
+        canvas.label(left + wide / 2, 8, Text("warp {n}").of(n=number), "middle", size=Size.LABEL)
+        canvas.arrow(left, 19, left + wide, 19, head=False)
+        for thread in own:
+            middle = places.middle(thread)
+            canvas.label(middle, lanes, str(thread % warp), "middle", size=Size.LABEL, quiet=True)
+
+
+def _draw_head(canvas: Canvas, places: _Places, title: Text | str, top: int) -> None:
     """The numbers of the threads, with what they are before them."""
-    canvas.label(1, 9, title, size=Size.LABEL, quiet=True)
+    canvas.label(1, top + 9, title, size=Size.LABEL, quiet=True, mono=isinstance(title, str))
     for column in places.at:
-        middle = places.middle(column), 25 if places.above else 9
+        middle = places.middle(column), top + (25 if places.above else 9)
         canvas.label(*middle, str(column), "middle", size=Size.LABEL, quiet=True)
 
 

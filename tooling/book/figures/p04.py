@@ -19,7 +19,7 @@ _OUTPUT = 0  # its index among the kernel's pointer arguments
 _NUMBERS = 16  # the width of the rows' numbers at the left edge
 _HEADS = 42  # the middle of the numbers of columns
 _TOP = 57  # above the matrices and the frame around the threads with an element
-_OFFSETS, _LIVE, _CELLS, _STOPPED = 34, 50, 114, 200
+_OFFSETS, _LIVE, _CELLS, _STOPPED = 34, 50, 114, (196, 246)
 """The middle of the numbers above a line of memory, and the upper ends of what is below them."""
 _LINE_THREAD = 34  # the height of a thread beside the line
 _LINE_HIGH = 44  # the height of an element in the line
@@ -86,15 +86,16 @@ def _live(trace: Trace) -> set[Place]:
 def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The matrix in memory, above it the threads with an element, below it the stopped ones.
 
-    An arrow leads from each thread to the element at its offset. A stopped thread whose offset is inside the
-    matrix is marked: it is the one that would write the element of another.
+    Each thread is at its offset, and an arrow leads to the element there. The stopped ones of the last column
+    are above those of the last row. One whose offset is inside the matrix is marked: it is the one that would
+    write the element of another.
     """
     trace, size = facts.trace("p04"), facts.constant("SIZE")
     across, down, _ = trace.block
     results = facts.expected("default")
     values, guard = results["out"].reshape(-1), len(results["guard"])
     left, wide = (1, 43) if narrow else (81, 81)
-    canvas = sheet(left + (len(values) + guard) * wide + 1, _STOPPED + _LINE_THREAD + 2)
+    canvas = sheet(left + (len(values) + guard) * wide + 1, _STOPPED[-1] + _LINE_THREAD + 2)
     middle = _LINE_THREAD / 2
 
     def centre(index: int) -> float:
@@ -103,12 +104,10 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     if narrow:
         beside = left + len(values) * wide + 6
         canvas.label(beside, _LIVE + middle, Text("threads: *x*, *y*"), size=Size.LABEL, quiet=True)
-        canvas.label(left, _STOPPED + middle, Text("stopped"), size=Size.LABEL, quiet=True)
     else:
         canvas.label(1, _OFFSETS, Text("offset"), size=Size.LABEL, quiet=True)
         canvas.name(_LIVE + middle, Text("threads"), Text("(*x*, *y*)"))
         canvas.name(_CELLS + _LINE_HIGH / 2, "output")
-        canvas.name(_STOPPED + middle, Text("stopped"), Text("(*x*, *y*)"))
     for row in range(size):
         _span(canvas, left + row * size * wide, size * wide, Text("row {row}").of(row=row))
     _span(canvas, left + len(values) * wide, guard * wide, Text("after the matrix"))
@@ -128,14 +127,22 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 canvas.arrow(centre(offset), start, centre(offset), end)
             else:
                 stopped[row, col] = offset
-    place = len(values) + guard
-    for (row, col), offset in reversed(stopped.items()):
-        place = min(offset, place - 1)  # the left one of two threads with the same offset is drawn beside it
-        marked = offset < len(values)
+    for top, axis in zip(_STOPPED, "xy", strict=True):
+        canvas.label(1, top + middle - 10, Text("stopped"))
+        canvas.label(1, top + middle + 10, f"*{axis}* = {size}", size=Size.LABEL, quiet=True)
+    upper: set[int] = set()  # offsets of the threads in the upper row
+    for (row, col), offset in stopped.items():
+        marked, below = offset < len(values), row >= size
         ink = Ink.MARK if marked else Ink.SPARE
-        _thread(canvas, centre(place), _STOPPED, (row, col), ink, narrow=narrow)
-        head = centre(offset) - (12 if place < offset else 0)
-        canvas.curve(centre(place), _STOPPED - 4, head, _CELLS + _LINE_HIGH + 4, marked=marked, dashed=True)
+        top = _STOPPED[below]
+        _thread(canvas, centre(offset), top, (row, col), ink, narrow=narrow)
+        if offset in upper:  # one arrow for both threads
+            end = _STOPPED[0] + _LINE_THREAD + 3
+            canvas.arrow(centre(offset), top - 3, centre(offset), end, head=False, dashed=True)
+            continue
+        upper.add(offset)
+        end = _CELLS + _LINE_HIGH + 4
+        canvas.arrow(centre(offset), top - 3, centre(offset), end, marked=marked, dashed=True)
     return canvas
 
 
@@ -270,8 +277,9 @@ FIGURES = (
             "with 10 and 11, offsets 2 and 3 are row 1 with 12 and 13, offsets 4 to 7 come after the "
             "matrix. Above, the threads with an element, as (x, y), each with an arrow to it: (0, 0) to "
             "offset 0, (1, 0) to 1, (0, 1) to 2, (1, 1) to 3. Below, pale, the stopped threads with dashed "
-            "arrows to the elements that they would write: (2, 0) to offset 2, which is marked, (2, 1) "
-            "and (0, 2) to 4, (1, 2) to 5, (2, 2) to 6; none to 7."
+            "arrows to the elements that they would write, in two rows. x = 2: (2, 0) to offset 2, which is "
+            "marked, and (2, 1) to 4. y = 2: (0, 2) to 4, with the same arrow, (1, 2) to 5, (2, 2) to 6; "
+            "none to 7."
         ),
         draw_line,
         traces=("p04",),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import partial
 
-from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
@@ -14,6 +15,10 @@ from tooling.text import Text
 
 _OUTPUT, _A, _B = 0, 1, 2  # indices of the kernel's pointer arguments
 _HIGH = 40
+_MARKED = (1, 0)  # row and column of the thread whose elements are marked
+_THREAD, _ARROW = 32, 30  # the height of a thread above an element, and the space between them
+_REST = 30 + _ARROW + _HIGH + 24  # of a buffer: its name, the arrows, the elements and the offsets
+_BESIDE = 15  # from the left edge with the names of rows to the cells, without the names
 
 
 def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -27,7 +32,7 @@ def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     start, above = 1 + round_b, 1 + round_a  # of b, of a
     left, top = start + beside + (42 if narrow else 60), 104  # of the first thread
     right, bottom = left + columns * (wide + gap) - gap, top + rows * (_HIGH + gap) - gap
-    out_left, out_top = (left + 12, bottom + 74) if narrow else (PAGE + 3 - len(a) * side, top)
+    out_left, out_top = (left, bottom + 74) if narrow else (PAGE + 3 - len(a) * side, top)
     step = side if narrow else _HIGH + gap  # from a row of the output to the next; beside the threads, theirs
     out_right, out_bottom = out_left + len(a) * side, out_top + len(b) * step
     canvas = sheet(max(right + (16 if narrow else 0), out_right) + 8, max(bottom + 50, out_bottom + 8))
@@ -41,8 +46,8 @@ def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for column in range(columns):
         name = Text("column {column}").of(column=column)
         canvas.label(x(column) + wide / 2, bottom + 30, name, "middle", size=Size.LABEL, quiet=True)
-    canvas.label(x(0) - 20, above + _HIGH / 2, "a", "end", mono=True)
-    canvas.label(start + beside / 2, y(0) - 20, "b", "middle", mono=True)
+    canvas.label(x(0) - 20, above + _HIGH / 2, "a", "end", mono=True, bold=True)
+    canvas.label(start + beside / 2, y(0) - 20, "b", "middle", mono=True, bold=True)
     # Bands, since arrows from thread to thread would suggest that one passes the element to the next.
     for column in range(len(a)):
         last = y(max(thread // columns for thread in _readers(trace, _A, column))) + _HIGH
@@ -57,7 +62,7 @@ def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.cell(start, y(row), beside, _HIGH, number(value))
         if not narrow:
             canvas.arrow(right + 78, y(row) + _HIGH / 2, out_left - 6, y(row) + _HIGH / 2)
-    canvas.label((out_left + out_right) / 2, out_top - 14, "output", "middle", mono=True)
+    canvas.label(out_left, out_top - 14, "output", mono=True, bold=True)
     stored = {store.thread: store for store in trace.accesses("store", _OUTPUT)}
     for thread in range(columns * rows):
         row, column = divmod(thread, columns)
@@ -82,37 +87,57 @@ def _readers(trace: Trace, buffer: int, element: int) -> list[int]:
     return [load.thread for load in trace.accesses("load", buffer) if load.element == element]
 
 
-def draw_memory(facts: Facts, sheet: Sheet) -> Canvas:
+def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The three buffers as they are in memory: above each element the threads that access it."""
     trace = facts.trace("p05")
     columns = trace.block[0]
     data = facts.inputs("default")
-    users: dict[tuple[int, int], list[str]] = {}
-    for action, buffer in (("load", _A), ("load", _B), ("store", _OUTPUT)):
-        for access in trace.accesses(action, buffer):
-            row, col = divmod(access.thread, columns)
-            users.setdefault((buffer, access.element), []).append(f"({row}, {col})")
     stored = {store.element: store.value for store in trace.accesses("store", _OUTPUT)}
+    results = [stored[element] for element in sorted(stored)]
+    canvas = sheet(0, 0)
+    names = Text("threads"), Text("offset")
+    left = math.ceil(_BESIDE + max(canvas.length(name, Size.LABEL) for name in names))
+    apart = 26 if narrow else 40
+    count = len(data["a"])
+    # On a narrow screen the output is below the vectors, and as wide as both.
+    whole = (PHONE - 4 if narrow else PAGE) - 1 - left
+    wide = (whole - apart) / (2 * count) if narrow else (whole - 2 * apart) / (2 * count + len(results))
+    second = left + count * wide + apart
+    below = 2 * (_THREAD + GAP) + _REST + 32
+    third = (left, below) if narrow else (second + count * wide + apart, 0)
+    last = whole / len(results) if narrow else wide
     buffers = (
-        ("a", _A, Ink.PLAIN, data["a"].tolist()),
-        ("b", _B, Ink.PLAIN, data["b"].tolist()),
-        ("output", _OUTPUT, Ink.RESULT, [stored[element] for element in sorted(stored)]),
+        ("a", "load", _A, data["a"].tolist(), (left, 0), wide),
+        ("b", "load", _B, data["b"].tolist(), (second, 0), wide),
+        ("output", "store", _OUTPUT, results, third, last),
     )
-    grids = [
-        Grid(
-            name,
-            [
-                [
-                    Square(number(value), ink, tuple(users[buffer, element]), str(element))
-                    for element, value in enumerate(values)
-                ]
-            ],
-            above=Text("threads"),
-            below=Text("offset"),
-        )
-        for name, buffer, ink, values in buffers
-    ]
-    return draw_grids(sheet, grids, side=70)
+    for name, action, buffer, values, (x, top), side in buffers:
+        users: dict[int, list[tuple[int, int]]] = {}
+        for access in trace.accesses(action, buffer):
+            users.setdefault(access.element, []).append(divmod(access.thread, columns))
+        lines = 1 if narrow and action == "store" else 2
+        threads = top + 30 + lines * (_THREAD + GAP) - GAP  # the lower ends of the threads
+        element = threads + _ARROW
+        canvas.label(x, top + 10, name, bold=True, mono=True)
+        if x == left:
+            canvas.label(1, threads - _THREAD / 2, names[0], size=Size.LABEL, quiet=True)
+            canvas.label(1, element + _HIGH + 14, names[1], size=Size.LABEL, quiet=True)
+        for index, value in enumerate(values):
+            corner = x + index * side
+            middle = corner + side / 2
+            for line, place in enumerate(reversed(users[index])):
+                at = threads - _THREAD - line * (_THREAD + GAP)
+                ink = Ink.MARK if place == _MARKED else Ink.LIVE
+                text = f"({place[0]}, {place[1]})"
+                canvas.cell(corner + GAP, at, side - 2 * GAP, _THREAD, text, ink=ink, size=Size.LABEL)
+            ends = (element - 3, threads + 3) if action == "load" else (threads + 3, element - 3)
+            canvas.arrow(middle, ends[0], middle, ends[1], marked=_MARKED in users[index])
+            ink = Ink.PLAIN if action == "load" else Ink.RESULT
+            canvas.cell(corner, element, side, _HIGH, number(value), ink=ink)
+            canvas.label(middle, element + _HIGH + 14, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.width = max(canvas.width, round(x + len(values) * side) + 1)
+        canvas.height = max(canvas.height, element + _HIGH + 24)
+    return canvas
 
 
 def draw_strides(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -166,17 +191,20 @@ FIGURES = (
     Figure(
         "p05-memory",
         Text(
-            "The three buffers in memory, and the threads that access each element, as (row, col). Only the "
-            "index makes `a` the row and `b` the column."
+            "The three buffers in memory, and the threads (row, col) that access each element. Only the "
+            "index makes `a` the row and `b` the column: thread (1, 0) (marked) reads `a[col]` and `b[row]`."
         ),
         Text(
             "Three lines of elements. a: 1 at offset 0, read by the threads (0, 0) and (1, 0); 2 at offset "
             "1, read by (0, 1) and (1, 1). b: 0 at offset 0, read by (0, 0) and (0, 1); 10 at offset 1, read "
             "by (1, 0) and (1, 1). output: 1, 2, 11 and 12 at the offsets 0 to 3, written by (0, 0), (0, 1), "
-            "(1, 0) and (1, 1)."
+            "(1, 0) and (1, 1). Arrows lead from elements of a and b to their threads, and from threads to "
+            "elements of output. Thread (1, 0) is marked: it reads a at offset 0 and b at offset 1, and "
+            "writes output at offset 2."
         ),
         draw_memory,
         traces=("p05",),
+        narrow=partial(draw_memory, narrow=True),
     ),
     Figure(
         "p05-strides",

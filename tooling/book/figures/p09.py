@@ -95,7 +95,8 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 canvas.cell(x, top, side, side, number(value), ink=ink, size=size)
         got = sum(values[element] for element in added)
         canvas.arrow(left + count * side + 4, top + side / 2, got_at - 4, top + side / 2)
-        canvas.cell(got_at, top, side, side, number(got), ink=Ink.RESULT, size=size)
+        ink = Ink.RESULT if got == expected[thread] else Ink.WRONG
+        canvas.cell(got_at, top, side, side, number(got), ink=ink, size=size)
         canvas.cell(right_at, top, side, side, number(expected[thread]), size=size)
     return canvas
 
@@ -161,7 +162,7 @@ def draw_printing(facts: Facts, sheet: Sheet) -> Canvas:
     threads = 4
     rows = [
         [
-            Square(f"i = {i}", Ink.RESULT if i in printed else Ink.SPARE)
+            Square(f"i = {i}", Ink.LIVE if i in printed else Ink.SPARE)
             for i in range(block * threads, (block + 1) * threads)
         ]
         for block in range(blocks)
@@ -189,8 +190,8 @@ FIGURES = (
     Figure(
         "p09-window",
         Text(
-            "What the loop of the second case adds. Each thread misses the element to its right (dashed); "
-            "the last thread has none."
+            "What the loop of the second case adds. Each thread misses the element to its right (dashed), so "
+            "its sum is wrong (red); only the last thread has none there."
         ),
         Text(
             "A row for each of four threads with the input elements 0, 1, 2, 3. Thread 0 adds element 0 and "

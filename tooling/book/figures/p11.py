@@ -96,7 +96,8 @@ def draw_edge(facts: Facts, sheet: Sheet) -> Canvas:
         ink = Ink.LIVE if element in kept else Ink.WRONG
         text = number(kept[element]) if element in kept else ""
         squares.append(Square(text, ink, tuple(readers), number(element)))
-    return draw_grids(sheet, [Grid("shared", [squares])], side=35)
+    grid = Grid("shared", [squares], above=Text("threads"), below=Text("index"))
+    return draw_grids(sheet, [grid], side=29)
 
 
 FIGURES = (

@@ -20,6 +20,7 @@ _COMPLETE = "p14_tile_tensor --complete"
 _RACE = 350  # the width of one order of a race
 _KEY, _KEY_LINE = 30, 24  # the height of the legend, and from its first line to the second
 _NAMES = 160  # from the left edge of one order to its cells
+_WRITTEN, _UNCHANGED = (Ink.LIVE, Text("just written")), (Ink.SPARE, Text("unchanged"))
 
 
 def offset(move: Move) -> int:
@@ -66,7 +67,8 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             start, end = left + (slot + 0.5) * wide, left + (thread + 0.5) * wide
             end -= 7 if slot != thread else 0
             canvas.curve(start, top - gap + 2, end, top - 3, marked=(slot, thread) in ways[index])
-    canvas.height = top + CELL + 2
+    canvas.height = top + CELL + 40
+    canvas.legend(1, canvas.height - 10, _WRITTEN, _UNCHANGED)
     return canvas
 
 
@@ -161,8 +163,8 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas.legend(
         1,
         canvas.height - 11 - (_KEY_LINE if narrow else 0),
-        (Ink.LIVE, Text("just written")),
-        (Ink.SPARE, Text("unchanged")),
+        _WRITTEN,
+        _UNCHANGED,
         (Ink.MARK, Text("read by T{reader}").of(reader=_READER)),
         (Ink.WRONG, Text("wrong")),
         across=2 if narrow else None,
@@ -306,7 +308,7 @@ FIGURES = (
         "p14",
         Text(
             "In each step, a thread adds the element `offset` positions before its own, and the offset "
-            "doubles. Pale elements are complete. The marked arrows lead to the last element."
+            "doubles. Unchanged elements are complete. The marked arrows lead to the last element."
         ),
         Text(
             "Shared memory of the block. After the load: 0 1 2 3 4 5 6 7. After offset 1: 0 1 3 5 7 9 11 "

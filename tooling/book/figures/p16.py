@@ -20,6 +20,7 @@ from tooling.text import Text
 _PROGRAM = "p16_tile_tensor"
 _OUTPUT, _A, _B = 0, 1, 2  # the kernels' arguments
 _EXAMPLE = (4, 5)  # row and column of the product that the overview works out
+_WORKED_OUT = (1, 0)  # those of the element whose factors are marked in shared memory
 _BLOCK = 1  # whose tiles are drawn; its x and y differ
 _INSET, _LOW = 6, 36  # from threads to the frame of their block; the height of an element above them
 
@@ -42,8 +43,8 @@ def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 text, ink = values(r, c)
                 canvas.cell(x + c * cell, y + r * high, cell, high, "" if narrow else text, ink=ink)
 
-    matrix(left, below, lambda r, c: (number(a[r, c]), Ink.PLAIN) if r == row else ("", Ink.SPARE))
-    matrix(right, top, lambda r, c: (number(b[r, c]), Ink.PLAIN) if c == col else ("", Ink.SPARE))
+    matrix(left, below, lambda r, c: (number(a[r, c]), Ink.MARK) if r == row else ("", Ink.SPARE))
+    matrix(right, top, lambda r, c: (number(b[r, c]), Ink.MARK) if c == col else ("", Ink.SPARE))
     matrix(right, below, lambda r, c: ("", Ink.RESULT if (r, c) == _EXAMPLE else Ink.SPARE))
     middle_row, middle_col = below + (row + 0.5) * high, right + (col + 0.5) * cell
     canvas.label(left, below - 14, "a", mono=True, bold=True)
@@ -52,8 +53,8 @@ def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas.label(middle_col, top - 14, f"col {col}", "middle", size=Size.LABEL, mono=True, quiet=True)
     if not narrow:
         canvas.label(1, middle_row, f"row {row}", size=Size.LABEL, mono=True, quiet=True)
-    canvas.arrow(left + wide + 3, middle_row, middle_col - cell / 2 - 3, middle_row)
-    canvas.arrow(middle_col, top + tall + 3, middle_col, middle_row - high / 2 - 3)
+    canvas.arrow(left + wide + 3, middle_row, middle_col - cell / 2 - 3, middle_row, marked=True)
+    canvas.arrow(middle_col, top + tall + 3, middle_col, middle_row - high / 2 - 3, marked=True)
     size_text = Size.LABEL if narrow else Size.VALUE
     step, digit = tall / (size + 1), size_text * 0.6
     canvas.label(left, top - 14, f"output[{row}, {col}]", mono=True, bold=True)
@@ -126,13 +127,13 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     across, down = trace.block[:2]
     tiles = _tiles(list(trace.accesses("store", SHARED, block=0)), across * down)
     stored = {store.element: store.value for store in trace.accesses("store", _OUTPUT, block=0)}
-    cell, left, gap = (37, 1, 28) if narrow else (45, 1, 44)
-    frame = left + size * cell + gap
-    shared = frame + 14
-    after = shared + across * cell + 14
+    cell, pad, sign, gap = (34, 10, 24, 28) if narrow else (42, 14, 32, 40)
+    lefts = (1 + pad, 1 + pad + across * cell + sign)  # of the shared tiles, and of a and b above them
+    after = lefts[1] + across * cell + pad
     output = after + gap
-    tops = (72, 72 + down * cell + 46)
-    bottom = tops[1] + down * cell + 14
+    inputs, frame = 28, 28 + size * cell + 40  # their upper ends
+    shared = frame + 66
+    bottom = shared + down * cell + pad
     canvas = sheet(output + size * cell + 1, bottom + (60 if narrow else 36))
 
     def square(x: float, y: float, wide: int, values: dict[int, float], ink: Ink) -> None:
@@ -150,20 +151,29 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     def title(x: float, y: float, text: str) -> None:
         canvas.label(x, y - 15, text, mono=True, bold=True)
 
-    canvas.frame(frame, 8, after - frame, bottom - 8)
-    canvas.label(shared, 29, Text("block (0, 0)"), size=Size.LABEL, quiet=True)
-    for name, y, tile in zip(("a", "b"), tops, tiles, strict=True):
-        title(left, y, name)
-        square(left, y, size, dict(enumerate(data[name].reshape(-1))), Ink.PLAIN)
-        canvas.arrow(left + size * cell + 4, y + size * cell / 2, shared - 4, y + size * cell / 2)
-        title(shared, y, f"{name}_shared")
-        square(shared, y, across, tile, Ink.LIVE)
-    middle = (tops[0] + tops[1] + down * cell) / 2
-    canvas.arrow(after + 4, middle, output - 4, middle)
-    title(output, middle - size * cell / 2, "output")
-    square(output, middle - size * cell / 2, size, stored, Ink.RESULT)
+    def mark(x: float, y: float, wide: int, high: int) -> None:
+        canvas.frame(x, y, wide * cell, high * cell, corner=6, ink=Ink.MARK, line=2)
+
+    canvas.frame(1, frame, after - 1, bottom - frame)
+    canvas.label(lefts[0], frame + 19, Text("block (0, 0)"), size=Size.LABEL, quiet=True)
+    for name, x, tile in zip(("a", "b"), lefts, tiles, strict=True):
+        title(x, inputs, name)
+        square(x, inputs, size, dict(enumerate(data[name].reshape(-1))), Ink.PLAIN)
+        middle = x + size * cell / 2
+        canvas.arrow(middle, inputs + size * cell + 4, middle, frame - 4)
+        title(x, shared, f"{name}_shared")
+        square(x, shared, across, tile, Ink.LIVE)
+    title(output, shared, "output")
+    square(output, shared, size, stored, Ink.RESULT)
+    middle = shared + size * cell / 2
+    canvas.label(lefts[1] - sign / 2, middle, "·", "middle", size=Size.OPERATOR, bold=True)
+    canvas.label(after + gap / 2, middle, "=", "middle", size=Size.OPERATOR)
+    row, col = _WORKED_OUT
+    mark(lefts[0], shared + row * cell, size, 1)
+    mark(lefts[1] + col * cell, shared, 1, size)
+    mark(output + col * cell, shared + row * cell, 1, 1)
     spare = (Ink.SPARE, Text("unused"))
-    canvas.legend(left, bottom + 24, _INPUT, _SHARED, _RESULT, spare, across=2 if narrow else None)
+    canvas.legend(1, bottom + 24, _INPUT, _SHARED, _RESULT, spare, across=2 if narrow else None)
     return canvas
 
 
@@ -177,7 +187,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     stores = list(trace.accesses("store", SHARED, _BLOCK))
     small = 12 if narrow else 20  # a tile of a or b
     # Of an element of both shared tiles, and of a total.
-    (one, other, total), high = ((28, 30, 46), 30) if narrow else ((39, 39, 62), 36)
+    (one, other, total), high = ((24, 32, 48), 27) if narrow else ((39, 39, 62), 36)
     columns, end = _columns(narrow, steps * small, (tile * one, tile * other, tile * total))
     # A narrow step has the tiles of a and b above its elements.
     apart, top = (62, 99) if narrow else (30, 66)
@@ -233,7 +243,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         between = (columns[2] + tile * one + columns[3]) / 2
         canvas.label(between, middle, "·", "middle", size=Size.OPERATOR, bold=True)
         between = (columns[3] + tile * other + columns[4]) / 2
-        canvas.label(between, middle, "+=", "middle", size=Size.COVER)
+        canvas.label(between, middle, "+=", "middle", size=Size.VALUE if narrow else Size.COVER)
         if step:
             centre = columns[4] + tile * total / 2
             canvas.arrow(centre, y + tile * high - pitch + 4, centre, y - 4)
@@ -406,8 +416,8 @@ def _columns(narrow: bool, matrix: int, tiles: tuple[int, int, int]) -> tuple[tu
     one, other, total = tiles
     end = 351 if narrow else PAGE - 1
     last = end - total
-    second = last - (26 if narrow else 38) - other
-    first = second - (12 if narrow else 28) - one
+    second = last - (27 if narrow else 38) - other
+    first = second - (11 if narrow else 28) - one
     if narrow:
         return (115, 115 + matrix + 34, first, second, last), end
     return (90, 90 + matrix + 12, first, second, last), end
@@ -460,14 +470,14 @@ FIGURES: tuple[Figure, ...] = (
     Figure(
         "p16",
         Text(
-            "An element of the product needs one row of `a` and one column of `b`. All other elements of "
-            "`output` need another row, another column, or both."
+            "An element of the product needs one row of `a` and one column of `b` (marked). All other "
+            "elements of `output` need another row, another column, or both."
         ),
         Text(
             "Three matrices of 9 by 9: a on the left, b above, output between them. Row 4 of a holds 36 to "
-            "44, column 5 of b holds 10, 28 and so on to 154. Arrows lead from both to the element in row 4 "
-            "and column 5 of output. It is the sum of nine products: 36 times 10, 37 times 28, and so on to "
-            "44 times 154, which makes 30600."
+            "44, column 5 of b holds 10, 28 and so on to 154; both are marked. Arrows lead from both to the "
+            "element in row 4 and column 5 of output. It is the sum of nine products: 36 times 10, 37 times "
+            "28, and so on to 44 times 154, which makes 30600."
         ),
         draw_product,
         narrow=partial(draw_product, narrow=True),
@@ -491,15 +501,15 @@ FIGURES: tuple[Figure, ...] = (
     Figure(
         "p16-shared",
         Text(
-            "Each element is read from global memory once. The products are computed from the two shared "
-            "tiles."
+            "Each element is read from global memory once. The products need a row and a column of the "
+            "shared tiles (marked for one element), which other threads have loaded, too."
         ),
         Text(
-            "On the left a and b in global memory, 2 by 2 each. An arrow leads from a to a_shared and one "
-            "from b to b_shared; both are tiles of 3 by 3 in shared memory, inside the frame of block (0, "
-            "0). Their first two rows and columns hold the elements, the other five cells of each are empty. "
-            "Beside a_shared and below b_shared is output with 4 6 and 12 22; the other five places belong "
-            "to threads without an element."
+            "Above, a and b in global memory, 2 by 2 each. An arrow leads from each down into the frame of "
+            "block (0, 0), to a_shared and b_shared, tiles of 3 by 3 in shared memory. Their first two rows "
+            "and columns hold the elements, the other five cells of each are unused. Their product is "
+            "output, with 4 6 and 12 22. Row 1 of a_shared, 2 3, and column 0 of b_shared, 0 4, are marked, "
+            "and so is the element 12 of output, which they make."
         ),
         draw_shared,
         traces=(f"{_PROGRAM} --single-block",),

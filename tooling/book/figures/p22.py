@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
@@ -13,6 +13,7 @@ from tooling.book.figures.h200 import graph_times
 from tooling.text import Text
 
 _HIGH = 34
+_INSIDE = 14  # from the border of a gradient to its name and its shape
 _STEP = 58  # from one row of boxes to the next
 _FIRST = 28  # the top of the first row
 _BETWEEN = 40  # between both kernels' drawings
@@ -123,16 +124,16 @@ def draw_gradients(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     """Threads of four rows: each has its own row of grad_input, and all add to the other four gradients."""
     rows, hidden = facts.constant("ROWS"), facts.constant("HIDDEN_DIM")
     columns = facts.constant("OUTPUT_DIM")
-    shared = (
-        f"grad_ln_weight {hidden}",
-        f"grad_ln_bias {hidden}",
-        f"grad_linear_weight {columns}×{hidden}",
-        f"grad_linear_bias {columns}",
-    )
+    shared = {
+        "grad_ln_weight": f"{hidden}",
+        "grad_ln_bias": f"{hidden}",
+        "grad_linear_weight": f"{columns} × {hidden}",
+        "grad_linear_bias": f"{columns}",
+    }
     numbers = (0, 1, 2, rows - 1)
     if narrow:
         return _narrow_gradients(sheet, numbers, shared)
-    own, thread, box, added, high = 170, 222, 118, 240, 34
+    own, thread, box, added, high = 170, 222, 118, 258, 34
     right = PAGE - 1 - added
     step, skipped = 46, 26  # from one thread to the next, and for those that are left out
     tops = [
@@ -150,9 +151,9 @@ def draw_gradients(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     # All threads lead to one arrow, and that to all gradients.
     each = (tops[-1] - tops[0]) / (len(shared) - 1)
     joint, fork = thread + box + 28, right - 34
-    for place, text in enumerate(shared):
+    for place, (name, shape) in enumerate(shared.items()):
         level = tops[0] + each * place
-        canvas.cell(right, level, added, high, text, ink=Ink.RESULT)
+        _draw_gradient(canvas, (right, level, added, high), name, shape, Size.VALUE)
         canvas.arrow(fork, level + high / 2, right - 4, level + high / 2)
     for y in tops:
         canvas.arrow(thread + box + 4, y + high / 2, joint, y + high / 2, head=False)
@@ -165,7 +166,18 @@ def draw_gradients(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     return canvas
 
 
-def _narrow_gradients(sheet: Sheet, numbers: Sequence[int], shared: Sequence[str]) -> Canvas:
+def _draw_gradient(
+    canvas: Canvas, box: tuple[float, float, float, float], name: str, shape: str, size: Size
+) -> None:
+    """A gradient that all threads add to, with its name at the left and its shape at the right."""
+    x, y, wide, high = box
+    canvas.cell(x, y, wide, high, ink=Ink.RESULT)
+    _, _, colour = canvas.shade.marks[Ink.RESULT]
+    canvas.label(x + _INSIDE, y + high / 2, name, size=size, colour=colour, mono=True)
+    canvas.label(x + wide - _INSIDE, y + high / 2, shape, "end", size=Size.LABEL, colour=colour)
+
+
+def _narrow_gradients(sheet: Sheet, numbers: Sequence[int], shared: Mapping[str, str]) -> Canvas:
     """The same in a column."""
     gap, high, step, thread, box = 22, 32, 40, 196, 104
     width = PHONE - 4
@@ -187,8 +199,8 @@ def _narrow_gradients(sheet: Sheet, numbers: Sequence[int], shared: Sequence[str
     last = end + (len(shared) - 1) * step + high / 2
     canvas.arrow(bus, 28 + high / 2, bus, last, head=False)
     canvas.label(1, end - 18, Text("all add to these"), bold=True)
-    for place, text in enumerate(shared):
-        canvas.cell(1, end + place * step, thread + box - 1, high, text, ink=Ink.RESULT, size=Size.LABEL)
+    for place, (name, shape) in enumerate(shared.items()):
+        _draw_gradient(canvas, (1, end + place * step, thread + box - 1, high), name, shape, Size.LABEL)
         canvas.arrow(bus, end + place * step + high / 2, thread + box + 4, end + place * step + high / 2)
     return canvas
 

@@ -43,13 +43,12 @@ def draw_window(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         return {i: Ink.SPARE for i in columns if i % WARP + offset >= WARP}
 
     rows = (
-        Row(Text("lane"), cells({i: number(i % WARP) for i in columns}, Ink.SPARE)),
         Row("own", cells({i: number(own[i]) for i in columns}, Ink.PLAIN)),
         Row("next", cells(received(1), Ink.LIVE, outside(1))),
         Row("after_next", cells(received(2), Ink.LIVE, outside(2))),
         Row("output", cells({i: f"{means[i]:.{4 if narrow else 5}g}" for i in columns}, Ink.RESULT)),
     )
-    return draw_rows(sheet, rows, columns, "global_i", border=WARP, narrow=narrow)
+    return draw_rows(sheet, rows, columns, "global_i", warp=WARP, narrow=narrow)
 
 
 def draw_broadcast(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -91,8 +90,8 @@ FIGURES = (
             "from no other lane. There the window shrinks to two elements, then to one."
         ),
         Text(
-            "Columns for the elements 28 to 34. A dashed line between 31 and 32 separates the two warps, "
-            "whose lanes are 28 to 31 and 0 to 2. The elements are 435, 465, 496, 528, 561, 595 and 630. "
+            "Columns for the elements 28 to 34. A gap between 31 and 32 separates the two warps, whose "
+            "lanes are 28 to 31 and 0 to 2. The elements are 435, 465, 496, 528, 561, 595 and 630. "
             "In lanes 28 and 29 next and after_next are the following two elements. Lane 30 has next, "
             "528, but no after_next, lane 31 has neither. The output is 465.33, 496.33, 512, 528, "
             "595.33, 630.33 and 666.33."

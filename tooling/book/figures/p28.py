@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import PHONE, SMALL, Canvas, Ink, Sheet, Size
+from msgspec import Struct
+
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.lanes import Row, cells, draw_rows
@@ -16,8 +18,16 @@ _A, _WEIGHTS = 1, 2  # the kernel's arguments
 _BLOCK = 1  # whose tile is drawn; its first element is not the vector's
 
 
-def draw_overlap(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """The steps of the threads from top to bottom, and the copy beside those that it overlaps with."""
+class _Step(Struct, frozen=True):
+    """What threads of a block do between two synchronisation points, and how many do it."""
+
+    title: Text
+    threads: Text
+    ink: Ink
+
+
+def _steps(facts: Facts) -> tuple[_Step, _Step, _Step, _Step]:
+    """The steps before the synchronisation points, and those after them, by the trace of a block."""
     events = list(facts.trace(_PROGRAM).of_block(_BLOCK))
     barrier = next(place for place, event in enumerate(events) if event.action == BARRIER)
     tile, weights = (
@@ -26,51 +36,92 @@ def draw_overlap(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     )
     windows = [e for e in events[barrier:] if (e.action, e.buffer) == ("load", SHARED)]
     counts = {len(event.threads) for event in windows}
-    steps: tuple[tuple[Text | str, Text | None, Ink], ...] = (
-        (Text("start the copy of the tile"), _threads(len(tile.threads)), Ink.LIVE),
-        (Text("load the weights"), _threads(len(weights.threads)), Ink.LIVE),
-        ("async_copy_wait_all()", None, Ink.PLAIN),
-        ("barrier()", None, Ink.PLAIN),
-        (Text("compute the sums"), _threads(max(counts)), Ink.RESULT),
-        (Text("copy the edges"), _threads(min(counts)), Ink.RESULT),
+    return (
+        _Step(Text("start the copy"), _threads(len(tile.threads)), Ink.LIVE),
+        _Step(Text("load the weights"), _threads(len(weights.threads)), Ink.LIVE),
+        _Step(Text("compute the sums"), _threads(max(counts)), Ink.RESULT),
+        _Step(Text("copy the edges"), _threads(min(counts)), Ink.RESULT),
     )
-    left, wide, high, pitch, gap = (1, 206, 40, 54, 32) if narrow else (1, 250, 44, 60, 44)
+
+
+def draw_overlap(facts: Facts, sheet: Sheet) -> Canvas:
+    """The steps of the threads from left to right, and below them the copy that they overlap with.
+
+    A line across both is the wait for the copy, a shorter one the barrier. Different threads take the steps
+    after it, so these are above each other.
+    """
+    start, weights, *last = _steps(facts)
+    names = Text("threads"), Text("hardware")
+    canvas = sheet(PAGE, 0)
+    left = canvas.beside(names)
+    waits = Text("waits")
+    wide = [_width(canvas, step) for step in (start, weights)]
+    high, top, apart = 72, 38, 6
+    second = left + wide[0] + apart
+    wait = second + wide[1] + apart
+    copied = wait + canvas.length(waits, Size.LABEL) + 36  # where the wait for the copy ends
+    synchronised = copied + 30
+    below, end = top + high + 46, PAGE - 1
+    canvas.height = below + 50
+    canvas.name(top + high / 2, names[0])
+    canvas.name(below + 20, names[1])
+    for x, width, step in ((left, wide[0], start), (second, wide[1], weights)):
+        canvas.cell(x, top, width, high, ink=step.ink)
+        _write(canvas, (x + width / 2, top + high / 2), step)
+    canvas.cell(wait, top, copied - 8 - wait, high, waits, ink=Ink.SPARE, size=Size.LABEL)
+    for line, step in enumerate(last):
+        x, y = synchronised + 10, top + line * high / 2
+        canvas.cell(x, y, end - x, high / 2, ink=step.ink)
+        colour = canvas.shade.marks[step.ink][2]
+        canvas.label(x + 14, y + high / 4, step.title, colour=colour)
+        canvas.label(end - 14, y + high / 4, step.threads, "end", size=Size.SMALL, colour=colour)
+    middle = left + wide[0] / 2
+    canvas.cell(middle, below, copied - 8 - middle, 40, Text("copies the tile"), ink=Ink.LIVE)
+    canvas.arrow(middle + 24, top + high + 4, middle + 24, below - 4)
+    for x, name, anchor, bottom in (
+        (copied, "async_copy_wait_all()", "end", below + 50),
+        (synchronised, "barrier()", "start", top + high + 10),
+    ):
+        canvas.label(x, 13, name, anchor, mono=True, size=Size.LABEL)
+        canvas.arrow(x, 26, x, bottom, head=False, dashed=True)
+    return canvas
+
+
+def _width(canvas: Canvas, step: _Step) -> float:
+    """How wide the cell of a step is."""
+    return 28 + max(canvas.length(step.title, Size.VALUE), canvas.length(step.threads, Size.SMALL))
+
+
+def _write(canvas: Canvas, middle: tuple[float, float], step: _Step, size: Size = Size.VALUE) -> None:
+    """The two lines of a step in its cell."""
+    x, y = middle
+    colour = canvas.shade.marks[step.ink][2]
+    canvas.label(x, y - 9, step.title, "middle", size=size, colour=colour)
+    canvas.label(x, y + 9, step.threads, "middle", size=Size.SMALL, colour=colour)
+
+
+def draw_overlap_narrow(facts: Facts, sheet: Sheet) -> Canvas:
+    """The steps from top to bottom, and the copy beside those that it overlaps with."""
+    start, weights, sums, edges = _steps(facts)
+    steps: tuple[_Step | str, ...] = (start, weights, "async_copy_wait_all()", "barrier()", sums, edges)
+    left, wide, high, pitch, gap = 1, 206, 40, 54, 32
     x = left + wide + gap
-    side = (PHONE if narrow else SMALL) - 1 - x
+    side = PHONE - 1 - x
     canvas = sheet(x + side + 1, 30 + len(steps) * pitch)
     canvas.label(left, 12, Text("threads of a block"), size=Size.VALUE, bold=True)
     canvas.label(x, 12, Text("hardware"), size=Size.VALUE, bold=True)
-    for index, (title, count, ink) in enumerate(steps):
+    middle = left + wide / 2
+    for index, step in enumerate(steps):
         top = 28 + index * pitch
-        middle = left + wide / 2
-        canvas.cell(left, top, wide, high, ink=ink)
-        colour = canvas.shade.marks[ink][2]
-        shift = 9 if count else 0
-        size = Size.LABEL if narrow else Size.VALUE
-        canvas.label(
-            middle,
-            top + high / 2 - shift,
-            title,
-            "middle",
-            size=size,
-            colour=colour,
-            mono=isinstance(title, str),
-        )
-        if count:
-            canvas.label(middle, top + high / 2 + shift, count, "middle", size=Size.SMALL, colour=colour)
+        if isinstance(step, str):
+            canvas.cell(left, top, wide, high, step, size=Size.LABEL)
+        else:
+            canvas.cell(left, top, wide, high, ink=step.ink)
+            _write(canvas, (middle, top + high / 2), step, Size.LABEL)
         if index:
             canvas.arrow(middle, top - (pitch - high) + 2, middle, top - 3)
     begin, end = 28 + high / 2, 28 + 2 * pitch + high / 2
-    canvas.cell(x, begin, side, end - begin, ink=Ink.LIVE)
-    colour = canvas.shade.marks[Ink.LIVE][2]
-    canvas.label(
-        x + side / 2,
-        (begin + end) / 2,
-        Text("copies the tile"),
-        "middle",
-        size=Size.LABEL if narrow else Size.VALUE,
-        colour=colour,
-    )
+    canvas.cell(x, begin, side, end - begin, Text("copies the tile"), ink=Ink.LIVE, size=Size.LABEL)
     canvas.arrow(left + wide + 2, begin, x - 3, begin)
     canvas.arrow(x - 2, end, left + wide + 3, end)
     return canvas
@@ -108,15 +159,15 @@ FIGURES = (
             "must be complete before a thread passes `async_copy_wait_all()`."
         ),
         Text(
-            "Two columns. On the left the steps of the threads of a block, one below the other: start the "
-            "copy of the tile (256 threads), load the weights (5 threads), async_copy_wait_all(), "
-            "barrier(), compute the sums (252 threads), copy the edges (4 threads). On the right a box for "
-            "the hardware that copies the tile to shared memory. It extends from the first step to the "
-            "wait. An arrow leads from the first step to it, another one from it to the wait."
+            "What the threads of a block and the hardware do in the order of time. Threads: start the copy "
+            "of the tile (256 threads), load the weights (5 threads), wait at async_copy_wait_all(), then at "
+            "barrier(), and after it compute the sums (252 threads) and copy the edges (4 threads). "
+            "Hardware: a box for the copy of the tile to shared memory. An arrow leads to it from the first "
+            "step; it extends to async_copy_wait_all()."
         ),
         draw_overlap,
         traces=(_PROGRAM,),
-        narrow=partial(draw_overlap, narrow=True),
+        narrow=draw_overlap_narrow,
     ),
     Figure(
         "p28-tile",

@@ -12,12 +12,12 @@ from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import measured
 from tooling.book.figures.p16 import measured_roof
-from tooling.text import Text
+from tooling.text import Sentence, Text
 
 Place = tuple[int, int]
 
 _LANES = 32
-_A, _B, _SUMS = "A", "B", "C, D"  # as the text of the page writes them
+_A, _B, _C, _D = "*A*", "*B*", "*C*", "*D*"  # as the text of the page writes them
 _RESULT = 45  # pixels for what the formula is equal to
 _AFTER_EQUALS = 9
 _SHAPE = (16, 8, 8)  # M, K and N of the instruction on NVIDIA GPUs
@@ -61,20 +61,13 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     def grid(x: float, y: float, elements: Callable[[int], tuple[Place, ...]]) -> None:
         for lane in range(_LANES):
             for row, col in elements(lane):
-                ink = Ink.MARK if lane == _SHOWN else Ink.LIVE if lane in _GROUP else Ink.SPARE
-                size = Size.SMALL if narrow else Size.LABEL
-                corner = x + col * cell, y + row * high
-                if ink is Ink.SPARE:  # its text would be too weak for hundreds of numbers
-                    canvas.cell(*corner, cell, high, ink=ink)
-                    middle = corner[0] + cell / 2, corner[1] + high / 2
-                    canvas.label(*middle, str(lane), "middle", size=size, mono=True, quiet=True)
-                else:
-                    canvas.cell(*corner, cell, high, str(lane), ink=ink, size=size)
+                _draw_lane(canvas, (x + col * cell, y + row * high), (cell, high), lane)
 
+    alike = Text("{shape}, same for *D*").of(shape=_shape(rows, cols))
     for x, y, name, shape, elements in (
-        (left, below, _A, (rows, depth), a_elements),
-        (b_left, b_top, _B, (depth, cols), b_elements),
-        (sums, below, _SUMS, (rows, cols), sum_elements),
+        (left, below, _A, _shape(rows, depth), a_elements),
+        (b_left, b_top, _B, _shape(depth, cols), b_elements),
+        (sums, below, _C, alike, sum_elements),
     ):
         _draw_name(canvas, (x, y - 14), name, shape)
         grid(x, y, elements)
@@ -84,38 +77,54 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     middle = below + rows * high / 2
     canvas.label(b_left - gap / 2, middle, "·", "middle", size=Size.OPERATOR, bold=True)
     canvas.label(sums - gap / 2, middle, "+", "middle", size=Size.OPERATOR)
-    canvas.label(1, middle, "D", size=Size.OPERATOR, italic=True)
+    canvas.label(1, middle, _D, size=Size.OPERATOR)
     canvas.label(left - _AFTER_EQUALS, middle, "=", "end", size=Size.OPERATOR)
     counts = [len(elements(_SHOWN)) for elements in (a_elements, b_elements, sum_elements)]
-    held = Text("lane {lane}: {a} elements of *A*, {b} of *B*, {sums} of *C* and *D*")
+    held = Text("lane {lane}: {a} elements of *A*, {b} of *B*, {sums} each of *C* and *D*")
     own = held.of(lane=_SHOWN, a=counts[0], b=counts[1], sums=counts[2])
     others = Text("lanes {lanes}: the rest of these rows and column").of(lanes=_OTHERS)
     canvas.legend(1, end + 28, (Ink.MARK, own), (Ink.LIVE, others))
     return canvas
 
 
-def _draw_name(canvas: Canvas, at: tuple[float, float], name: str, shape: tuple[int, int]) -> None:
+def _draw_lane(canvas: Canvas, corner: tuple[float, float], cell: tuple[float, float], lane: int) -> None:
+    """An element with its lane; the numbers of most are paler than text, so that marked ones come first."""
+    ink = Ink.MARK if lane == _SHOWN else Ink.LIVE if lane in _GROUP else Ink.SPARE
+    colour = canvas.shade.arrow if ink is Ink.SPARE else canvas.shade.marks[ink][2]
+    (x, y), (wide, high) = corner, cell
+    canvas.cell(x, y, wide, high, ink=ink)
+    middle = x + wide / 2, y + high / 2
+    canvas.label(
+        *middle, str(lane), "middle", size=Size.SMALL, colour=colour, mono=True, bold=ink is Ink.MARK
+    )
+
+
+def _shape(rows: int, cols: int) -> str:
+    return f"{rows} × {cols}"
+
+
+def _draw_name(canvas: Canvas, at: tuple[float, float], name: str, shape: Sentence | str) -> None:
     """The name of a matrix, as the text of the page writes it, and its shape."""
     x, y = at
-    canvas.label(x, y, name, bold=True, italic=True)
+    canvas.label(x, y, name, bold=True)
     beside = x + canvas.length(name, Size.VALUE) + 8
-    canvas.label(beside, y, f"{shape[0]} × {shape[1]}", size=Size.LABEL, quiet=True)
+    canvas.label(beside, y, shape, size=Size.LABEL, quiet=True)
 
 
 def _draw_key(canvas: Canvas, left: float, top: float, cell: tuple[float, float]) -> None:
     """What the marked lane holds, and which lanes have the rest of its rows and column."""
     wide, high = cell
     beside, middle, line = left + wide + 8, top + high / 2, 20
-    canvas.cell(left, top, wide, high, str(_SHOWN), ink=Ink.MARK, size=Size.LABEL)
+    _draw_lane(canvas, (left, top), cell, _SHOWN)
     canvas.label(beside, middle, Text("lane {lane} holds").of(lane=_SHOWN), bold=True)
-    of_lane = ((_A, a_elements), (_B, b_elements), (_SUMS, sum_elements))
+    of_lane = ((_A, a_elements), (_B, b_elements), (f"{_C}, {_D}", sum_elements))
     for place, (name, elements) in enumerate(of_lane, 1):
-        canvas.label(beside, middle + place * line, name, size=Size.LABEL, italic=True)
+        canvas.label(beside, middle + place * line, name, size=Size.LABEL)
         count = Text("{count} elements").of(count=len(elements(_SHOWN)))
-        column = beside + canvas.length(_SUMS, Size.LABEL) + 8
+        column = beside + canvas.length(of_lane[-1][0], Size.LABEL) + 8
         canvas.label(column, middle + place * line, count, size=Size.LABEL)
     middle += 4 * line + 10
-    canvas.cell(left, middle - high / 2, wide, high, str(_GROUP[0]), ink=Ink.LIVE, size=Size.LABEL)
+    _draw_lane(canvas, (left, middle - high / 2), cell, _GROUP[0])
     names = Text("lanes {lanes}").of(lanes=_OTHERS)
     canvas.label(beside, middle, names, bold=True)
     canvas.label(beside, middle + line, Text("rest of row or column"), size=Size.LABEL)
@@ -183,7 +192,7 @@ FIGURES = (
         "p33",
         Text(
             "One `mma` instruction computes *D* = *A* · *B* + *C*. The number of an element is the lane of "
-            "the warp that holds it; *C* and *D* have the same layout."
+            "the warp that holds it."
         ),
         Text(
             "Three grids of lane numbers: A with 16 × 8 elements, B with 8 × 8, and C and D with 16 × 8. "

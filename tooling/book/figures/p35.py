@@ -9,7 +9,6 @@ from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.grids import Grid, Square, draw_grids
 from tooling.book.figures.h200 import measured
 from tooling.text import Text
 
@@ -21,6 +20,7 @@ _PROGRAM = "p35_tile_tensor"
 _KERNELS = ("scalar", "unaligned", "aligned")
 _WORD = 4  # bytes
 _VECTOR = 16
+_ELEMENTS = 8  # of the input, that are drawn
 
 
 def _first_request(event: Event) -> Picture:
@@ -58,32 +58,30 @@ def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     left, width = 1, PHONE if narrow else PAGE
     cell = (width - 1 - left) / words
     canvas = sheet(width, 262)
+    letters = Size.SMALL if narrow else Size.VALUE
     canvas.label(left, 16, Text("address in bytes"), size=Size.LABEL, quiet=True)
     for word in range(words):
         x = left + word * cell
         canvas.label(x + 3, 38, str(word * _WORD), size=Size.SMALL if narrow else Size.LABEL, quiet=True)
-        canvas.cell(
-            x + 1, 48, cell - 2, high, str(word), ink=Ink.PLAIN, size=Size.SMALL if narrow else Size.VALUE
-        )
+        canvas.cell(x, 48, cell, high, str(word), size=letters)
     rows = (
         (4, Text("aligned to 16 bytes"), Ink.LIVE),
         (5, Text("aligned to 4 bytes only"), Ink.SPARE),
         (6, Text("aligned to 8 bytes only"), Ink.SPARE),
     )
     tops = [92 + line * pitch for line in range(len(rows))]
+    # The words of a vector share borders, and a boundary is visible in front of them.
+    for y, (first, words_of_it, ink) in zip(tops, rows, strict=True):
+        for word in range(first, first + _VECTOR // _WORD):
+            canvas.cell(left + word * cell, y, cell, 24, str(word), ink=ink, size=letters)
+        beside = (left + first * cell + 1, y + 36) if narrow else (left + 12 * cell + 12, y + 12)
+        canvas.label(*beside, words_of_it, size=Size.LABEL)
     # On a narrow screen the lines leave out what is written below a vector.
     spans = [(44, tops[0] + 26), *((top - 4, top + 26) for top in tops[1:])]
     for boundary in range(0, words + 1, _VECTOR // _WORD):
         x = left + boundary * cell
         for begin, end in spans if narrow else [(spans[0][0], spans[-1][1])]:
             canvas.arrow(x, begin, x, end, head=False, dashed=True)
-    for line, (first, words_of_it, ink) in enumerate(rows):
-        y = tops[line]
-        canvas.cell(
-            left + first * cell + 1, y, 4 * cell - 2, 24, f"{first}…{first + 3}", ink=ink, size=Size.LABEL
-        )
-        beside = (left + first * cell + 1, y + 36) if narrow else (left + 12 * cell + 12, y + 12)
-        canvas.label(*beside, words_of_it, size=Size.LABEL)
     return canvas
 
 
@@ -115,19 +113,35 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return draw_bars(sheet, rows, axis, key=key, narrow=narrow)
 
 
-def draw_elements(facts: Facts, sheet: Sheet) -> Canvas:
-    """The threads that load the first elements of the input, in a kernel of each kind."""
-    grids = []
-    for kernel, title in (("scalar", "--scalar"), ("aligned", "--unaligned, --aligned")):
-        loads = {
-            load.element: load.thread for load in facts.trace(f"{_PROGRAM} --{kernel}").accesses("load", 1)
-        }
-        squares = [
-            Square(f"T{loads[element]}", Ink.LIVE if loads[element] % 2 == 0 else Ink.PLAIN, (), str(element))
-            for element in range(8)
-        ]
-        grids.append(Grid(title, [squares]))
-    return draw_grids(sheet, grids, side=42)
+def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The first elements of the input, above them the threads that load one each, below those of vectors."""
+    names = (("--scalar",), ("input",), ("--unaligned,", "--aligned"))
+    canvas = sheet(0, 0)
+    left = 1 if narrow else canvas.beside([name for lines in names for name in lines])
+    wide = ((PHONE - 4 if narrow else PAGE) - 1 - left) / _ELEMENTS
+    threads, elements = (34, 42) if narrow else (38, 46)  # their heights
+    apart = 34 if narrow else 10
+    tops = [24 if narrow else 0]
+    tops += [tops[0] + threads + apart, tops[0] + threads + 2 * apart + elements]
+    for top, lines in zip(tops, names, strict=True):
+        if narrow:
+            canvas.label(1, top - 14, " ".join(lines), mono=True)
+            continue
+        middle = top + (elements if lines == names[1] else threads) / 2
+        for line, name in enumerate(lines):
+            canvas.label(1, middle + (line - (len(lines) - 1) / 2) * 20, name, mono=True)
+    for element in range(_ELEMENTS):
+        canvas.cell(left + element * wide, tops[1], wide, elements, str(element))
+    for kernel, top in (("scalar", tops[0]), ("aligned", tops[2])):
+        loaded: dict[int, list[int]] = {}
+        for load in facts.trace(f"{_PROGRAM} --{kernel}").accesses("load", 1):
+            if load.element < _ELEMENTS:
+                loaded.setdefault(load.thread, []).append(load.element)
+        for thread, own in loaded.items():
+            x, width = left + min(own) * wide, len(own) * wide
+            canvas.cell(x, top, width, threads, f"T{thread}", ink=Ink.LIVE)
+    canvas.width, canvas.height = round(left + _ELEMENTS * wide) + 1, tops[2] + threads
+    return canvas
 
 
 FIGURES = (
@@ -179,14 +193,16 @@ FIGURES = (
     Figure(
         "p35-elements",
         Text(
-            "The first eight elements of the input, and the thread that loads each: one element for each "
-            "thread, or a vector of four."
+            "The first eight elements of the input, and the threads that load them: above, one element for "
+            "each thread; below, a vector of four."
         ),
         Text(
-            "Two rows of the elements 0 to 7. --scalar: they are loaded by the threads T0 to T7. --unaligned "
-            "and --aligned: elements 0 to 3 are loaded by T0, elements 4 to 7 by T1."
+            "A row of the elements 0 to 7. Above it, --scalar: they are loaded by the threads T0 to T7, one "
+            "box over each. Below it, --unaligned and --aligned: elements 0 to 3 are loaded by T0, elements "
+            "4 to 7 by T1, with a box as wide as four elements."
         ),
         draw_elements,
         traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in ("scalar", "aligned")),
+        narrow=partial(draw_elements, narrow=True),
     ),
 )
