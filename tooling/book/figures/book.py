@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
-from tooling.book.figures.charts import Axis, Bar, draw_bars
+from tooling.book.figures.charts import Bar, Limit, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import defects_found, measured
@@ -65,9 +65,9 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for program, puzzle in _BENCHMARKS.items():
         last = [kernel[-1] for kernel in measured(facts, program).values()]
         best = max(each.of_copy for each in last)
-        rows[f"p{puzzle}"] = (Bar(best, f"{best:.2f}", Ink.RESULT),)
-    axis = Axis(Text("bandwidth relative to a copy"), (0, 0.25, 0.5, 0.75, 1))
-    return draw_bars(sheet, rows, axis, narrow=narrow)
+        rows[Text("puzzle {number}").of(number=puzzle)] = (Bar(best, f"{best:.2f}", Ink.RESULT),)
+    limit = Limit(1, Text("a copy"))
+    return draw_bars(sheet, rows, Text("bandwidth relative to a copy"), limits=[limit], narrow=narrow)
 
 
 FIGURES = (

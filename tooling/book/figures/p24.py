@@ -78,7 +78,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     names = tuple(times)
     steep, last = sorted(times[names[0]])[-2:]
     series = (
-        Series(f"{names[0]} {slow}", times[names[0]], Ink.SPARE, last, (-1, -2)),
+        Series(f"{names[0]} {slow}", times[names[0]], Ink.SPARE, last, (-1, -2), ring=True),
         Series(f"{names[1]} {warp}", times[names[1]], Ink.PLAIN, last, (-1, 0)),
         Series(f"{names[2]} {fast}", times[names[2]], Ink.RESULT, steep, (0, 5)),
     )
