@@ -23,7 +23,7 @@ from tooling.book.errors import BookError
 from tooling.book.figure_numbers import FigureNumber, number_figures
 from tooling.book.figures import every_figure, find_figure
 from tooling.book.figures.canvas import DARK, LIGHT, PAGE, SHADES, SMALL, Canvas, Ink, Shade, Size, measured
-from tooling.book.figures.charts import Axis, Bar, Limit, Series, draw_bars, draw_chart
+from tooling.book.figures.charts import Axis, Bar, Limit, Series, draw_bars, draw_chart, draw_counts
 from tooling.book.figures.drawing import outdated, pictures
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
@@ -1120,6 +1120,22 @@ def test_bars_have_the_same_height_and_gaps_and_reach_the_right_edge(*, narrow: 
     assert abs(starts["495"] + 3 * 14 * 0.6 - (356 if narrow else 730)) < 5
     tops = [float(top) for top in re.findall(r'<rect x="[\d.]+" y="([\d.]+)"', drawn)]
     assert tops[1] - tops[0] == (34 if narrow else 36)
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_what_is_counted_are_squares_with_their_number_behind_them(*, narrow: bool) -> None:
+    rows = {"few": [Ink.LIVE] * 2, "many": [Ink.LIVE] * 20 + [Ink.MARK] * 8}
+    drawn = draw_counts(partial(Canvas, shade=SHADES[0], language="en"), rows, narrow=narrow).svg("x", "y")
+    found = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', drawn)
+    squares = [tuple(map(float, square)) for square in found]
+    assert len(squares) == 30
+    assert len({(wide, high) for _, _, wide, high in squares}) == 1
+    assert all(wide == high for _, _, wide, high in squares)
+    starts = _starts(drawn)
+    assert starts["few"] == starts["many"] == (1, "start")
+    for number, top in (("2", squares[0][1]), ("28", squares[-1][1])):
+        end = max(x + wide for x, y, wide, _ in squares if y == top)
+        assert abs(starts[number][0] - end - 6) < 1
 
 
 def test_speeds_are_drawn_from_what_was_measured(real: Project) -> None:

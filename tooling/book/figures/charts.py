@@ -31,6 +31,8 @@ _BAR_HEADING = 24  # the height of a heading above bars
 _ROWS_APART = 14  # between the bars of two rows
 _PAST_BARS = 4  # how far the line of a limit reaches below the last bar
 _BESIDE_BARS = 10  # from the longest name to the bars
+_NAME_ABOVE = 24  # the height of a name above cells
+_KEY_LINE = 24  # from a line of a legend to the next
 _BESIDE_LINE = 6  # from a line to what is written beside it
 _NAME_LINE = 16  # from a line of the name of a series to the next
 _INSET = 22  # from a vertical axis to the first point, whose value is clear of the ticks
@@ -404,6 +406,39 @@ def _draw_bar(canvas: Canvas, bar: Bar, field: _Field, top: float) -> None:
     end = x + canvas.length(bar.text, Size.LABEL) + _BESIDE_LINE
     x = max([x, *(line + _BESIDE_LINE for line in field.lines if x - _BESIDE_LINE < line < end)])
     canvas.label(x, top + field.high / 2, bar.text, size=Size.LABEL)
+
+
+def draw_counts(
+    sheet: Sheet, rows: Mapping[_Name, Sequence[Ink]], *, key: Sequence[tuple[Ink, Text]] = (), narrow: bool
+) -> Canvas:
+    """Draws a row of cells for each name, as many as there are inks, with their number behind them.
+
+    Args:
+        sheet: creates the canvas of a width and height.
+        rows: the colours of the cells of each name, from top to bottom.
+        key: what the colours mean, below the rows.
+        narrow: for narrow screens, with names above their cells.
+    """
+    canvas = sheet(PHONE if narrow else PAGE, 0)
+    most = max(map(len, rows.values()))
+    behind = _BESIDE_LINE + canvas.length(str(most), Size.LABEL)
+    right = canvas.width - 1 - behind
+    side = int((right - (1 if narrow else canvas.beside(list(rows)))) / most)
+    left = 1 if narrow else round(right - most * side)
+    above = _NAME_ABOVE if narrow else 0
+    pitch = above + side + _ROWS_APART
+    for row, (name, inks) in enumerate(rows.items()):
+        top = above + row * pitch
+        middle = top + side / 2
+        canvas.label(1, top - _NAME_ABOVE / 2 if narrow else middle, name, mono=isinstance(name, str))
+        for column, ink in enumerate(inks):
+            canvas.cell(left + column * side, top, side, side, ink=ink)
+        canvas.label(left + len(inks) * side + _BESIDE_LINE, middle, str(len(inks)), size=Size.LABEL)
+    canvas.height = len(rows) * pitch
+    if key:
+        canvas.legend(left, canvas.height + 12, *key, across=1 if narrow else None)
+        canvas.height += 22 + (_KEY_LINE * (len(key) - 1) if narrow else 0)
+    return canvas
 
 
 def _short(value: int) -> str:
