@@ -958,8 +958,8 @@ def test_curves_are_named_beside_a_point_of_theirs() -> None:
     }
     left, right = labels["1 Ki"][0], labels["1 Mi"][0]
     low = labels["1"][1]
-    assert labels["--up"] == (left + 11, low + 10, "start")
-    assert labels["--down"] == (right - 11, low - 10, "end")
+    assert labels["--up"] == (left + 13, low + 10, "start")
+    assert labels["--down"] == (right - 13, low - 10, "end")
     assert labels["10"][1] == (labels["1"][1] + labels["100"][1]) / 2
 
 

@@ -24,6 +24,7 @@ _MARKER = 3.5  # the radius of a point
 _RING = 6  # of a ring around points of other series
 _DECIMALS = 100  # values below it have one
 _CLEAR = 8  # how far a line may rise below a value without touching it
+_BESIDE_POINT = 13  # from a point to the name of its series
 _ABOVE_POINT = 16  # from a point to the middle of its value
 _ASIDE_POINT = (4, 15)  # from there to the end and the middle of a value on the left
 _BELOW_TITLE = 19  # from there to the bars
@@ -210,7 +211,7 @@ def _draw_axis(
 def _name(canvas: Canvas, series: Series, at: tuple[float, float], right: float, size: Size) -> None:
     """The name of a series beside a point of it, or at the right end of the chart."""
     across, down = series.corner
-    x = at[0] + 11 * across if across else right
+    x = at[0] + _BESIDE_POINT * across if across else right
     y = at[1] + 10 * down
     lines = [series.name]
     if series.folded:

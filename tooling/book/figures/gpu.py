@@ -328,8 +328,9 @@ def draw_occupancy(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             of_row = limits.of(registers=allowed[0], warps=allowed[1])
             canvas.label(1, y + _BAR_HIGH + 14, of_row, size=Size.LABEL, quiet=True)
         else:
-            for x, count in zip(columns, (registers, *allowed), strict=True):
-                canvas.label(x, middle, str(count))
+            canvas.label(columns[0], middle, str(registers))
+            for x, count in zip(columns[1:], allowed, strict=True):
+                canvas.label(x, middle, str(count), bold=count == min(allowed))
             canvas.label(edge, middle, percent, "end", bold=True)
         _draw_warps(canvas, (left, y, right - left), found)
     canvas.height = top + (len(_REGISTERS) - 1) * row + _BAR_HIGH + (22 if narrow else 2)
