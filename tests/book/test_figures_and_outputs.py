@@ -779,6 +779,10 @@ def test_the_banks_of_a_gpu_serve_the_lanes_of_each_pass(real: Project) -> None:
         halves = (*first[:8], *second[:8], *first[8:], *second[8:])
         assert lanes == [*range(32), *(halves if narrow else (*first, *second))]
         assert text.count('class="note added') == (2 if narrow else 1)
+        added = re.findall(r'<g class="added"><title>lane (\d+)<', text)
+        assert [int(lane) for lane in added] == list(second)  # the cells of the second pass are red, too
+        fill, line, _ = (DARK if path.stem.endswith("-b") else LIGHT).marks[Ink.WRONG]
+        assert f".map .added rect {{ fill: {fill}; stroke: {line}; }}" in text
         if "i18n" not in path.parts:
             assert re.findall(r'text-anchor="end"[^>]*>([^<]*)<', text) == ["1 pass", "2 passes"]
         banks = re.findall(r'<rect class="(?:first|again)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', text)

@@ -199,8 +199,8 @@ _EPS = 1e-5  # as in the program
 def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Bars: the time of the forward pass on the CPU, and with four kernels and one on the GPU."""
     times = graph_times(facts, "p22 --benchmark")
-    names = {
-        "CPU": ("CPU", Ink.LIVE),
+    names: dict[str, tuple[Text | str, Ink]] = {
+        "CPU": (Text("CPU"), Ink.LIVE),
         "GPU, four kernels": ("--unfused", Ink.LIVE),
         "GPU, one kernel": ("--fused", Ink.RESULT),
     }
