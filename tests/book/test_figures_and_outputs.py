@@ -23,7 +23,7 @@ from tooling.book.errors import BookError
 from tooling.book.figure_numbers import FigureNumber, number_figures
 from tooling.book.figures import every_figure, find_figure
 from tooling.book.figures.canvas import DARK, LIGHT, PAGE, SHADES, SMALL, Canvas, Ink, Shade, Size, measured
-from tooling.book.figures.charts import Axis, Bar, Limit, Series, draw_bars, draw_chart
+from tooling.book.figures.charts import Axis, Bar, Limit, Series, draw_bars, draw_chart, draw_counts
 from tooling.book.figures.drawing import outdated, pictures
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
@@ -780,6 +780,10 @@ def test_the_banks_of_a_gpu_serve_the_lanes_of_each_pass(real: Project) -> None:
         halves = (*first[:8], *second[:8], *first[8:], *second[8:])
         assert lanes == [*range(32), *(halves if narrow else (*first, *second))]
         assert text.count('class="note added') == (2 if narrow else 1)
+        added = re.findall(r'<g class="added"><title>lane (\d+)<', text)
+        assert [int(lane) for lane in added] == list(second)  # the cells of the second pass are red, too
+        fill, line, _ = (DARK if path.stem.endswith("-b") else LIGHT).marks[Ink.WRONG]
+        assert f".map .added rect {{ fill: {fill}; stroke: {line}; }}" in text
         if "i18n" not in path.parts:
             assert re.findall(r'text-anchor="end"[^>]*>([^<]*)<', text) == ["1 pass", "2 passes"]
         banks = re.findall(r'<rect class="(?:first|again)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', text)
@@ -961,8 +965,8 @@ def test_curves_are_named_beside_a_point_of_theirs() -> None:
     }
     left, right = labels["1 Ki"][0], labels["1 Mi"][0]
     low = labels["1"][1]
-    assert labels["--up"] == (left + 11, low + 10, "start")
-    assert labels["--down"] == (right - 11, low - 10, "end")
+    assert labels["--up"] == (left + 13, low + 10, "start")
+    assert labels["--down"] == (right - 13, low - 10, "end")
     assert labels["10"][1] == (labels["1"][1] + labels["100"][1]) / 2
 
 
@@ -977,6 +981,21 @@ def test_a_limit_in_a_chart_has_no_points_and_may_lack_some() -> None:
     assert drawn.count("stroke-dasharray") == 1
     values = re.findall(r'text-anchor="(middle|end)"[^>]*>(4\.0|5\.0|800|820)<', drawn)
     assert values == [("middle", "4.0"), ("end", "5.0"), ("middle", "800"), ("end", "820")]
+
+
+def test_values_of_a_chart_are_as_far_from_their_points_without_lines_behind_them() -> None:
+    series = (Series("--times", {1: 4, 2: 5, 4: 6}, Ink.RESULT, 1, (1, 3), values=True),)
+    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    drawn = draw_chart(sheet, series, Axis("µs", (0, 5, 10)), "elements").svg("x", "y")
+    points = _points(drawn, filled=True)
+    values = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*text-anchor="middle"[^>]*>[456]\.0<', drawn)
+    assert [(point[0], point[1] - 16) for point in points][:2] == [
+        (pytest.approx(float(x), abs=0.1), pytest.approx(float(y), abs=0.1)) for x, y in values
+    ]
+    lines = re.findall(rf'points="([\d.]+),([\d.]+) ([\d.]+),\2"[^>]*stroke="{LIGHT.grid}"', drawn)
+    assert len(lines) == 1  # at the lowest tick
+    short = re.findall(rf'points="([\d.]+),([\d.]+) ([\d.]+),\2"[^>]*stroke="{LIGHT.arrow}"', drawn)
+    assert [float(end) - float(begin) for begin, _, end in short] == [8, 8]
 
 
 def test_bands_of_a_chart_are_between_its_points_and_have_their_names_above_it(real: Project) -> None:
@@ -998,15 +1017,19 @@ def test_bands_of_a_chart_are_between_its_points_and_have_their_names_above_it(r
         assert list(names.values()) == [pytest.approx(sum(ends) / 2, abs=0.2) for ends in pairwise(edges)]
         if "i18n" not in path.parts:
             assert list(names) == ["launch", "L2 cache", "memory"]
-            assert {">4,288 GB/s<", ">4,284 GB/s<", ">a copy: 4,250 GB/s<"} <= set(
-                re.findall(r">[^<]*GB/s<", text)
+            copy = [">a copy:<", ">4,250 GB/s<"] if "narrow" in path.stem else [">a copy: 4,250 GB/s<"]
+            assert all(label in text for label in (">4,288 GB/s<", ">4,284 GB/s<", *copy))
+            # The line of a copy ends where the curves reach it.
+            ((limit, end),) = re.findall(
+                r'points="([\d.]+),[\d.]+ ([\d.]+),[\d.]+"[^>]*stroke-dasharray', text
             )
+            assert (float(limit), float(end)) == (disks[0][0], disks[8][0])
 
 
 def test_no_name_of_a_curve_crosses_the_edge_of_a_band(real: Project) -> None:
     for path, text in pictures(PuzzleIndex(real), find_figure("p23-sizes")):
         ((left, width),) = re.findall(r'<rect x="([\d.]+)" y="34" width="([\d.]+)"', text)
-        curves = re.findall(r'<text x="([\d.]+)"[^>]*font-weight="600">([^<0-9]*)<', text)
+        curves = re.findall(r'<text x="([\d.]+)"[^>]*font-weight="600">([^<0-9:]*)<', text)
         if "i18n" not in path.parts:
             assert len(curves) == (4 if "narrow" in path.stem else 2)  # in two lines
             for x, name in curves:
@@ -1017,22 +1040,27 @@ def test_no_name_of_a_curve_crosses_the_edge_of_a_band(real: Project) -> None:
 
 
 def _points(drawn: str, *, filled: bool) -> list[tuple[float, float]]:
-    """Where the disks of a chart are, or its circles."""
-    found = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="4.5" fill="(#\w+)" stroke="(#\w+)"', drawn)
-    return [(float(x), float(y)) for x, y, fill, line in found if (fill == line) == filled]
+    """Where the disks of a chart are, or its rings, which are larger."""
+    found = re.findall(
+        r'<circle cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)" fill="(#\w+)" stroke="(#\w+)"', drawn
+    )
+    assert {(radius, fill == line) for *_, radius, fill, line in found} <= {("3.5", True), ("6", False)}
+    return [(float(x), float(y)) for x, y, _, fill, line in found if (fill == line) == filled]
 
 
-def test_points_of_a_chart_that_cannot_be_told_apart_are_one() -> None:
+def test_points_of_a_chart_that_coincide_are_rings_around_disks() -> None:
     series = (
-        Series("--warm", {1: 2, 2: 50, 4: 99}, Ink.PLAIN, 1, (1, 1)),
-        Series("--limit", {1: 100, 4: 100}, Ink.SPARE, 1, (1, -1), limit=True),
         Series("--cold", {1: 20, 2: 50, 4: 99.5}, Ink.RESULT, 1, (1, -1)),
+        Series("--limit", {1: 100, 4: 100}, Ink.SPARE, 1, (1, -1), limit=True),
+        Series("--warm", {1: 2, 2: 50, 4: 99}, Ink.PLAIN, 1, (1, 1), ring=True),
     )
     sheet = partial(Canvas, shade=SHADES[0], language="en")
     drawn = draw_chart(sheet, series, Axis("GB/s", (0, 100)), "elements").svg("x", "y")
-    disks, circles = _points(drawn, filled=True), _points(drawn, filled=False)
-    assert [x for x, _ in circles] == [disks[0][0]]
-    assert len(disks) == 3
+    disks, rings = _points(drawn, filled=True), _points(drawn, filled=False)
+    assert [x for x, _ in disks] == [x for x, _ in rings]
+    assert disks[1] == rings[1]
+    assert abs(disks[2][1] - rings[2][1]) < 6 - 3.5  # the disk is within the ring
+    assert drawn.rindex('r="6"') < drawn.index('r="3.5"')  # disks cover rings
 
 
 def test_curves_cover_the_limits_of_a_chart() -> None:
@@ -1066,64 +1094,55 @@ def _ends_of_bars(drawn: str) -> list[tuple[float, float]]:
 
 
 def test_the_value_of_a_bar_is_at_its_end_and_clear_of_lines() -> None:
-    bars = [Bar(5, "5", Ink.LIVE, "--short"), Bar(90, "90", Ink.RESULT, "--long"), Bar(11, "11", Ink.LIVE)]
+    bars = [Bar(5, "5", Ink.LIVE, "--short"), Bar(90, "90", Ink.RESULT, "--long"), Bar(14, "14", Ink.LIVE)]
     drawn = draw_bars(
-        partial(Canvas, shade=SHADES[0], language="en"),
-        {"k": bars},
-        Axis("µs", (0, 50, 100)),
-        limits=[Limit(15, "peak", "15 µs")],
+        partial(Canvas, shade=SHADES[0], language="en"), {"k": bars}, "µs", limits=[Limit(15, "peak: 15 µs")]
     ).svg("x", "y")
-    line = float(re.findall(r'<polyline points="([\d.]+),', drawn)[0])
+    ((line, top, bottom),) = re.findall(rf'points="([\d.]+),([\d.]+) \1,([\d.]+)"[^>]*"{LIGHT.text}"', drawn)
     starts = {text: x for text, (x, _) in _starts(drawn).items()}
-    (_, short), (_, long), (_, near) = _ends_of_bars(drawn)
-    assert abs(starts["peak"] - line) < 0.1
-    assert short + 5 < starts["5"] < short + 7 < line
-    assert abs(starts["--short"] - line - 6) < 0.1  # there is no room for it before the line
-    assert starts["--long"] < long < starts["90"]  # this name has room in its bar
-    assert near - 9 < starts["11"] < near - 7  # this value has room in its bar, but not before the line
+    (left, short), (_, long), (_, near) = _ends_of_bars(drawn)
+    assert abs(starts["peak: 15 µs"] - float(line)) < 0.1
+    assert starts["k"] == starts["--short"] == starts["--long"] == 1 < left
+    assert short + 5 < starts["5"] < short + 7 < float(line)
+    assert long + 5 < starts["90"] < long + 7
+    assert near < float(line)
+    assert abs(starts["14"] - float(line) - 6) < 0.1  # there is no room for it before the line
+    passed = LIGHT.marks[Ink.RESULT][2]  # the line crosses a bar in the colour of text on it
+    ((x, above, below),) = re.findall(rf'points="([\d.]+),([\d.]+) \1,([\d.]+)"[^>]*"{passed}"', drawn)
+    assert x == line
+    assert float(top) < float(above) < float(below) < float(bottom)
     assert 'width="730"' in drawn
 
 
 @pytest.mark.parametrize("narrow", [False, True])
-def test_a_limit_far_beyond_the_bars_is_behind_a_break_of_the_axis(*, narrow: bool) -> None:
-    drawn = draw_bars(
-        partial(Canvas, shade=SHADES[0], language="en"),
-        {"k": [Bar(60, "60", Ink.LIVE, "--x"), Bar(94, "94", Ink.RESULT, "--y")]},
-        Axis("TFLOP/s", (0, 50, 100)),
-        limits=[Limit(67, "near", "67 TFLOP/s"), Limit(495, "far", "495 TFLOP/s", beyond=True)],
-        names_apart=True,
-        narrow=narrow,
-    ).svg("x", "y")
-    edge = (356 if narrow else 730) - 1
-    labels = _starts(drawn)
-    limit, _ = labels["495"]
-    assert labels["495"] == (limit, "middle")
-    assert labels["far"] == labels["495 TFLOP/s"]
-    half = edge - labels["far"][0]  # of the longest label, which ends at the edge
-    assert 35 < half < 50
-    assert abs(edge - limit - (12 if narrow else half)) < 2
-    assert labels["100"][0] + 38 < limit  # between the labels below the axis are 14 pixels
-    assert labels["k"] == (1, "start")  # above the bars, so their names begin at the edge, too
-    assert f'points="{limit:.1f},' in drawn
-    (left, _), (_, longest) = _ends_of_bars(drawn)
-    unit = (labels["100"][0] - labels["0"][0]) / 100
-    assert abs(longest - left - 94 * unit) < 2
-    assert abs(labels["near"][0] - labels["0"][0] - 67 * unit) < 0.1
-    passed = LIGHT.marks[Ink.RESULT][2]  # the line of a limit crosses a bar in the colour of text on it
-    ((x, top, bottom),) = re.findall(rf'points="([\d.]+),([\d.]+) \1,([\d.]+)"[^>]*stroke="{passed}"', drawn)
-    assert abs(float(x) - labels["near"][0]) < 0.1
-    assert float(bottom) - float(top) == (20 if narrow else 22)
+def test_bars_have_the_same_height_and_gaps_and_reach_the_right_edge(*, narrow: bool) -> None:
+    rows = {"first": [Bar(60, "60", Ink.LIVE)], "second": [Bar(495, "495", Ink.RESULT)]}
+    drawn = draw_bars(partial(Canvas, shade=SHADES[0], language="en"), rows, "µs", narrow=narrow).svg(
+        "x", "y"
+    )
+    starts = {text: x for text, (x, _) in _starts(drawn).items()}
+    assert starts["µs"] == starts["first"] == 1
+    (left, short), (_, long) = _ends_of_bars(drawn)
+    assert abs((long - left) / (short - left) - 495 / 60) < 0.3
+    assert abs(starts["495"] + 3 * 14 * 0.6 - (356 if narrow else 730)) < 5
+    tops = [float(top) for top in re.findall(r'<rect x="[\d.]+" y="([\d.]+)"', drawn)]
+    assert tops[1] - tops[0] == (34 if narrow else 36)
 
 
-def test_the_axis_of_bars_ends_at_a_tick_behind_the_longest_one() -> None:
-    sheet = partial(Canvas, shade=SHADES[0], language="en")
-    bars = {"k": [Bar(9, "9", Ink.LIVE)]}
-    drawn = draw_bars(sheet, bars, Axis("µs", (0, 5, 10))).svg("x", "y")
-    end, *_ = re.findall(r'<polyline points="[\d.]+,[\d.]+ ([\d.]+),', drawn)
-    (label,) = re.findall(r'<text x="([\d.]+)"[^>]*>10<', drawn)
-    assert abs(float(end) - float(label)) < 0.1
-    with pytest.raises(ValueError, match=r"^the axis ends at 5, before the value 9: add a tick$"):
-        draw_bars(sheet, bars, Axis("µs", (0, 5)))
+@pytest.mark.parametrize("narrow", [False, True])
+def test_what_is_counted_are_squares_with_their_number_behind_them(*, narrow: bool) -> None:
+    rows = {"few": [Ink.LIVE] * 2, "many": [Ink.LIVE] * 20 + [Ink.MARK] * 8}
+    drawn = draw_counts(partial(Canvas, shade=SHADES[0], language="en"), rows, narrow=narrow).svg("x", "y")
+    found = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', drawn)
+    squares = [tuple(map(float, square)) for square in found]
+    assert len(squares) == 30
+    assert len({(wide, high) for _, _, wide, high in squares}) == 1
+    assert all(wide == high for _, _, wide, high in squares)
+    starts = _starts(drawn)
+    assert starts["few"] == starts["many"] == (1, "start")
+    for number, top in (("2", squares[0][1]), ("28", squares[-1][1])):
+        end = max(x + wide for x, y, wide, _ in squares if y == top)
+        assert abs(starts[number][0] - end - 6) < 1
 
 
 def test_speeds_are_drawn_from_what_was_measured(real: Project) -> None:
@@ -1167,13 +1186,16 @@ def test_two_arrows_to_a_thread_end_beside_each_other() -> None:
     )
     sheet = partial(Canvas, shade=SHADES[0], language="en")
     drawn = draw_rows(sheet, rows, (0, 1), Text("lane")).svg("x", "y")
-    ways = [re.findall(r"[\d.]+", way) for way in re.findall(r'<path d="(M[^"]*)" fill="none"', drawn)[:4]]
-    starts = [float(way[0]) for way in ways]
-    ends = [float(way[-2] if len(way) > 3 else way[0]) for way in ways]
+    ways = re.findall(r'<path d="M([\d.]+) ([\d.]+)(?:V|L([\d.]+) )([\d.]+)" fill="none"', drawn)[:4]
+    starts = [float(start) for start, *_ in ways]
+    ends = []
+    for start, top, end, bottom in ways:  # all are straight; their heads are 5 pixels long
+        along = math.hypot(float(end or start) - float(start), float(bottom) - float(top))
+        ends.append(float(start) + (float(end or start) - float(start)) * (1 + 5 / along))
     first = min(starts)
     side = 342  # the cells are as wide as the text
-    assert sorted(each - first for each in ends) == [0, 16, side, side + 16]
-    assert sorted(ends) == sorted(starts)  # the values of their own straight
+    assert sorted(each - first for each in ends) == pytest.approx([0, 16, side, side + 16], abs=0.6)
+    assert sum(end != "" for _, _, end, _ in ways) == 2  # the values of the partners cross
     assert drawn.count("stroke-dasharray") == 2
 
 

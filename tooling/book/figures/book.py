@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
-from tooling.book.figures.charts import Axis, Bar, draw_bars
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.charts import Bar, Limit, draw_bars, draw_counts
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import defects_found, measured
@@ -25,8 +25,6 @@ _KINDS = {
     "initialisation": Text("initialisation"),
     "synchronisation": Text("synchronisation"),
 }
-_COUNT = 22  # the width of a count
-_NAME_LINE = 22  # from a name to the cells below it
 
 
 def draw_checks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -35,28 +33,15 @@ def draw_checks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     kinds = {
         kind: [tools for name, tools in found.items() if name.partition("/")[0] == kind] for kind in _KINDS
     }
-    canvas = sheet(PHONE if narrow else PAGE, 0)
-    most = max(map(len, kinds.values()))
-    right = canvas.width - (4 if narrow else 1)
-    side = (right - (1 if narrow else canvas.beside(list(_KINDS.values())) + _COUNT)) // most
-    left = 1 if narrow else right - most * side
-    line, below = (_NAME_LINE + side + 16, _NAME_LINE) if narrow else (side + 14, 0)
-    for row, (kind, name) in enumerate(_KINDS.items()):
-        top = row * line + below + 1
-        of_name = top - _NAME_LINE + 9 if narrow else top + side / 2
-        canvas.label(1, of_name, name)
-        count = 1 + canvas.length(name, Size.VALUE) + 8 if narrow else left - 12
-        canvas.label(count, of_name, str(len(kinds[kind])), "start" if narrow else "end", quiet=True)
-        for column, tools in enumerate(sorted(kinds[kind], key=bool, reverse=True)):
-            canvas.cell(left + column * side, top, side, side, ink=Ink.LIVE if tools else Ink.MARK)
-    y = len(kinds) * line + (6 if narrow else 12)
+    rows = {
+        name: [Ink.LIVE if tools else Ink.MARK for tools in sorted(kinds[kind], key=bool, reverse=True)]
+        for kind, name in _KINDS.items()
+    }
     key = (
         (Ink.LIVE, Text("compute-sanitizer reports it, too")),
         (Ink.MARK, Text("compute-sanitizer misses it")),
     )
-    canvas.legend(left, y, *key, across=1 if narrow else 2)
-    canvas.height = y + (34 if narrow else 10)
-    return canvas
+    return draw_counts(sheet, rows, key=key, narrow=narrow)
 
 
 def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -65,9 +50,9 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for program, puzzle in _BENCHMARKS.items():
         last = [kernel[-1] for kernel in measured(facts, program).values()]
         best = max(each.of_copy for each in last)
-        rows[f"p{puzzle}"] = (Bar(best, f"{best:.2f}", Ink.RESULT),)
-    axis = Axis(Text("bandwidth relative to a copy"), (0, 0.25, 0.5, 0.75, 1))
-    return draw_bars(sheet, rows, axis, narrow=narrow)
+        rows[Text("puzzle {number}").of(number=puzzle)] = (Bar(best, f"{best:.2f}", Ink.RESULT),)
+    limit = Limit(1, Text("a copy"))
+    return draw_bars(sheet, rows, Text("bandwidth relative to a copy"), limits=[limit], narrow=narrow)
 
 
 FIGURES = (

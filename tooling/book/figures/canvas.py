@@ -131,14 +131,14 @@ DARK = Shade(
     "#12171d",
     "#dde4ea",
     "#a2aeba",
-    "#74818e",
+    "#8793a0",
     "#2a333d",
     {
         Ink.PLAIN: ("#2f3b47", "#74818e", "#dde4ea"),
         Ink.LIVE: ("#0a544d", "#4eaa9e", "#c8f0e8"),
         Ink.SUM: ("#1d8275", "#4eaa9e", "#f4fffc"),
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
-        Ink.SPARE: ("#1b222a", "#43505d", "#93a0ad"),
+        Ink.SPARE: ("#1b222a", "#4d5a67", "#93a0ad"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
         Ink.MARK: ("#453713", "#edc275", "#f8e3b4"),
         Ink.WRONG: ("#3d2124", "#d9837a", "#f3a59c"),
@@ -378,7 +378,6 @@ class Canvas(Struct):
         *,
         bend: float = 0.5,
         marked: bool = False,
-        faint: bool = False,
         dashed: bool = False,
     ) -> None:
         """An arrow that begins and ends vertically.
@@ -388,7 +387,6 @@ class Canvas(Struct):
             x2, y2: its head.
             bend: the part of its height above the middle of its bend.
             marked: it is what the text points out.
-            faint: it is one of many behind a marked one.
             dashed: as of other arrows.
         """
         x1, x2 = _sharp(x1), _sharp(x2)
@@ -397,7 +395,7 @@ class Canvas(Struct):
         y2 -= math.copysign(_HEAD, y2 - y1)
         middle = y1 + (y2 - y1) * bend
         way = f"C{x1:g} {middle:g} {x2:g} {middle:g} {x2:g} {y2:g}" if x1 != x2 else f"V{y2:g}"
-        self._line(f"M{x1:g} {y1:g}{way}", marked=marked, faint=faint, dash=_DASH if dashed else 0)
+        self._line(f"M{x1:g} {y1:g}{way}", marked=marked, dash=_DASH if dashed else 0)
 
     def side_curve(self, x1: float, y1: float, x2: float, y2: float, *, marked: bool = False) -> None:
         """An arrow that begins and ends horizontally; otherwise as `curve`."""
@@ -418,16 +416,14 @@ class Canvas(Struct):
         x2 -= math.copysign(_HEAD, x2 - x1)
         self._line(f"M{x1:g} {y1:g}V{y2 - round_y:g}Q{x1:g} {y2:g} {x1 + round_x:g} {y2:g}H{x2:g}")
 
-    def _line(
-        self, way: str, *, head: bool = True, marked: bool = False, faint: bool = False, dash: float = 0
-    ) -> None:
+    def _line(self, way: str, *, head: bool = True, marked: bool = False, dash: float = 0) -> None:
         """Draws a path; a marked one is wider, and has some space over what was drawn before it."""
         colour = self.shade.marks[Ink.MARK][1] if marked else self.shade.arrow
         if marked:
             self._parts.append(
                 f'<path d="{way}" fill="none" stroke="{self.shade.paper}" stroke-width="{_HALO}"/>'
             )
-        width = 1.8 if marked else 1 if faint else 1.2
+        width = 1.8 if marked else 1.2
         end = f' marker-end="url(#{"marked" if marked else "head"})"' if head else ""
         look = f' stroke-dasharray="{dash:g} {dash:g}"' if dash else ""
         self._parts.append(

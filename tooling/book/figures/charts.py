@@ -15,21 +15,25 @@ from tooling.text import Sentence, Text
 _Name = TypeVar("_Name", bound=Sentence | str)
 
 _TICK = 4  # the length of a line at an axis, in pixels
+_TITLE_LINE = 9  # the middle of the title of values, at the top
 _TITLE = 34  # the height of the title of the vertical axis above a chart
 _BAND_NAME = 36  # the height of the names of bands above a chart
 _TO_BAND_NAME = 12  # from the upper end of the bands to the middle of their names
 _TINT = 0.6  # the opacity of every second band
-_MARKER = 4.5  # the radius of a point
-_SAME = 3  # points that are closer cannot be told apart, in pixels
+_MARKER = 3.5  # the radius of a point
+_RING = 6  # of a ring around points of other series
 _DECIMALS = 100  # values below it have one
 _CLEAR = 8  # how far a line may rise below a value without touching it
-_LIMITS = 44  # the room above bars for the names and values of limits
-_LIMITS_APART = 10  # between their names
-_AXIS = 42  # the height of an axis below bars
-_PAST_END = 1.05  # how far a bar may pass the end of the axis: a kernel may be a little faster than a copy
-_BREAK = 0.1  # the part of a drawing's width between the end of a broken axis and the limit beyond it
-_APART = 14  # between the labels on both sides of the break
-_SLASH = 5  # half the height of the two strokes that break an axis
+_BESIDE_POINT = 13  # from a point to the name of its series
+_ABOVE_POINT = 16  # from a point to the middle of its value
+_ASIDE_POINT = (4, 15)  # from there to the end and the middle of a value on the left
+_BELOW_TITLE = 19  # from there to the bars
+_BAR_HEADING = 24  # the height of a heading above bars
+_ROWS_APART = 14  # between the bars of two rows
+_PAST_BARS = 4  # how far the line of a limit reaches below the last bar
+_BESIDE_BARS = 10  # from the longest name to the bars
+_NAME_ABOVE = 24  # the height of a name above cells
+_KEY_LINE = 24  # from a line of a legend to the next
 _BESIDE_LINE = 6  # from a line to what is written beside it
 _NAME_LINE = 16  # from a line of the name of a series to the next
 _INSET = 22  # from a vertical axis to the first point, whose value is clear of the ticks
@@ -53,6 +57,7 @@ class Series(Struct, frozen=True):
         limit: no measurement but a bound, a dashed line without points, and x values are missing.
         span: the first and the last x that the name is about; it is below a bracket under their points.
         folded: the name has two lines.
+        ring: its points are rings, which show around those of other series where they coincide.
     """
 
     name: Text | str
@@ -66,6 +71,7 @@ class Series(Struct, frozen=True):
     limit: bool = False
     span: tuple[int, int] | None = None
     folded: bool = False
+    ring: bool = False
 
 
 class Band(Struct, frozen=True):
@@ -109,9 +115,8 @@ def draw_chart(
 
     Args:
         sheet: creates the canvas of a width and height.
-        series: all with the same x values; a limit may lack some, and is not the first one. Where points
-            cannot be told apart, that of the last series is drawn.
-        axis: the vertical one.
+        series: all with the same x values; a limit may lack some, and is not the first one.
+        axis: the vertical one; it has no lines across a single curve that has its values.
         title: of the horizontal axis.
         bands: from left to right; the last one extends to the right edge.
         every: on a narrow screen only each n-th x value has a label.
@@ -133,7 +138,8 @@ def draw_chart(
     ends = [place(band.last, axis.ticks[0])[0] for band in bands[:-1]]
     edges = [float(left), *ends, float(left + wide)]
     _draw_bands(canvas, bands, edges, (top, top + high), small)
-    _draw_axis(canvas, axis, (left, top, wide, high), small)
+    valued = all(each.values or each.limit for each in series)
+    _draw_axis(canvas, axis, (left, top, wide, high), small, across=not valued)
     for index, value in enumerate(values):
         x, bottom = place(value, axis.ticks[0])[0], top + high
         _line(canvas, [(x, bottom), (x, bottom + _TICK)], canvas.shade.arrow, 1)
@@ -144,11 +150,9 @@ def draw_chart(
         points = [place(x, y) for x, y in sorted(each.points.items())]
         _line(canvas, points, line_colour(canvas, each.ink), 1.5 if each.limit else 2, dashed=each.limit)
     measurements = [each for each in series if not each.limit]
-    for number, each in enumerate(measurements, 1):
-        for x, y in each.points.items():
-            above = [place(x, other.points[x]) for other in measurements[number:]]
-            if all(math.dist(place(x, y), other) > _SAME for other in above):
-                _draw_point(canvas, place(x, y), each.ink)
+    for each in sorted(measurements, key=lambda each: not each.ring):
+        for point in each.points.items():
+            _draw_point(canvas, place(*point), each)
     for each in series:
         if each.values:
             _values(canvas, each, [place(*point) for point in sorted(each.points.items())], small)
@@ -159,7 +163,7 @@ def draw_chart(
         if each.end:
             x, y = place(values[-1], each.points[values[-1]])
             colour = line_colour(canvas, each.ink)
-            aside = y + (16 if each.end_below else -16)
+            aside = y + (_ABOVE_POINT if each.end_below else -_ABOVE_POINT)
             canvas.label(x + 6, aside, each.end, "end", size=small, colour=colour, bold=True)
     return canvas
 
@@ -180,16 +184,23 @@ def _draw_bands(
         canvas.label((left + right) / 2, above + _TO_BAND_NAME, band.name, "middle", size=size, quiet=True)
 
 
-def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, float], size: Size) -> None:
-    """The vertical axis at the left of a field: its title, its ticks with labels, and those between them."""
+def _draw_axis(
+    canvas: Canvas, axis: Axis, field: tuple[float, float, float, float], size: Size, *, across: bool
+) -> None:
+    """The vertical axis at the left of a field: its title, its ticks with labels, and those between them.
+
+    Its ticks lead `across` the field; otherwise only the lowest one does.
+    """
     left, top, wide, high = field
 
     def height(value: float) -> float:
         return top + high * (1 - axis.share(value))
 
-    canvas.label(1, 12, axis.title, size=Size.LABEL, quiet=True)
+    canvas.label(1, _TITLE_LINE, axis.title, size=Size.LABEL, quiet=True)
     for tick in axis.ticks:
-        _line(canvas, [(left, height(tick)), (left + wide, height(tick))], canvas.shade.grid, 1)
+        whole = across or tick == axis.ticks[0]
+        end, colour = (left + wide, canvas.shade.grid) if whole else (left + 2 * _TICK, canvas.shade.arrow)
+        _line(canvas, [(left, height(tick)), (end, height(tick))], colour, 1)
         canvas.label(left - _BESIDE_AXIS, height(tick), f"{tick:,g}", "end", size=size, quiet=True)
     for low, high_tick in pairwise(axis.ticks if axis.logarithmic else ()):
         for factor in range(2, round(high_tick / low)):
@@ -200,7 +211,7 @@ def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, flo
 def _name(canvas: Canvas, series: Series, at: tuple[float, float], right: float, size: Size) -> None:
     """The name of a series beside a point of it, or at the right end of the chart."""
     across, down = series.corner
-    x = at[0] + 11 * across if across else right
+    x = at[0] + _BESIDE_POINT * across if across else right
     y = at[1] + 10 * down
     lines = [series.name]
     if series.folded:
@@ -220,9 +231,10 @@ def _name(canvas: Canvas, series: Series, at: tuple[float, float], right: float,
 
 
 def _folded(text: str) -> tuple[str, str]:
-    """A text in two lines, divided at the blank that makes the longer one as short as possible."""
+    """A text in two lines, the longer one as short as possible; a number is in one line with its unit."""
     words = text.split(" ")
-    divided = [(" ".join(words[:count]), " ".join(words[count:])) for count in range(1, len(words))]
+    counts = [count for count in range(1, len(words)) if not words[count - 1][-1].isdigit()]
+    divided = [(" ".join(words[:count]), " ".join(words[count:])) for count in counts]
     return min(divided, key=lambda lines: max(map(len, lines)), default=(text, ""))
 
 
@@ -242,7 +254,6 @@ def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]
     A halo keeps the lines of ticks away from them.
     """
     values = [value for _, value in sorted(series.points.items())]
-    beside = False  # the value before is on the left of its point, too: there is room at the same height
     for index, ((x, y), value) in enumerate(zip(points, values, strict=True)):
         text = f"{value:.1f}" if value < _DECIMALS else f"{value:.0f}"
         steep = index == len(points) - 1
@@ -250,18 +261,17 @@ def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]
             right, above = points[index + 1]
             half = canvas.length(text, size) / 2
             steep = half * (y - above) / (right - x) > _CLEAR
-        at = (x - 8, y - 7) if steep and beside else (x - 3 if steep else x, y - 14)
-        canvas.label(*at, text, "end" if steep else "middle", size=size, halo=True)
-        beside = steep
+        across, up = _ASIDE_POINT if steep else (0, _ABOVE_POINT)
+        canvas.label(x - across, y - up, text, "end" if steep else "middle", size=size, halo=True)
 
 
-def _draw_point(canvas: Canvas, at: tuple[float, float], ink: Ink) -> None:
-    """A point of a curve: a disk for the result, otherwise a circle."""
-    line = line_colour(canvas, ink)
-    fill = line if ink is Ink.RESULT else canvas.shade.paper
-    (x, y), reach = at, _MARKER + 1
+def _draw_point(canvas: Canvas, at: tuple[float, float], series: Series) -> None:
+    """A point of a curve: a disk or a ring."""
+    line = line_colour(canvas, series.ink)
+    radius, fill = (_RING, canvas.shade.paper) if series.ring else (_MARKER, line)
+    (x, y), reach = at, radius + 1
     canvas.embed(
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_MARKER:g}" '
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" '
         f'fill="{fill}" stroke="{line}" stroke-width="1.5"/>',
         (x - reach, y - reach, x + reach, y + reach),
     )
@@ -277,10 +287,10 @@ class Bar(Struct, frozen=True):
     """One bar.
 
     Attributes:
-        value: its length in the unit of the axis.
+        value: its length in the unit of the chart.
         text: the value as it is written behind the bar.
         ink: its colour.
-        name: what it is, written in the bar if it fits, and otherwise behind the value.
+        name: what it is, at its left, if the bars of a row are several.
     """
 
     value: float
@@ -290,196 +300,146 @@ class Bar(Struct, frozen=True):
 
 
 class Limit(Struct, frozen=True):
-    """A value with which bars are compared, a line across all of them.
-
-    Attributes:
-        value: in the unit of the axis.
-        name: what it is.
-        text: the value as it is written below the name.
-        beyond: the axis ends far below it and is broken, and the line is near the right edge.
-    """
+    """A value with which bars are compared, a line across all of them, with its name above them."""
 
     value: float
-    name: Text | str
-    text: Text | str
-    beyond: bool = False
-
-    def length(self, canvas: Canvas) -> float:
-        """How wide what is written above the line is at most, in pixels."""
-        return max(canvas.length(text, Size.LABEL) for text in (self.name, self.text))
+    name: Sentence | str
 
 
 class _Field(Struct, frozen=True):
     """Where the bars are.
 
     Attributes:
-        left, right: the ends of the horizontal axis, without what is behind a break.
-        names_apart: the names of bars are at the left of the axis, and otherwise in the bars or behind.
+        left: where they begin.
         scale: pixels of a unit.
         lines: the x of each limit.
         high: the height of a bar.
+        pitch: from a bar to the next one of the same row.
     """
 
     left: float
-    right: float
-    names_apart: bool
     scale: float
     lines: Sequence[float]
     high: int
+    pitch: int
 
 
 def draw_bars(
     sheet: Sheet,
     rows: Mapping[_Name, Sequence[Bar]],
-    axis: Axis,
+    title: Sentence | str,
     *,
-    key: Sequence[tuple[Ink, Text]] = (),
     limits: Sequence[Limit] = (),
-    names_apart: bool = False,
     narrow: bool = False,
 ) -> Canvas:
-    """Draws bars for each name, on one linear scale, as wide as the text.
+    """Draws bars for each name, on one linear scale from zero, as wide as the text.
 
     Args:
         sheet: creates the canvas of a width and height.
-        rows: the bars of each name, the same number for all, from top to bottom.
-        axis: the horizontal one; it begins at zero.
-        key: what the colours mean, in a line below the bars.
-        limits: lines that are named above the bars.
-        names_apart: the names of bars are at their left, and those of rows above them.
+        rows: the bars of each name, from top to bottom. The name of a row is beside its bar; if bars have
+            names, these are beside them, and the name of a row is the heading above its bars.
+        title: what the values are, with their unit, above the bars.
+        limits: lines that are named above the bars, too.
         narrow: for narrow screens.
     """
     size = Size.LABEL if narrow else Size.VALUE
     canvas = sheet(PHONE if narrow else PAGE, 0)
-    above = 22 if names_apart else 0  # of a row's name, which otherwise is beside its bars
-    field = _field(canvas, rows, axis, limits, size, names_apart=names_apart)
-    each = max(map(len, rows.values()))
-    step = each * (field.high + 4) + 14 + above
-    top = _LIMITS if limits else 6
-    bottom = top + len(rows) * step - 8
-    canvas.height = bottom + _AXIS + (28 if key else 1)
-    _draw_limits(canvas, limits, field, bottom)
-    for line, (name, bars) in enumerate(rows.items()):
-        y = top + line * step
-        middle = y + 8 if above else y + each * (field.high + 4) / 2 - 2
-        canvas.label(1, middle, name, bold=True, mono=isinstance(name, str), size=size)
+    headed = any(bar.name for bars in rows.values() for bar in bars)
+    field = _field(canvas, rows, limits, size)
+    canvas.label(1, _TITLE_LINE, title, size=Size.LABEL, quiet=True)
+    y = top = _TITLE_LINE + _BELOW_TITLE
+    for name, bars in rows.items():
+        if headed:
+            canvas.label(1, y + _BAR_HEADING / 2 - 4, name, bold=True, mono=isinstance(name, str), size=size)
+            y += _BAR_HEADING
         for index, bar in enumerate(bars):
-            _draw_bar(canvas, bar, field, y + above + index * (field.high + 4))
-    _draw_units(canvas, axis, field, bottom)
-    for x, limit in zip(field.lines, limits, strict=True):
-        if limit.beyond:
-            _draw_break(canvas, limit, field.right, x, bottom)
-    if key:
-        canvas.legend(1 if narrow else field.left, bottom + _AXIS + 18, *key)
+            middle = y + index * field.pitch + field.high / 2
+            label = bar.name or name
+            canvas.label(1, middle, label, mono=isinstance(label, str), size=Size.LABEL if headed else size)
+        y += (len(bars) - 1) * field.pitch + field.high + _ROWS_APART
+    bottom = y - _ROWS_APART + _PAST_BARS
+    canvas.height = bottom + 1
+    _draw_limits(canvas, limits, field, (_TITLE_LINE + 10, bottom))
+    y = top
+    for bars in rows.values():
+        y += _BAR_HEADING if headed else 0
+        for index, bar in enumerate(bars):
+            _draw_bar(canvas, bar, field, y + index * field.pitch)
+        y += (len(bars) - 1) * field.pitch + field.high + _ROWS_APART
     return canvas
 
 
-def _draw_limits(canvas: Canvas, limits: Sequence[Limit], field: _Field, bottom: float) -> None:
-    """The lines of limits with their names, which move to the left where the next one or the edge is."""
-    free = canvas.width - 1.0
-    for x, limit in reversed(list(zip(field.lines, limits, strict=True))):
-        long = limit.length(canvas)
-        at = min(x, free - long / 2)
-        canvas.label(at, 10, limit.name, "middle", size=Size.LABEL, quiet=True)
-        canvas.label(at, 26, limit.text, "middle", size=Size.LABEL)
-        _line(canvas, [(x, _LIMITS - 6), (x, bottom)], canvas.shade.text, 1.5)
-        free = at - long / 2 - _LIMITS_APART
-
-
 def _field(
-    canvas: Canvas,
-    rows: Mapping[_Name, Sequence[Bar]],
-    axis: Axis,
-    limits: Sequence[Limit],
-    size: Size,
-    *,
-    names_apart: bool,
+    canvas: Canvas, rows: Mapping[_Name, Sequence[Bar]], limits: Sequence[Limit], size: Size
 ) -> _Field:
-    """Where the bars are if the axis, the values and the limits fill the canvas."""
+    """Where the bars are if their values and the limits reach the right edge of the canvas."""
     bars = [bar for row in rows.values() for bar in row]
-    within = [limit for limit in limits if not limit.beyond]
-    if names_apart:
-        heads = max(canvas.length(bar.name, Size.LABEL, mono=_code(bar)) for bar in bars)
-        left = math.ceil(9 + heads)
-    else:
-        heads = max(canvas.length(name, size, mono=isinstance(name, str)) for name in rows)
-        left = math.ceil(11 + heads)
-    longest = max([bar.value for bar in bars] + [limit.value for limit in within])
-    if longest > axis.ticks[-1] * _PAST_END:
-        raise ValueError(f"the axis ends at {axis.ticks[-1]:,g}, before the value {longest:,g}: add a tick")
-    numbers = [canvas.length(f"{limit.value:,g}", Size.LABEL) for limit in limits if limit.beyond]
-    names = [limit.length(canvas) for limit in limits if limit.beyond]
-    # A narrow screen has room for half of the number at the right of its line, but not for half of the name.
-    edge = canvas.width - 1 - max(numbers if canvas.width == PHONE else names, default=0) / 2
-    whole = edge - left
-    # The name of a bar that is too short for it is behind its value.
-    scales = [(whole - 6 - canvas.length(bar.text, Size.LABEL)) / bar.value for bar in bars]
-    scales += [(whole - limit.length(canvas) / 2) / limit.value for limit in within]
-    half = canvas.length(f"{axis.ticks[-1]:,g}", Size.LABEL) / 2
-    behind = max(canvas.width * _BREAK, half + max(numbers) / 2 + _APART) if numbers else half
-    scale = min(*scales, (whole - behind) / axis.ticks[-1])
-    right = left + axis.ticks[-1] * scale
-    lines = [edge if limit.beyond else left + limit.value * scale for limit in limits]
-    return _Field(left, right, names_apart, scale, lines, 20 if canvas.width == PHONE else 22)
+    names = [bar.name for bar in bars if bar.name]
+    beside = Size.LABEL if names else size
+    longest = max(canvas.length(name, beside, mono=isinstance(name, str)) for name in names or rows)
+    left = math.ceil(1 + longest + _BESIDE_BARS)
+    whole = canvas.width - 1 - left
+    scales = [(whole - _BESIDE_LINE - canvas.length(bar.text, Size.LABEL)) / bar.value for bar in bars]
+    scale = min(*scales, *(whole / limit.value for limit in limits))
+    lines = [left + limit.value * scale for limit in limits]
+    high = 20 if canvas.width == PHONE else 22
+    return _Field(left, scale, lines, high, high + 4)
 
 
-def _code(bar: Bar) -> bool:
-    """Whether the name of a bar is code."""
-    return isinstance(bar.name, str)
+def _draw_limits(canvas: Canvas, limits: Sequence[Limit], field: _Field, levels: tuple[float, float]) -> None:
+    """The lines of limits with their names, which end at the right edge of the canvas."""
+    top, bottom = levels
+    for x, limit in zip(field.lines, limits, strict=True):
+        at = min(x, canvas.width - 1 - canvas.length(limit.name, Size.LABEL) / 2)
+        canvas.label(at, _TITLE_LINE, limit.name, "middle", size=Size.LABEL)
+        _line(canvas, [(x, top), (x, bottom)], canvas.shade.text, 1.5)
 
 
 def _draw_bar(canvas: Canvas, bar: Bar, field: _Field, top: float) -> None:
-    """A bar with its value and its name, clear of the lines of limits, and the lines that it passes."""
-    middle, size = top + field.high / 2, Size.LABEL
+    """A bar with its value, clear of the lines of limits, and the lines that it passes."""
     length = bar.value * field.scale
     canvas.cell(field.left, top, length, field.high, ink=bar.ink)
-    inside = field.left + 8
     _, _, colour = canvas.shade.marks[bar.ink]
     for line in field.lines:
-        if field.left < line < field.left + length:
+        if line < field.left + length:
             _line(canvas, [(line, top), (line, top + field.high)], colour, 1.5)
-    behind = [(bar.text, False)]
-    if field.names_apart:
-        canvas.label(inside - 16, middle, bar.name, "end", size=size, mono=_code(bar))
-    elif canvas.length(bar.name, size, mono=_code(bar)) + 12 > length:
-        behind.append((bar.name, _code(bar)))
-    elif bar.name:
-        canvas.label(inside, middle, bar.name, size=size, mono=_code(bar), colour=colour)
-        inside += canvas.length(bar.name, size, mono=_code(bar)) + 8
-    x = field.left + length + 6
-    for text, mono in behind:
-        long = canvas.length(text, size, mono=mono)
-        met = [line for line in field.lines if x - _BESIDE_LINE < line < x + long + _BESIDE_LINE]
-        end = field.left + length - 8
-        if met and text is bar.text and end - long >= inside:
-            canvas.label(end, middle, text, "end", size=size, colour=colour)
-            continue
-        x = max([x, *(line + _BESIDE_LINE for line in met)])
-        canvas.label(x, middle, text, size=size, mono=mono, quiet=text is bar.name)
-        x += long + 7
+    x = field.left + length + _BESIDE_LINE
+    end = x + canvas.length(bar.text, Size.LABEL) + _BESIDE_LINE
+    x = max([x, *(line + _BESIDE_LINE for line in field.lines if x - _BESIDE_LINE < line < end)])
+    canvas.label(x, top + field.high / 2, bar.text, size=Size.LABEL)
 
 
-def _draw_units(canvas: Canvas, axis: Axis, field: _Field, y: float) -> None:
-    """The horizontal axis below the bars, with its ticks and its title."""
-    _line(canvas, [(field.left, y), (field.right, y)], canvas.shade.arrow, 1)
-    for tick in axis.ticks:
-        x = field.left + tick * field.scale
-        _line(canvas, [(x, y), (x, y + _TICK)], canvas.shade.arrow, 1)
-        canvas.label(x, y + 14, f"{tick:,g}", "middle", size=Size.LABEL, quiet=True)
-    half = canvas.length(axis.title, Size.LABEL) / 2
-    middle = min((field.left + field.right) / 2, canvas.width - 1 - half)
-    canvas.label(middle, y + 33, axis.title, "middle", size=Size.LABEL, quiet=True)
+def draw_counts(
+    sheet: Sheet, rows: Mapping[_Name, Sequence[Ink]], *, key: Sequence[tuple[Ink, Text]] = (), narrow: bool
+) -> Canvas:
+    """Draws a row of cells for each name, as many as there are inks, with their number behind them.
 
-
-def _draw_break(canvas: Canvas, limit: Limit, start: float, x: float, y: float) -> None:
-    """The broken axis from its last tick to a limit beyond it, whose value is below its end."""
-    middle = (start + x) / 2
-    for left, right in ((start, middle - 3), (middle + 3, x)):
-        _line(canvas, [(left, y), (right, y)], canvas.shade.arrow, 1)
-    for stroke in (middle - 3, middle + 3):
-        _line(canvas, [(stroke - 3, y + _SLASH), (stroke + 3, y - _SLASH)], canvas.shade.arrow, 1.5)
-    _line(canvas, [(x, y), (x, y + _TICK)], canvas.shade.arrow, 1)
-    canvas.label(x, y + 14, f"{limit.value:,g}", "middle", size=Size.LABEL, quiet=True)
+    Args:
+        sheet: creates the canvas of a width and height.
+        rows: the colours of the cells of each name, from top to bottom.
+        key: what the colours mean, below the rows.
+        narrow: for narrow screens, with names above their cells.
+    """
+    canvas = sheet(PHONE if narrow else PAGE, 0)
+    most = max(map(len, rows.values()))
+    behind = _BESIDE_LINE + canvas.length(str(most), Size.LABEL)
+    right = canvas.width - 1 - behind
+    side = int((right - (1 if narrow else canvas.beside(list(rows)))) / most)
+    left = 1 if narrow else round(right - most * side)
+    above = _NAME_ABOVE if narrow else 0
+    pitch = above + side + _ROWS_APART
+    for row, (name, inks) in enumerate(rows.items()):
+        top = above + row * pitch
+        middle = top + side / 2
+        canvas.label(1, top - _NAME_ABOVE / 2 if narrow else middle, name, mono=isinstance(name, str))
+        for column, ink in enumerate(inks):
+            canvas.cell(left + column * side, top, side, side, ink=ink)
+        canvas.label(left + len(inks) * side + _BESIDE_LINE, middle, str(len(inks)), size=Size.LABEL)
+    canvas.height = len(rows) * pitch
+    if key:
+        canvas.legend(left, canvas.height + 12, *key, across=1 if narrow else None)
+        canvas.height += 22 + (_KEY_LINE * (len(key) - 1) if narrow else 0)
+    return canvas
 
 
 def _short(value: int) -> str:

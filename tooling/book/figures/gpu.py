@@ -25,7 +25,9 @@ _L1_KIB, _L2_MIB, _GLOBAL_GIB = 256, 60, 140  # of an H200, by NVIDIA's document
 _LAST = 131  # the number of the last multiprocessor
 _WARPS = 3  # of a drawn block
 _INSET = 10  # from the outline of a block to what is in it
-_MEMORY = 44  # the height of a memory with its size
+_MEMORY, _GLOBAL = 44, 66  # the height of a memory with its size, and of the global memory
+_BELOW_SM = 40  # from multiprocessors to the L2 cache, and from there to the global memory
+_OUTLINE = 2  # of a multiprocessor
 _SECTOR, _WORD = 32, 4  # bytes
 _SECTORS_APART, _NARROW_SECTORS_APART = 8, 14
 _READ = {"kernel1": "p30 --kernel1", "kernel2": "p30 --kernel2 unsolved"}
@@ -67,36 +69,40 @@ def draw_gpu(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     width = lanes.wide + 2 * gap
     memories = 34 + 2 * (lanes.high + 8) + 4
     bottom = memories + 2 // across * (_MEMORY + 8) + 4
-    canvas = sheet(PHONE - 4 if narrow else PAGE, bottom + 2 * (_MEMORY + 36) + 1)
+    canvas = sheet(PHONE - 4 if narrow else PAGE, 0)
     own: tuple[tuple[Text, Sentence | str], ...] = (
         (Text("registers"), Text("{count} of 32 bits").of(count=f"{H200.registers:,}")),
         (Text("shared memory, L1"), f"{_L1_KIB} KiB"),
     )
-    lefts = (1, canvas.width - 1 - width)
+    lefts = (1, canvas.width - _OUTLINE - width)
     each = (lanes.wide + 8) // across - 8  # the width of a memory
     for left, number in zip(lefts, (0, _LAST), strict=True):
-        canvas.frame(left, 1, width, bottom - 1)
+        canvas.frame(left, 1, width, bottom - 1, line=_OUTLINE)
         canvas.label(left + width / 2, 18, f"SM {number}", "middle", bold=True)
         for block in range(2):
             _block(canvas, left + gap, 34 + block * (lanes.high + 8), lanes)
         for index, (name, size) in enumerate(own):
             down, right = divmod(index, across)
             x, y = left + gap + right * (each + 8), memories + down * (_MEMORY + 8)
-            _memory(canvas, (x, y, each), name, size)
+            _memory(canvas, (x, y, each, _MEMORY), name, size, ink=Ink.LIVE)
     middle, level = canvas.width / 2, bottom / 2
     for dot in (middle - 5, middle, middle + 5):
         circle = f'<circle cx="{dot:g}" cy="{level:g}" r="1.5" fill="{canvas.shade.quiet}"/>'
         canvas.embed(circle, (dot - 2, level - 2, dot + 2, level + 2))
     bandwidth = measured(facts, _ADDITION)["cold"][-1].bandwidth
     shared = (
-        (Text("L2 cache"), f"{_L2_MIB} MiB"),
-        (Text("global memory"), f"{_GLOBAL_GIB} GiB, {bandwidth:,.0f} GB/s"),
+        (Text("L2 cache"), f"{_L2_MIB} MiB", _MEMORY),
+        (Text("global memory"), f"{_GLOBAL_GIB} GiB", _GLOBAL),
     )
-    for row, (name, size) in enumerate(shared):
-        top = bottom + 36 + row * (_MEMORY + 36)
-        _memory(canvas, (1, top, canvas.width - 2), name, size, bold=True)
+    for name, size, high in shared:
+        top = bottom + _BELOW_SM
+        _memory(canvas, (1, top, canvas.width - 2, high), name, size, bold=True)
         for left in lefts:
-            _both_ways(canvas, left + width / 2, top - 34, top - 2)
+            _both_ways(canvas, left + width / 2, bottom + 4, top - 3)
+        bottom = top + high
+    last = bottom - _GLOBAL - _BELOW_SM / 2
+    canvas.label(middle, last, f"{bandwidth:,.0f} GB/s", "middle", size=Size.LABEL)
+    canvas.height = bottom + 1
     return canvas
 
 
@@ -127,18 +133,27 @@ def _block(canvas: Canvas, x: float, y: float, lanes: _Lanes) -> None:
 
 
 def _memory(
-    canvas: Canvas, box: tuple[float, float, float], name: Text, size: Sentence | str, *, bold: bool = False
+    canvas: Canvas,
+    box: tuple[float, float, float, float],
+    name: Text,
+    size: Sentence | str,
+    *,
+    ink: Ink = Ink.PLAIN,
+    bold: bool = False,
 ) -> None:
-    """A memory with its size; `box` has its left and upper end and its width."""
-    x, y, width = box
-    canvas.cell(x, y, width, _MEMORY, ink=Ink.PLAIN)
-    canvas.label(x + width / 2, y + 15, name, "middle", bold=bold)
-    canvas.label(x + width / 2, y + 32, size, "middle", size=Size.LABEL, quiet=True)
+    """A memory with its size; `box` has its left and upper end, its width and its height."""
+    x, y, width, high = box
+    canvas.cell(x, y, width, high, ink=ink)
+    _, _, colour = canvas.shade.marks[ink]
+    canvas.label(x + width / 2, y + high / 2 - 8, name, "middle", bold=bold, colour=colour)
+    canvas.label(x + width / 2, y + high / 2 + 10, size, "middle", size=Size.LABEL, colour=colour)
 
 
 def _both_ways(canvas: Canvas, x: float, top: float, bottom: float) -> None:
-    canvas.arrow(x - 5, bottom, x - 5, top)
-    canvas.arrow(x + 5, top, x + 5, bottom)
+    """An arrow with two heads."""
+    middle = (top + bottom) / 2
+    canvas.arrow(x, middle, x, top)
+    canvas.arrow(x, middle, x, bottom)
 
 
 def draw_divergence(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -313,8 +328,9 @@ def draw_occupancy(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             of_row = limits.of(registers=allowed[0], warps=allowed[1])
             canvas.label(1, y + _BAR_HIGH + 14, of_row, size=Size.LABEL, quiet=True)
         else:
-            for x, count in zip(columns, (registers, *allowed), strict=True):
-                canvas.label(x, middle, str(count))
+            canvas.label(columns[0], middle, str(registers))
+            for x, count in zip(columns[1:], allowed, strict=True):
+                canvas.label(x, middle, str(count), bold=count == min(allowed))
             canvas.label(edge, middle, percent, "end", bold=True)
         _draw_warps(canvas, (left, y, right - left), found)
     canvas.height = top + (len(_REGISTERS) - 1) * row + _BAR_HIGH + (22 if narrow else 2)
@@ -351,9 +367,9 @@ FIGURES = (
         ),
         description=Text(
             "Multiprocessors from SM 0 to SM 131 side by side. Each contains two blocks with three warps of "
-            "32 lanes, 65,536 registers of 32 bits, and 256 KiB of shared memory and L1 cache. Arrows lead "
-            "from each to a wide bar, the L2 cache of 60 MiB, and from there to another one, the global "
-            "memory of 140 GiB with 4,288 GB/s."
+            "32 lanes, 65,536 registers of 32 bits, and 256 KiB of shared memory and L1 cache. Arrows with "
+            "two heads lead from each to a wide bar, the L2 cache of 60 MiB, and from there, with 4,288 "
+            "GB/s, to the highest one, the global memory of 140 GiB."
         ),
         draw=draw_gpu,
         narrow=partial(draw_gpu, narrow=True),

@@ -17,7 +17,7 @@ WARP = 32  # lanes on NVIDIA GPUs and on the simulated one
 _HIGH = 30
 _BELOW_ARROWS = 34  # from a row to the next one, where arrows lead there
 _BELOW_CURVES, _BY_DISTANCE, _MOST_BELOW = 36, 12, 84  # where some lead to another thread
-_STEEP = 1.35  # how much higher such a gap is on a narrow screen, where threads exchange values
+_STEEP = 1.35  # how much higher such a gap is where threads exchange values
 _BELOW_CALL = 56  # where a function stands between the rows
 _MOST_BESIDE = 88  # of a label beside its row there
 _BARRIER = 20  # the height of a barrier with the space around it
@@ -269,8 +269,10 @@ def _draw_ways(canvas: Canvas, places: _Places, row: Row, top: int) -> None:
             if _partner(source, shown) is not None:
                 start += -apart
         marked = (source, target) in row.marked
-        faint = bool(row.marked) and not marked
-        canvas.curve(start, above, end, below, marked=marked, faint=faint, dashed=row.dashed)
+        if source != target and (target, source) in shown:  # straight lines that cross are easy to follow
+            canvas.arrow(start, above, end, below, marked=marked)
+        else:
+            canvas.curve(start, above, end, below, marked=marked, dashed=row.dashed)
     if row.call:
         box = above + 11
         order = list(places.at)
@@ -317,7 +319,7 @@ def _gap(row: Row, places: _Places) -> int:
     if far:
         shown = _shown(row, places)
         crossing = any((other := _partner(one, shown)) is not None and other > one for _, one in shown)
-        steep = _STEEP if places.narrow and crossing else 1
+        steep = _STEEP if crossing else 1
         return round(steep * min(_BELOW_CURVES + far * _BY_DISTANCE, _MOST_BELOW)) + barrier
     return (_BELOW_ARROWS if row.arrows else _BELOW) + barrier
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from tooling.book.figures.canvas import GAP, PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.charts import draw_counts
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import defects_found
@@ -102,21 +103,11 @@ def _beyond(canvas: Canvas, x: float, y: float, width: float, height: float) -> 
 def draw_tools(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """A row for each tool with a cell for each faulty kernel that it reports."""
     found = defects_found(facts)
-    rows: list[tuple[Text | str, int, Ink]] = [
-        (tool, sum(tool in tools for tools in found.values()), Ink.LIVE) for tool in _TOOLS
-    ]
-    rows.append((Text("none of them"), sum(not tools for tools in found.values()), Ink.MARK))
-    side, high, pitch = (8 if narrow else 11), 18, 34
-    canvas = sheet(0, len(rows) * pitch)
-    left = canvas.beside([name for name, _, _ in rows])
-    canvas.width = left + max(count for _, count, _ in rows) * side + 40
-    for row, (name, count, ink) in enumerate(rows):
-        top = 8 + row * pitch
-        canvas.name(top + high / 2, name)
-        for index in range(count):
-            canvas.cell(left + index * side, top, side, high, ink=ink)
-        canvas.label(left + count * side + 8, top + high / 2, number(count), size=Size.LABEL, quiet=True)
-    return canvas
+    rows: dict[Text | str, list[Ink]] = {
+        tool: [Ink.LIVE] * sum(tool in tools for tools in found.values()) for tool in _TOOLS
+    }
+    rows[Text("none of them")] = [Ink.MARK] * sum(not tools for tools in found.values())
+    return draw_counts(sheet, rows, narrow=narrow)
 
 
 FIGURES = (

@@ -266,24 +266,22 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     def y_of(speed: float) -> float:
         return top + high - high * math.log2(speed / low_y) / math.log2(high_y / low_y)
 
-    canvas = sheet(left + wide + 12, top + high + 46)
+    canvas = sheet(left + wide + 12, top + high + 50)
     small = Size.SMALL if narrow else Size.LABEL
     faint = canvas.shade.grid
-    for power in range(-4, 7):
+    for power in range(-4, 7, 2):
         value, x = 2.0**power, x_of(2.0**power)
         _line(canvas, (x, top), (x, top + high), faint, 1)
-        if power % 2 == 0:
-            text = number(value) if value >= 1 else f"1/{number(1 / value)}"
-            canvas.label(x, top + high + 15, text, "middle", size=small, quiet=True)
-    for power in range(-5, 8):
+        text = number(value) if value >= 1 else f"1/{number(1 / value)}"
+        canvas.label(x, top + high + 18, text, "middle", size=small, quiet=True)
+    for power in range(-5, 8, 2):
         value, y = 2.0**power, y_of(2.0**power)
         _line(canvas, (left, y), (left + wide, y), faint, 1)
-        if power % 2 == 1:
-            text = number(value) if value >= 1 else f"1/{number(1 / value)}"
-            canvas.label(left - 6, y, text, "end", size=small, quiet=True)
-    canvas.label(1, 12, "TFLOP/s", size=Size.LABEL, quiet=True)
-    axis = Text("arithmetic intensity, FLOP per byte")
-    canvas.label(left + wide / 2, top + high + 37, axis, "middle", size=Size.LABEL, quiet=True)
+        text = number(value) if value >= 1 else f"1/{number(1 / value)}"
+        canvas.label(left - 6, y, text, "end", size=small, quiet=True)
+    canvas.label(1, 9, Text("speed (TFLOP/s), logarithmic"), size=Size.LABEL, quiet=True)
+    axis = Text("arithmetic intensity (FLOP per byte), logarithmic")
+    canvas.label(left + wide / 2, top + high + 41, axis, "middle", size=Size.LABEL, quiet=True)
     _, _, ink = canvas.shade.marks[Ink.PLAIN]
     ridge = roof.peak / roof.bandwidth
     start = max(low_x, low_y / roof.bandwidth)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
-from tooling.book.figures.charts import Axis, Bar, draw_bars
+from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import graph_times
@@ -211,13 +211,16 @@ _EPS = 1e-5  # as in the program
 def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Bars: the time of the forward pass on the CPU, and with four kernels and one on the GPU."""
     times = graph_times(facts, "p22 --benchmark")
-    names = {"CPU": "CPU", "GPU, four kernels": "--unfused", "GPU, one kernel": "--fused"}
-    rows = {
-        name: (Bar(times[measured], f"{times[measured]:.1f}", Ink.RESULT),)
-        for measured, name in names.items()
+    names: dict[str, tuple[Text | str, Ink]] = {
+        "CPU": (Text("CPU"), Ink.LIVE),
+        "GPU, four kernels": ("--unfused", Ink.LIVE),
+        "GPU, one kernel": ("--fused", Ink.RESULT),
     }
-    axis = Axis(Text("time (µs)"), (0, 10, 20, 30, 40))
-    return draw_bars(sheet, rows, axis, narrow=narrow)
+    rows = {
+        name: (Bar(times[measured], f"{times[measured]:.1f}", ink),)
+        for measured, (name, ink) in names.items()
+    }
+    return draw_bars(sheet, rows, Text("time (µs)"), narrow=narrow)
 
 
 FIGURES = (

@@ -76,10 +76,11 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     }
     slow, warp, fast = (f"{list(each.values())[-1]:.1f} µs" for each in times.values())
     names = tuple(times)
+    wide = not narrow  # the lower name is beside the last point, and otherwise both are
     steep, last = sorted(times[names[0]])[-2:]
     series = (
-        Series(f"{names[0]} {slow}", times[names[0]], Ink.SPARE, last, (-1, -2)),
-        Series(f"{names[1]} {warp}", times[names[1]], Ink.PLAIN, last, (-1, 0)),
+        Series(f"{names[0]} {slow}", times[names[0]], Ink.SPARE, last, (-1, -1 - wide), ring=True),
+        Series(f"{names[1]} {warp}", times[names[1]], Ink.PLAIN, last, (-1, 1 - wide)),
         Series(f"{names[2]} {fast}", times[names[2]], Ink.RESULT, steep, (0, 5)),
     )
     axis = Axis(Text("mean time (µs), logarithmic"), (2, 4, 8, 16, 32, 64), logarithmic=True)

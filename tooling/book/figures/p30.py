@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet
-from tooling.book.figures.charts import Axis, Bar, Limit, draw_bars
+from tooling.book.figures.charts import Bar, Limit, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import measured, recorded
@@ -44,14 +44,12 @@ def draw_reads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Bars: the bytes that loads request, and those that come from device memory."""
     rows = {
         kernel: (
-            Bar(requested / 1e6, f"{requested / 1e6:,.0f}", Ink.LIVE),
-            Bar(read / 1e6, f"{read / 1e6:,.0f}", Ink.RESULT),
+            Bar(requested / 1e6, f"{requested / 1e6:,.0f}", Ink.LIVE, Text("requested")),
+            Bar(read / 1e6, f"{read / 1e6:,.0f}", Ink.RESULT, Text("from device memory")),
         )
         for kernel, (requested, read) in counted_reads(facts).items()
     }
-    key = ((Ink.LIVE, Text("requested")), (Ink.RESULT, Text("from device memory")))
-    axis = Axis("MB", (0, 200, 400, 600, 800, 1000, 1200))
-    return draw_bars(sheet, rows, axis, key=key, narrow=narrow)
+    return draw_bars(sheet, rows, Text("data (MB)"), narrow=narrow)
 
 
 def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -60,8 +58,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         kernel: (Bar(one.microseconds, f"{one.microseconds:.1f}", Ink.LIVE),)
         for kernel, (one,) in measured(facts, _BEFORE).items()
     }
-    axis = Axis(Text("time (µs)"), (0, 100, 200, 300, 400, 500))
-    return draw_bars(sheet, rows, axis, narrow=narrow)
+    return draw_bars(sheet, rows, Text("time (µs)"), narrow=narrow)
 
 
 def draw_bandwidths(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -77,9 +74,8 @@ def draw_bandwidths(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
     }
     copies = [one.of_a_copy for run in runs for (one,) in run.values()]
     copy = round(sum(copies) / len(copies), -2)  # the ratios have three digits
-    limit = Limit(copy, Text("a copy"), f"{copy:,.0f} GB/s")
-    axis = Axis("GB/s", (0, 1000, 2000, 3000, 4000))
-    return draw_bars(sheet, rows, axis, limits=[limit], narrow=narrow)
+    limit = Limit(copy, Text("a copy: {speed} GB/s").of(speed=f"{copy:,.0f}"))
+    return draw_bars(sheet, rows, Text("bandwidth (GB/s)"), limits=[limit], narrow=narrow)
 
 
 FIGURES = (

@@ -11,6 +11,8 @@ from tooling.book.figures.figure import Figure
 from tooling.text import Text
 
 _KIB = 1024
+_NAMED = 30  # a block that is at most as wide has no room for its name, so all are one cell
+_LEAST = 6  # the width of that cell with the gaps at its sides
 
 
 def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
@@ -42,20 +44,20 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             top = y + 26 + line * (high + 6)
             canvas.label(1, top + high / 2, bars[line], size=size, quiet=True)
             scale = wide / total
-            x = float(left)
-            for block in range(found.blocks):
-                width = unit * scale
-                if width > 30:
-                    label = Text("block {number}").of(number=block)
-                    canvas.cell(x + 1, top, width - 2, high, label, ink=Ink.LIVE, size=size)
-                else:
-                    canvas.cell(x, top, max(width, 2), high, ink=Ink.LIVE)
-                x += width
+            width = unit * scale
+            x = left + found.blocks * width
+            for block in range(found.blocks if width > _NAMED else 0):
+                label = Text("block {number}").of(number=block)
+                canvas.cell(left + block * width + 1, top, width - 2, high, label, ink=Ink.LIVE, size=size)
             rest = left + wide - x
+            if width <= _NAMED:
+                x = max(x, left + _LEAST)
+                canvas.cell(left + 1, top, x - left - 2, high, ink=Ink.LIVE)
             if rest > 4:
                 free = round(rest / scale / _KIB) if line else round(rest / scale)
                 text = Text("{free} KiB free") if line else Text("{free} warps idle")
-                canvas.cell(x + 1, top, rest - 2, high, text.of(free=free), ink=Ink.SPARE, size=size)
+                idle = left + wide - x - 2
+                canvas.cell(x + 1, top, idle, high, text.of(free=free), ink=Ink.SPARE, size=size)
     return canvas
 
 

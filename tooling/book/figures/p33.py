@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
-from tooling.book.figures.charts import Axis, Bar, Limit, draw_bars
+from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import measured
@@ -165,26 +165,23 @@ def measured_speeds(facts: Facts) -> dict[int, tuple[float, ...]]:
 
 
 def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """Bars: the speeds of the kernels, and the peak rates of the ordinary units and of the tensor cores."""
+    """Bars: the peak rates of the ordinary units and of the tensor cores, and the speeds of the kernels."""
     kernels: tuple[tuple[Ink, Text | str], ...] = (
         (Ink.PLAIN, "--tiled"),
         (Ink.LIVE, "--tensor-core"),
         (Ink.RESULT, Text("without bank conflicts")),
     )
-    rows = {
-        Text("*n* = {size}").of(size=f"{size:,}"): [
+    peaks = (
+        (Text("ordinary units"), measured_roof(facts).peak),
+        (Text("tensor cores, tf32"), _TENSOR_CORES),
+    )
+    rows = {Text("peak rate"): [Bar(peak, f"{peak:.0f}", Ink.SPARE, name) for name, peak in peaks]}
+    for size, speeds in measured_speeds(facts).items():
+        rows[Text("*n* = {size}").of(size=f"{size:,}")] = [
             Bar(speed, f"{speed:.1f}" if speed < 100 else f"{speed:.0f}", ink, name)
             for speed, (ink, name) in zip(speeds, kernels, strict=True)
         ]
-        for size, speeds in measured_speeds(facts).items()
-    }
-    peak = measured_roof(facts).peak
-    limits = (
-        Limit(peak, Text("ordinary units"), f"{peak:.0f} TFLOP/s"),
-        Limit(_TENSOR_CORES, Text("tensor cores"), f"{_TENSOR_CORES} TFLOP/s", beyond=True),
-    )
-    axis = Axis("TFLOP/s", range(0, 121, 40 if narrow else 20))
-    return draw_bars(sheet, rows, axis, limits=limits, names_apart=True, narrow=narrow)
+    return draw_bars(sheet, rows, Text("speed (TFLOP/s)"), narrow=narrow)
 
 
 FIGURES = (
@@ -223,14 +220,13 @@ FIGURES = (
     Figure(
         "p33-speeds",
         Text(
-            "The speed of the product of two *n* × *n* matrices on an H200. The lines are the peak rates of "
-            "the ordinary units and, with tf32 and behind a break of the axis, of the tensor cores. The "
-            "third bar is the kernel after the performance challenge below."
+            "The speed of the product of two *n* × *n* matrices on an H200, below the peak rates of its "
+            "units. The full colour is the kernel after the performance challenge below."
         ),
         Text(
-            "Three bars for each size. n = 1,024: 8.1 with --tiled, 23.7 with --tensor-core, 41.6 without "
-            "bank conflicts. n = 4,096: 8.5, 36.5 and 112. A line at 67 for the ordinary units, and one at "
-            "495 for the tensor cores behind a break of the axis, which ends at 120."
+            "Bars on one scale, in TFLOP/s. The peak rate is 67 for the ordinary units and 495 for the "
+            "tensor cores with tf32. n = 1,024: 8.1 with --tiled, 23.7 with --tensor-core, 41.6 without "
+            "bank conflicts. n = 4,096: 8.5, 36.5 and 112."
         ),
         draw_speeds,
         narrow=partial(draw_speeds, narrow=True),

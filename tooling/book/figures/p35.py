@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
-from tooling.book.figures.charts import Axis, Bar, draw_bars
+from tooling.book.figures.charts import Bar, Limit, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import measured
@@ -103,14 +103,13 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         sectors[kernel] = asked * SECTOR / (len(elements) * _WORD)
     rows = {
         kernel: (
-            Bar(sectors[kernel], f"{sectors[kernel]:.2g} ×", Ink.LIVE),
-            Bar(1 / time.of_copy, f"{time.microseconds:.2f} µs", Ink.RESULT),
+            Bar(sectors[kernel], f"{sectors[kernel]:.2g} ×", Ink.LIVE, Text("sectors")),
+            Bar(1 / time.of_copy, f"{time.microseconds:.2f} µs", Ink.RESULT, Text("time")),
         )
         for kernel, (time,) in times.items()
     }
-    key = ((Ink.LIVE, Text("sectors")), (Ink.RESULT, Text("time")))
-    axis = Axis(Text("1 = fewest sectors, time of a copy"), (0, 1, 2, 3, 4))
-    return draw_bars(sheet, rows, axis, key=key, narrow=narrow)
+    limit = Limit(1, Text("1 = fewest sectors, time of a copy"))
+    return draw_bars(sheet, rows, "", limits=[limit], narrow=narrow)
 
 
 def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

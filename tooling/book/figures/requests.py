@@ -74,7 +74,9 @@ _STYLE = """
 .still {{ fill: none; stroke: {plain[1]}; stroke-opacity: .6; }}
 .first, .again {{ fill: {spare[0]}; stroke: {spare[1]}; }}
 .bank {{ stroke: {spare[1]}; }}
-.map .added {{ fill: {wrong[2]}; font-weight: 600; }}
+.map text.added {{ fill: {wrong[2]}; font-weight: 600; }}
+.map .added rect {{ fill: {wrong[0]}; stroke: {wrong[1]}; }}
+.map .added .lane {{ fill: {wrong[2]}; }}
 """
 _HATCHING = (
     '<defs><pattern id="hatched" width="4" height="4" patternUnits="userSpaceOnUse" '

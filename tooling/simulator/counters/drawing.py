@@ -314,6 +314,7 @@ def _wavefront(
             front[bank],
             form,
             beside=bank + 1 not in front,
+            added=conflict,
         )
         for column, bank in enumerate(banks)
         if bank in front
@@ -322,7 +323,14 @@ def _wavefront(
 
 
 def _cell(
-    left: int, top: int, width: int, lanes: tuple[int, ...], form: Form, *, beside: bool = False
+    left: int,
+    top: int,
+    width: int,
+    lanes: tuple[int, ...],
+    form: Form,
+    *,
+    beside: bool = False,
+    added: bool = False,
 ) -> str:
     """A word with its lane, or with the number of its lanes: `beside` or below it, if it is too narrow.
 
@@ -331,6 +339,7 @@ def _cell(
         lanes: that touch it.
         form: the measures of the map.
         beside: there is room at its right.
+        added: a pass that a bank conflict adds serves it.
     """
     text = str(lanes[0])
     if len(lanes) > 1:
@@ -345,7 +354,8 @@ def _cell(
         below = _label(left, top + form.high + _BELOW - 2, numbers)
         label = _label(left + width + 3, line, text) if form.by_lane else below
     box = _box(left, top, width, form, fill=_colour(lanes[0]) if form.by_lane else "")
-    return f"<g><title>lane {names}</title>{box}{label}</g>"
+    group = '<g class="added">' if added and not form.by_lane else "<g>"
+    return f"{group}<title>lane {names}</title>{box}{label}</g>"
 
 
 def _box(left: int, top: int, width: int, form: Form, kind: str = "", *, fill: str = "") -> str:
