@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [entry.page for entry in read_summary(ROOT / "book" / "src")]
 BOTH = [*PAGES, *(f"ko/{page}" for page in PAGES)]
 # A telephone, and widths below and above each breakpoint of the layout.
-WIDTHS = (360, 767, 768, 900, 991, 992, 1024, 1247, 1248, 1280, 1312, 1440)
+WIDTHS = (360, 640, 767, 768, 900, 991, 992, 1024, 1247, 1248, 1280, 1312, 1440)
 TAB = "[data-tab-group=package-manager] [role=tab]"
 
 
@@ -46,6 +46,7 @@ def test_only_code_and_tables_are_scrolled_sideways(page: Any, address: str, pat
             ".map(box => box.innerHTML.slice(0, 200))"
         )
         assert wide == [], width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_no_label_of_a_figure_is_cut_off(page: Any, address: str) -> None:

@@ -34,6 +34,8 @@ _SOLUTION = '<details class="solution-details"></details>'
 def test_a_section_is_marked_by_what_it_contains(title: str, body: str, kind: str | None) -> None:
     heading = f'<h2 id="s"><a class="header" href="#s">{title}</a></h2>'
     marked = heading.replace('"s">', f'"s" class="{kind}">', 1) if kind else heading
+    if kind in {"opening", "answer"}:  # headings that are not shown, and take no focus
+        marked = marked.replace('"header"', '"header" tabindex="-1"')
     task = f'<h2 id="t" class="task">Code to complete</h2>{_HOLE}'
     plain = task.replace(' class="task"', "")
     page = f"<h1>T</h1>{heading}{body}{plain}"

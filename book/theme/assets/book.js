@@ -25,8 +25,11 @@ function showVersions(name, label) {
     versions.forEach((version) => { version.hidden = version !== chosen; });
   });
 }
-new Set([...document.querySelectorAll(".variants")].map((box) => box.dataset.tabGroup))
-  .forEach((name) => showVersions(name, recall(`tab:${name}`)));
+function showKeptVersions() {
+  new Set([...document.querySelectorAll(".variants")].map((box) => box.dataset.tabGroup))
+    .forEach((name) => showVersions(name, recall(`tab:${name}`)));
+}
+showKeptVersions();
 
 function choose(group, label) {
   const tabs = [...group.querySelectorAll(":scope > .tab-labels > [role=tab]")];
@@ -117,12 +120,26 @@ document.querySelectorAll("a.replay").forEach((link) => link.addEventListener("c
   dialog.scrollIntoView({ block: "nearest" });
 }));
 
-// Paper has no folds.
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
+// Paper has no folds, and is white.
+let folded = [];
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("article details:not([open])")];
+  folded.forEach((fold) => { fold.open = true; });
+  root.dataset.theme = "light";
+});
+addEventListener("afterprint", () => {
+  folded.forEach((fold) => { fold.open = false; });
+  window.chooseTheme(root.dataset.themeChoice);
+});
+
+// The name in a fragment; one that is not encoded rightly is taken as it is.
+function decoded(fragment) {
+  try { return decodeURIComponent(fragment.slice(1)); } catch { return fragment.slice(1); }
+}
 
 // A fragment may point into a folded part or into a hidden tab: open the way to it.
 function reveal() {
-  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = location.hash && document.getElementById(decoded(location.hash));
   if (!target) return;
   for (let at = target; at; at = at.parentElement) {
     if (at.tagName === "DETAILS") at.open = true;
@@ -137,14 +154,17 @@ reveal();
 const sidebar = document.getElementById("sidebar");
 const menu = document.querySelector(".menu-button");
 const curtain = document.querySelector(".curtain");
+const behind = document.querySelectorAll(".skip, .bar, main, .margin"); // not reached while the contents lie over them
 function showContents(open) {
   sidebar.classList.toggle("open", open);
+  root.classList.toggle("contents-open", open);
   menu.setAttribute("aria-expanded", open);
   curtain.hidden = !open;
+  behind.forEach((part) => { part.inert = open; });
   if (open) (sidebar.querySelector("[aria-current]") || sidebar.querySelector("a"))?.focus();
 }
 menu.addEventListener("click", () => showContents(!sidebar.classList.contains("open")));
-curtain.addEventListener("click", () => showContents(false));
+curtain.addEventListener("click", () => { showContents(false); menu.focus(); });
 sidebar.addEventListener("click", (event) => {
   if (event.target.closest("a")) showContents(false);
   if (event.target.closest(".sidebar-close")) { showContents(false); menu.focus(); }
@@ -152,6 +172,8 @@ sidebar.addEventListener("click", (event) => {
 addEventListener("keydown", (event) => {
   if (event.key === "Escape" && sidebar.classList.contains("open")) { showContents(false); menu.focus(); }
 });
+// In a window that has become wide, the contents are beside the page.
+matchMedia("(width >= 62rem)").addEventListener("change", ({ matches }) => { if (matches) showContents(false); });
 const current = sidebar.querySelector("[aria-current]");
 if (current && current.offsetTop + current.offsetHeight > sidebar.clientHeight) sidebar.scrollTop = current.offsetTop - sidebar.clientHeight / 2;
 
@@ -172,9 +194,19 @@ button.addEventListener("click", () => {
   nameTheme();
 });
 
+// A page that the browser has kept shows what was chosen since.
+addEventListener("pageshow", ({ persisted }) => {
+  if (!persisted) return;
+  window.chooseTheme(recall("theme") || root.dataset.themeChoice);
+  nameTheme();
+  document.querySelectorAll(".code-tabs").forEach((group) => choose(group, recall(`tab:${group.dataset.tabGroup}`)));
+  showKeptVersions();
+});
+
 // ---- language: the switcher leads to the same section where both pages have as many headings ----
 const switcher = document.querySelector(".switcher");
-switcher?.addEventListener("click", () => {
+switcher?.addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // opens elsewhere
   const headings = [...document.querySelectorAll("article :is(h2, h3)")];
   const seen = headings.filter((heading) => heading.getBoundingClientRect().top < 140).length;
   try { sessionStorage.setItem("section", JSON.stringify([headings.length, seen])); } catch { /* starts at the top */ }
@@ -218,7 +250,7 @@ addEventListener("resize", reachable);
 document.addEventListener("click", () => requestAnimationFrame(reachable)); // a tab or fold may have opened
 
 // ---- outline ----
-const marks = new Map([...document.querySelectorAll(".outline a")].map((a) => [decodeURIComponent(a.hash.slice(1)), a]));
+const marks = new Map([...document.querySelectorAll(".outline a")].map((a) => [decoded(a.hash), a]));
 if (marks.size) {
   const headings = [...document.querySelectorAll("article h2")].filter((heading) => marks.has(heading.id));
   const track = () => {

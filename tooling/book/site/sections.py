@@ -29,7 +29,10 @@ def mark_sections(article: str, language: str) -> str:
         kind = "opening" if opening and _title(section) == overview else _kind(section["body"])
         if kind != "opening" and kind not in kinds:
             return section[0]
-        return section[0].replace('">', f'" class="{kind}">', 1)
+        marked = section[0].replace('">', f'" class="{kind}">', 1)
+        if kind in {"opening", "answer"}:  # no heading that is not shown takes the focus
+            marked = marked.replace('<a class="header"', '<a class="header" tabindex="-1"', 1)
+        return marked
 
     return _SECTION.sub(mark, article)
 
