@@ -90,9 +90,10 @@ def test_the_replay_of_the_cover_opens_in_place_of_its_picture(page: Any, addres
     page.goto(f"{address}index.html")
     page.locator(".hero-picture a.replay").first.click()
     page.locator(".hero-picture .replay-dialog").wait_for()
-    assert (
-        page.locator(".hero-picture figure.drawn").evaluate("figure => figure.getClientRects().length") == 0
-    )
+    picture = page.locator(".hero-picture figure.drawn")
+    assert picture.evaluate("figure => figure.getClientRects().length") == 0
+    page.locator(".replay-dialog button").last.click()
+    assert page.evaluate("document.activeElement.className") == "replay"
 
 
 def test_a_page_that_the_browser_has_kept_shows_what_was_chosen_since(page: Any, address: str) -> None:
