@@ -25,10 +25,8 @@ _BELOW = 9  # where the values stay
 _BESIDE_LABEL = 24  # from a label above its row to the arrows that lead past it
 _OUTLINE = 1.5  # of values that the text points out
 _HEADS_APART = 8  # where several arrows lead to one thread
-_WARPS, _HEAD = (
-    45,
-    20,
-)  # the height of the names of warps and of the numbers below them, and of a line of these
+_WARPS = 45  # the height of the names of warps, with the numbers below them
+_HEAD = 20  # of a line of these numbers
 _BETWEEN_WARPS, _BETWEEN_NARROW = 18, 10  # pixels, the latter on a narrow screen
 
 
