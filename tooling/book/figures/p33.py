@@ -88,9 +88,9 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
 
 
 def _draw_lane(canvas: Canvas, corner: tuple[float, float], cell: tuple[float, float], lane: int) -> None:
-    """An element with its lane; the numbers of most are paler than text, so that marked ones come first."""
+    """An element with its lane."""
     ink = Ink.MARK if lane == _SHOWN else Ink.LIVE if lane in _GROUP else Ink.SPARE
-    colour = canvas.shade.arrow if ink is Ink.SPARE else canvas.shade.marks[ink][2]
+    _, _, colour = canvas.shade.marks[ink]
     (x, y), (wide, high) = corner, cell
     canvas.cell(x, y, wide, high, ink=ink)
     middle = x + wide / 2, y + high / 2
