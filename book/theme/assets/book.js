@@ -254,8 +254,9 @@ const marks = new Map([...document.querySelectorAll(".outline a")].map((a) => [d
 if (marks.size) {
   const headings = [...document.querySelectorAll("article h2")].filter((heading) => marks.has(heading.id));
   const track = () => {
-    const passed = headings.filter((heading) => heading.getBoundingClientRect().top < 160);
-    const here = passed[passed.length - 1] || headings[0];
+    const passed = headings.filter((heading) => heading.getBoundingClientRect().top < innerHeight * 0.35);
+    const end = scrollY > 0 && scrollY + innerHeight >= root.scrollHeight - 4;
+    const here = (end ? headings : passed).at(-1) || headings[0];
     marks.forEach((a, id) => { if (id === here?.id) a.setAttribute("aria-current", "true"); else a.removeAttribute("aria-current"); });
   };
   addEventListener("scroll", () => requestAnimationFrame(track), { passive: true });

@@ -29,12 +29,10 @@ def icon(name: str) -> str:
 
 ICONS = {name: icon(name) for name in _PATHS}
 
-_SIGNS = {
-    "✅": ("good", "M4 12.5 10 18.5 20.5 6"),
-    "✓": ("good", "M4 12.5 10 18.5 20.5 6"),
-    "❌": ("bad", "M5.5 5.5 18.5 18.5M18.5 5.5 5.5 18.5"),
-    "✗": ("bad", "M5.5 5.5 18.5 18.5M18.5 5.5 5.5 18.5"),
-}
+_TICK = ("good", "...../....#/...#./#.#../.#...")
+_CROSS = ("bad", "#...#/.#.#./..#../.#.#./#...#")
+_SIGNS = {"✅": _TICK, "✓": _TICK, "❌": _CROSS, "✗": _CROSS}
+"""The cells of a tick and of a cross, five rows of five, as the marks of pages have them."""
 _SIGN = re.compile(rf"[{''.join(_SIGNS)}](?=[^<>]*<)")  # in text, not inside a tag
 
 
@@ -44,9 +42,15 @@ def draw_signs(article: str) -> str:
 
 
 def sign(mark: str) -> str:
-    """A tick or a cross as inline SVG."""
-    kind, path = _SIGNS[mark]
+    """A tick or a cross of cells as inline SVG."""
+    kind, rows = _SIGNS[mark]
+    cells = "".join(
+        f"M{5 * x} {5 * y}h4v4h-4z"
+        for y, row in enumerate(rows.split("/"))
+        for x, cell in enumerate(row)
+        if cell == "#"
+    )
     return (
         f'<svg class="sign sign-{kind}" viewBox="0 0 24 24" role="img" aria-label="{mark}">'
-        f'<path d="{path}"/></svg>'
+        f'<path d="{cells}"/></svg>'
     )

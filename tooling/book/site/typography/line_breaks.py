@@ -40,8 +40,12 @@ _UNBROKEN = re.compile(
 )
 _LAST_WORD = re.compile(
     r"(?<=[\w,;:]) (?:[^\s<>가-힣]{1,4}|[가-힣]{1,3}[.:]?)(?=</(?:p|li|dd|figcaption|summary)>)"
+    r"|(?<=[\w,;:]) (?:[^\s<>가-힣]{5,11}|[가-힣]{4,5}[.:]?)(?=</(?:li|dd)>)"
 )
-"""A short word at the end of a paragraph, and the space before it: it is not a line of its own."""
+"""A short word at the end of a paragraph, and the space before it: it is not a line of its own.
+
+In lists and verdicts, whose lines are shorter, a word of medium length is not, either.
+"""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _JOINER = "\N{WORD JOINER}"
 
