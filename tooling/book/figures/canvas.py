@@ -39,6 +39,7 @@ _EDGE = 1  # where the names of rows begin
 _AFTER_NAME = 14  # from the longest name to the cells
 _NAME_LINE = 20  # from the name of a row to what the row is
 _PLATE = 22  # the height of the background of a name
+_DOT = 3  # the radius of the sign of a product
 _SWATCH = 16  # the side of a colour in a legend
 _BESIDE_SWATCH = 8  # from it to its meaning
 _ENTRIES_APART = 24
@@ -205,6 +206,12 @@ class Canvas(Struct):
             if isinstance(text, str):
                 size = fitting(len(text), width, size)
             self.label(x + width / 2, y + height / 2, text, "middle", colour=colour, mono=code, size=size)
+
+    def dot(self, x: float, y: float) -> None:
+        """Draws the sign of a product between matrices, around a point."""
+        self._edges += [x - _DOT, x + _DOT]
+        self._levels += [y - _DOT, y + _DOT]
+        self._parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{_DOT}" fill="{self.shade.text}"/>')
 
     def band(self, x: float, y: float, width: float, height: float) -> None:
         """Draws a pale ground behind elements that belong together."""

@@ -30,7 +30,7 @@ _ASIDE_POINT = (4, 15)  # from there to the end and the middle of a value on the
 _BELOW_TITLE = 19  # from there to the bars
 _BAR_HEADING = 24  # the height of a heading above bars
 _ROWS_APART = 14  # between the bars of two rows
-_PAST_BARS = 4  # how far the line of a limit reaches below the last bar
+_PAST_BARS = 4  # how far the line of zero, and that of a limit, reaches beyond the bars
 _BESIDE_BARS = 10  # from the longest name to the bars
 _NAME_ABOVE = 24  # the height of a name above cells
 _KEY_LINE = 24  # from a line of a legend to the next
@@ -116,7 +116,7 @@ def draw_chart(
     Args:
         sheet: creates the canvas of a width and height.
         series: all with the same x values; a limit may lack some, and is not the first one.
-        axis: the vertical one; it has no lines across a single curve that has its values.
+        axis: the vertical one.
         title: of the horizontal axis.
         bands: from left to right; the last one extends to the right edge.
         every: on a narrow screen only each n-th x value has a label.
@@ -138,8 +138,7 @@ def draw_chart(
     ends = [place(band.last, axis.ticks[0])[0] for band in bands[:-1]]
     edges = [float(left), *ends, float(left + wide)]
     _draw_bands(canvas, bands, edges, (top, top + high), small)
-    valued = all(each.values or each.limit for each in series)
-    _draw_axis(canvas, axis, (left, top, wide, high), small, across=not valued)
+    _draw_axis(canvas, axis, (left, top, wide, high), small)
     for index, value in enumerate(values):
         x, bottom = place(value, axis.ticks[0])[0], top + high
         _line(canvas, [(x, bottom), (x, bottom + _TICK)], canvas.shade.arrow, 1)
@@ -184,13 +183,8 @@ def _draw_bands(
         canvas.label((left + right) / 2, above + _TO_BAND_NAME, band.name, "middle", size=size, quiet=True)
 
 
-def _draw_axis(
-    canvas: Canvas, axis: Axis, field: tuple[float, float, float, float], size: Size, *, across: bool
-) -> None:
-    """The vertical axis at the left of a field: its title, its ticks with labels, and those between them.
-
-    Its ticks lead `across` the field; otherwise only the lowest one does.
-    """
+def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, float], size: Size) -> None:
+    """The vertical axis at the left of a field: its title, its ticks across it, and those between them."""
     left, top, wide, high = field
 
     def height(value: float) -> float:
@@ -198,9 +192,7 @@ def _draw_axis(
 
     canvas.label(1, _TITLE_LINE, axis.title, size=Size.LABEL, quiet=True)
     for tick in axis.ticks:
-        whole = across or tick == axis.ticks[0]
-        end, colour = (left + wide, canvas.shade.grid) if whole else (left + 2 * _TICK, canvas.shade.arrow)
-        _line(canvas, [(left, height(tick)), (end, height(tick))], colour, 1)
+        _line(canvas, [(left, height(tick)), (left + wide, height(tick))], canvas.shade.grid, 1)
         canvas.label(left - _BESIDE_AXIS, height(tick), f"{tick:,g}", "end", size=size, quiet=True)
     for low, high_tick in pairwise(axis.ticks if axis.logarithmic else ()):
         for factor in range(2, round(high_tick / low)):
@@ -366,6 +358,7 @@ def draw_bars(
         for index, bar in enumerate(bars):
             _draw_bar(canvas, bar, field, y + index * field.pitch)
         y += (len(bars) - 1) * field.pitch + field.high + _ROWS_APART
+    _line(canvas, [(field.left, top - _PAST_BARS), (field.left, bottom)], canvas.shade.text, 1)
     return canvas
 
 
@@ -398,8 +391,12 @@ def _draw_limits(canvas: Canvas, limits: Sequence[Limit], field: _Field, levels:
 def _draw_bar(canvas: Canvas, bar: Bar, field: _Field, top: float) -> None:
     """A bar with its value, clear of the lines of limits, and the lines that it passes."""
     length = bar.value * field.scale
-    canvas.cell(field.left, top, length, field.high, ink=bar.ink)
-    _, _, colour = canvas.shade.marks[bar.ink]
+    fill, border, colour = canvas.shade.marks[bar.ink]
+    canvas.embed(
+        f'<rect x="{field.left:g}" y="{top:g}" width="{length:.1f}" height="{field.high}" '
+        f'fill="{fill}" stroke="{border}"/>',
+        (field.left, top, field.left + length, top + field.high),
+    )
     for line in field.lines:
         if line < field.left + length:
             _line(canvas, [(line, top), (line, top + field.high)], colour, 1.5)

@@ -17,6 +17,7 @@ _MISTAKE = "read_backwards"
 _BENDS = (0.25, 0.6, 0.4, 0.75)  # of the arrow to each thread: no three arrows cross in one point
 _CORNER = 0.16  # where the way of an addend turns, relative to its height
 _ROUNDED = 0.12  # the part of its straight line that a corner takes
+_BESIDE_WAY = 7  # from the last way of a row to the number of its threads, in pixels
 _RUN = "p24_tile_tensor --traditional"
 
 
@@ -53,8 +54,8 @@ class _Rows(Struct, frozen=True):
     def rest(self, top: int, lanes: int, threads: int, letters: Size) -> None:
         """The cells of the idle threads, and above the first of them how many are at work."""
         self.cells(top, range(threads, lanes), Ink.SPARE)
-        left = 1 + threads * self.pitch
-        self.canvas.label(left, top - 0.7 * letters, _threads(threads), size=letters, quiet=True)
+        left = 1 + threads * self.pitch + _BESIDE_WAY
+        self.canvas.label(left, top - 0.7 * letters, _threads(threads), size=letters, quiet=True, halo=True)
 
     def ways(self, top: int, height: int, step: _Step) -> None:
         """The ways of the addends to the threads that add them, parallel lines, and of each own value."""
@@ -133,7 +134,7 @@ def draw_mistake(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     a = puzzle.inputs("default")["a"].reshape(-1).tolist()
     judged = puzzle.judged(_MISTAKE)
     right = [expected for _, expected in judged]
-    left, side, gap, high, ways = (43, 79, 8, 34, 84) if narrow else (48, 108, 14, 38, 180)
+    left, side, gap, high, ways = (43, 79, 8, 34, 84) if narrow else (48, 111, 14, 38, 180)
     written = 1 + high + ways
     canvas = sheet(left + len(a) * side - gap + 1, written + high + 26)
     for y, array in ((1, "a"), (written, "out")):

@@ -17,7 +17,7 @@ from tooling.text import Text
 _OUTPUT, _A = 0, 1  # the kernels' arguments
 _SIMPLE = "p14_tile_tensor --simple"
 _COMPLETE = "p14_tile_tensor --complete"
-_RACE = 350  # the width of one order of a race
+_RACE, _RACE_NARROW = 336, 350  # the width of one order of a race
 _KEY, _KEY_LINE = 30, 24  # the height of the legend, and from its first line to the second
 _NAMES = 160  # from the left edge of one order to its cells
 _WRITTEN, _UNCHANGED = (Ink.LIVE, Text("just written")), (Ink.SPARE, Text("unchanged"))
@@ -156,10 +156,11 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """shared[2:5] in the first step without a barrier in the middle, in two orders of two threads."""
     orders = _orders(facts)
     high = 296
-    canvas = sheet(_RACE + 2, 2 * high + 20 + _KEY + _KEY_LINE) if narrow else sheet(PAGE, high + _KEY)
+    wide = _RACE_NARROW if narrow else _RACE
+    canvas = sheet(wide + 2, 2 * high + 20 + _KEY + _KEY_LINE) if narrow else sheet(PAGE, high + _KEY)
     for index, order in enumerate(orders):
-        corner = (1, index * (high + 20)) if narrow else (1 + index * (PAGE - 2 - _RACE), 0)
-        _draw_order(canvas, order, corner)
+        corner = (1, index * (high + 20)) if narrow else (1 + index * (PAGE - 2 - wide), 0)
+        _draw_order(canvas, order, corner, wide)
     canvas.legend(
         1,
         canvas.height - 11 - (_KEY_LINE if narrow else 0),
@@ -172,11 +173,11 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-def _draw_order(canvas: Canvas, order: _Order, corner: tuple[float, float]) -> None:
+def _draw_order(canvas: Canvas, order: _Order, corner: tuple[float, float], wide: float) -> None:
     """The elements after each action, with an arrow for each value that is added."""
     x, y = corner
     side, high, pitch = 40, 34, 54
-    gap = (_RACE - _NAMES - 3 * side) / 2
+    gap = (wide - _NAMES - 3 * side) / 2
     canvas.label(x, y + 8, order.title, bold=True)
 
     def left(element: int) -> float:
@@ -202,7 +203,7 @@ def _draw_order(canvas: Canvas, order: _Order, corner: tuple[float, float]) -> N
     canvas.curve(path, top(order.read - 1) + high + 2, path, top(order.read) - 2, marked=True)
     canvas.side_curve(left(1) + side + 8, top(order.read) + middle, left(2) - 2, top(3) + middle, marked=True)
     colour = canvas.shade.marks[Ink.WRONG][2] if order.wrong else None
-    canvas.label(x + _RACE, top(3) + high + 20, order.verdict, "end", colour=colour)
+    canvas.label(x + wide, top(3) + high + 20, order.verdict, "end", colour=colour)
 
 
 def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:

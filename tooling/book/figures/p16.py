@@ -166,7 +166,7 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     title(output, shared, "output")
     square(output, shared, size, stored, Ink.RESULT)
     middle = shared + size * cell / 2
-    canvas.label(lefts[1] - sign / 2, middle, "·", "middle", size=Size.OPERATOR, bold=True)
+    canvas.dot(lefts[1] - sign / 2, middle)
     canvas.label(after + gap / 2, middle, "=", "middle", size=Size.OPERATOR)
     row, col = _WORKED_OUT
     mark(lefts[0], shared + row * cell, size, 1)
@@ -241,7 +241,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             element(4, total, index, totals[index], Ink.RESULT if step == steps - 1 else Ink.SUM)
         middle = y + tile * high / 2
         between = (columns[2] + tile * one + columns[3]) / 2
-        canvas.label(between, middle, "·", "middle", size=Size.OPERATOR, bold=True)
+        canvas.dot(between, middle)
         between = (columns[3] + tile * other + columns[4]) / 2
         canvas.label(between, middle, "+=", "middle", size=Size.VALUE if narrow else Size.COVER)
         if step:

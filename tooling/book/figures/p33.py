@@ -75,7 +75,7 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         _draw_key(canvas, left, title, (cell, high))
         return canvas
     middle = below + rows * high / 2
-    canvas.label(b_left - gap / 2, middle, "·", "middle", size=Size.OPERATOR, bold=True)
+    canvas.dot(b_left - gap / 2, middle)
     canvas.label(sums - gap / 2, middle, "+", "middle", size=Size.OPERATOR)
     canvas.label(1, middle, _D, size=Size.OPERATOR)
     canvas.label(left - _AFTER_EQUALS, middle, "=", "end", size=Size.OPERATOR)

@@ -81,7 +81,7 @@ _STYLE = """
 _HATCHING = (
     '<defs><pattern id="hatched" width="4" height="4" patternUnits="userSpaceOnUse" '
     'patternTransform="rotate(45)"><rect width="4" height="4" fill="{paper}"/>'
-    '<path d="M1 0v4" stroke="{line}" stroke-width="1.25"/></pattern></defs>'
+    '<path d="M1 0v4" stroke="{line}" stroke-width="1.25" stroke-opacity=".55"/></pattern></defs>'
 )
 
 
