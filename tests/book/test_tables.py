@@ -72,3 +72,14 @@ def test_a_few_short_words_stay_in_one_line() -> None:
 )
 def test_other_columns_stay_as_they_are(table: str) -> None:
     assert mark_cells(table) == table
+
+
+def test_a_table_of_many_numbers_is_turned_or_stacked_unless_its_heads_are_numbers() -> None:
+    row = "<tr><td>x</td><td>1</td><td>2</td><td>3</td><td>4</td></tr>"
+    words = "<thead><tr><th>kernel</th><th>hits</th><th>misses</th><th>reads</th><th>writes</th></tr></thead>"
+    sizes = "<thead><tr><th>stride</th><th>1</th><th>2</th><th>4</th><th>8</th></tr></thead>"
+    turned = mark_cells(f"<table>{words}{row * 3}</table>")
+    assert turned.startswith('<table class="turned" style="--columns: 5"><thead><tr><th>kernel</th>')
+    assert "data-head" not in turned
+    assert mark_cells(f"<table>{words}{row * 4}</table>").endswith('data-head="writes">4</td></tr></table>')
+    assert mark_cells(f"<table>{sizes}{row}</table>").startswith("<table><thead>")

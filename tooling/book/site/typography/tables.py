@@ -1,6 +1,6 @@
 """Marks the cells of a page's tables: numbers, which are aligned to the right, and those of wide tables.
 
-A wide table of texts is set row by row on a narrow screen, where each value needs the head of its column.
+A wide table is set row by row on a narrow screen, where each value needs the head of its column.
 """
 
 from __future__ import annotations
@@ -13,20 +13,23 @@ from itertools import count
 _TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)  # one from Markdown: those of directives have a class
 _ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<(?P<name>t[dh])>(?P<content>.*?)</t[dh]>", re.DOTALL)
-_NAME = re.compile(r'(?<=<tr><td>)<code(?: class="\w+")?>(\w{14,})(?=</code></td>)')  # at the head of a row
+_NAME = re.compile(r'(?<=<tr><td>)<code(?: class="\w+")?>(\w{13,})(?=</code></td>)')  # at the head of a row
 _TAG = re.compile(r"<[^>]+>")
 _UNIT = r"[%×]|[kmµn]?s|[kMGT]?i?B(?:/s)?|[GT]FLOP/s|bytes|바이트"
 _NUMBER = re.compile(rf"[−-]?\d[\d.,]*\s?(?:{_UNIT})?|nan|[–—-]?")
 _SHORT = re.compile(r"(?=.{1,13}\Z)\S+(?: \S+)+")  # words that stay in one line
 _LONG_NAME = 28  # letters of the name of a row beside which heads of numbers may have two lines
 _WIDE, _TEXTS = 4, 3  # columns from which on a table is wide, and how many of them must have texts
+_WIDEST = 5  # columns from which on a table of numbers is wide, too
+_FEW_ROWS = 3  # for which a narrow screen has columns
 
 
 def mark_cells(article: str) -> str:
     """The article with classes at its tables and their columns.
 
     - `number`: a column of numbers;
-    - `stacked`: a wide table of texts;
+    - `stacked`: a wide table, unless its heads are numbers;
+    - `turned`: one of numbers with a few rows, which become columns there;
     - `wordy`: a table with long names of rows beside numbers;
     - `short`: a cell with words that stay in one line.
     """
@@ -41,9 +44,13 @@ def _mark(table: str) -> str:
         for number, cells in enumerate(columns)
         if number and any(map(_text, cells)) and all(map(_is_number, cells))
     }
-    stacked = len(columns) >= _WIDE and len(columns) - len(numbers) >= _TEXTS
+    many = len(columns) >= _WIDEST and not all(map(_is_number, heads[1:]))
+    turned = many and len(numbers) == len(columns) - 1 and len(body) <= _FEW_ROWS
+    stacked = not turned and (many or (len(columns) >= _WIDE and len(columns) - len(numbers) >= _TEXTS))
     names = [_text(name) for name in columns[0]] if numbers else []
-    if stacked or max(map(len, names), default=0) > _LONG_NAME:
+    if turned:
+        table = table.replace("<table>", f'<table class="turned" style="--columns: {len(columns)}">', 1)
+    elif stacked or max(map(len, names), default=0) > _LONG_NAME:
         table = table.replace("<table>", f'<table class="{"stacked" if stacked else "wordy"}">', 1)
     labels = [_text(head) for head in heads] if stacked else []
     if numbers:
