@@ -29,7 +29,7 @@ def icon(name: str) -> str:
 
 ICONS = {name: icon(name) for name in _PATHS}
 
-_TICK = ("good", "...../....#/...#./#.#../.#...")
+_TICK = ("good", "....#/...##/#.##./###../.#...")
 _CROSS = ("bad", "#...#/.#.#./..#../.#.#./#...#")
 _SIGNS = {"✅": _TICK, "✓": _TICK, "❌": _CROSS, "✗": _CROSS}
 """The cells of a tick and of a cross, five rows of five, as the marks of pages have them."""
