@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tooling.simulator.gpu.code_model import Instruction, Negated, OperandPair, Register
 from tooling.simulator.gpu.faults import broken_warp
 from tooling.simulator.gpu.lanes import Group
-from tooling.simulator.numerics.rounding import PRED, U32
+from tooling.simulator.numerics.rounding import PRED, U32, U64
 from tooling.simulator.nvidia.lowering.binders import assign, binds, write
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import end_guarded, guard, guarded_lanes
@@ -54,6 +54,31 @@ def together(
     end_guarded(decoder, instruction, following, wait)
 
 
+def _teams(group: Group, batch: Batch, masks: Array) -> tuple[Array, int]:
+    """Per lane of the group, the number of the lanes of its warp that have the same mask, and how many exist.
+
+    Args:
+        masks: `membermask` of each lane of the group, or a single one.
+    """
+    warp = group.pick(batch.warps.warp_of_lane)
+    if len(masks) == 1:
+        return warp, batch.warps.count
+    keys = warp.astype(U64) << np.uint64(32) | masks
+    different, team = np.unique(keys, return_inverse=True)
+    return team, len(different)
+
+
+def _ballot(group: Group, batch: Batch, predicate: Array, masks: Array) -> Array:
+    """Per lane of the group, the lanes of its mask whose predicate is true."""
+    if len(masks) == 1:
+        return batch.warps.ballot(group, predicate) & masks
+    team, teams = _teams(group, batch, masks)
+    bits = np.uint32(1) << group.pick(batch.warps.lane_in_warp)
+    ballots = np.zeros(teams, U32)
+    np.bitwise_or.at(ballots, team, np.where(predicate, bits, np.uint32(0)))
+    return ballots[team] & masks
+
+
 @binds("shfl", alone=True)
 def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None:
     """`shfl.sync.mode.b32 d[|p], a, b, c, membermask` (PTX ISA 9.7.9.6)."""
@@ -95,16 +120,17 @@ def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None
 def _notify_inactive_sources(
     group: Group, batch: Batch, sources: Sources, masks: Array, instruction: Instruction
 ) -> None:
-    """Notify hooks of warps whose lanes read only from lanes that do not participate in the shuffle."""
+    """Notify hooks of lanes with the same mask that all read from lanes outside the shuffle."""
     if sources.all_here and len(masks) == 1 and masks[0] == ALL_LANES:
         return
     warps = batch.warps
     warp, lane = group.pick(warps.warp_of_lane), group.pick(warps.lane_in_warp)
     taking = sources.inside & (sources.lanes != lane)
     sound = taking & sources.here & (masks >> sources.lanes.astype(U32) & np.uint32(1)).astype(np.bool_)
-    served = np.zeros(warps.count, np.bool_)
-    served[warp[sound]] = True
-    invalid = taking & ~served[warp]
+    team, teams = _teams(group, batch, masks)
+    served = np.zeros(teams, np.bool_)
+    served[team[sound]] = True
+    invalid = taking & ~served[team]
     if invalid.any():
         participants = warps.masks(group.indices(batch.size))[warp] & masks
         threads = group.pick(batch.spaces.threads)
@@ -116,23 +142,25 @@ def _notify_inactive_sources(
 
 @binds("vote", alone=True)
 def _vote(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    """`vote.sync.mode d, {!}a, membermask`: over the lanes of the mask (PTX ISA 9.7.13.6)."""
     modifiers = instruction.modifiers
     if modifiers[0] != "sync" or modifiers[1] not in ("all", "any", "uni", "ballot"):
         raise decoder.unknown(instruction)
     mode = modifiers[1]
-    destination, operand, members = instruction.operands
+    destination, operand, named = instruction.operands
     negate = isinstance(operand, Negated)
     predicate = decoder.value(operand.operand if isinstance(operand, Negated) else operand, PRED, instruction)
-    mask = decoder.value(members, U32, instruction)
+    mask = decoder.value(named, U32, instruction)
     target = write(decoder, destination, instruction, U32 if mode == "ballot" else PRED)
 
     def perform(group: Group, batch: Batch) -> None:
         voted = group.get(predicate)
-        ballots = batch.warps.ballot(group, ~voted if negate else voted)
+        members = group.get(mask).view(U32)
+        ballots = _ballot(group, batch, ~voted if negate else voted, members)
         if mode == "ballot":
             assign(group, target, ballots, None, U32)
             return
-        present = batch.warps.ballot(group, np.ones(1, PRED))
+        present = _ballot(group, batch, np.ones(1, PRED), members)
         if mode == "all":
             result = ballots == present
         elif mode == "any":
@@ -146,6 +174,7 @@ def _vote(decoder: Decoder, instruction: Instruction, following: int) -> None:
 
 @binds("redux", alone=True)
 def _reduce(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    """`redux.sync.op.type d, a, membermask`: over the lanes of the mask (PTX ISA 9.7.13.9)."""
     functions: dict[str, np.ufunc] = {
         "add": np.add, "min": np.minimum, "max": np.maximum,
         "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
@@ -160,12 +189,15 @@ def _reduce(decoder: Decoder, instruction: Instruction, following: int) -> None:
     target = write(decoder, destination, instruction, U32)
 
     def perform(group: Group, batch: Batch) -> None:
-        warp = group.pick(batch.warps.warp_of_lane)
+        team, _ = _teams(group, batch, group.get(mask).view(U32))
         values = np.broadcast_to(group.get(value).view(dtype), group.count)
-        starts = np.flatnonzero(np.concatenate([[True], warp[1:] != warp[:-1]]))
-        totals = function.reduceat(values, starts)
-        lengths = np.diff(np.append(starts, group.count))
-        assign(group, target, np.repeat(totals.astype(dtype), lengths), None, dtype)
+        order = np.argsort(team, kind="stable")
+        ordered = team[order]
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        totals = function.reduceat(values[order], starts)
+        result = np.empty(group.count, dtype)
+        result[order] = np.repeat(totals.astype(dtype), np.diff(np.append(starts, group.count)))
+        assign(group, target, result, None, dtype)
 
     together(decoder, instruction, following, mask, perform)
 
@@ -177,9 +209,9 @@ def _match(decoder: Decoder, instruction: Instruction, following: int) -> None:
     if len(modifiers) != 3 or modifiers[0] not in ("any", "all") or modifiers[2] not in ("b32", "b64"):
         raise decoder.unknown(instruction)
     dtype = DTYPES[modifiers[2]]
-    destination, source, members = instruction.operands
+    destination, source, named = instruction.operands
     value = decoder.value(source, dtype, instruction)
-    mask = decoder.value(members, U32, instruction)
+    mask = decoder.value(named, U32, instruction)
     agreed = None
     if isinstance(destination, OperandPair):
         agreed = write(decoder, destination.second, instruction, PRED)
@@ -188,18 +220,20 @@ def _match(decoder: Decoder, instruction: Instruction, following: int) -> None:
 
     def perform(group: Group, batch: Batch) -> None:
         values = np.broadcast_to(group.get(value).view(dtype), group.count)
-        warp = group.pick(batch.warps.warp_of_lane)
+        members = group.get(mask).view(U32)
+        team, _ = _teams(group, batch, members)
         bits = np.uint32(1) << group.pick(batch.warps.lane_in_warp)
-        order = np.lexsort((values, warp))
-        change = (warp[order][1:] != warp[order][:-1]) | (values[order][1:] != values[order][:-1])
+        order = np.lexsort((values, team))
+        change = (team[order][1:] != team[order][:-1]) | (values[order][1:] != values[order][:-1])
         starts = np.flatnonzero(np.concatenate([[True], change]))
         masks = np.bitwise_or.reduceat(bits[order], starts)
         same = np.empty(group.count, U32)
         same[order] = np.repeat(masks, np.diff(np.append(starts, group.count)))
+        same &= members
         if modifiers[0] == "any":
             assign(group, target, same, None, U32)
             return
-        everyone = same == batch.warps.ballot(group, np.ones(1, PRED))
+        everyone = same == _ballot(group, batch, np.ones(1, PRED), members)
         assign(group, target, np.where(everyone, same, np.uint32(0)), None, U32)
         if agreed is not None:
             assign(group, agreed, everyone, None, PRED)
@@ -219,7 +253,7 @@ def _elect(decoder: Decoder, instruction: Instruction, following: int) -> None:
     named = isinstance(destination.first, Register) and destination.first.name != "_"
 
     def perform(group: Group, batch: Batch) -> None:
-        present = batch.warps.ballot(group, np.ones(1, PRED))
+        present = _ballot(group, batch, np.ones(1, PRED), group.get(mask).view(U32))
         lowest = np.bitwise_count((present & (~present + np.uint32(1))) - np.uint32(1)).astype(U32)
         if named:
             assign(group, leader, lowest, None, U32)
