@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -178,7 +177,7 @@ def _paired_set(opcode: str, modifiers: tuple[str, ...], result_type: str) -> Op
         return None
     half_type = DTYPES[kind[:-2]]
 
-    def both(a: Array, b: Array, *more: Array) -> Any:
+    def both(a: Array, b: Array, *more: Array) -> tuple[Array, Array]:
         halves = [
             compare(*((x >> np.uint32(shift)).astype(U16).view(half_type) for x in (a, b)))
             for shift in (0, 16)
@@ -189,7 +188,7 @@ def _paired_set(opcode: str, modifiers: tuple[str, ...], result_type: str) -> Op
 
     arguments = (U32, U32, PRED) if combine else (U32, U32)
     if opcode == "setp":
-        return Operation(both, PRED, arguments, "9.7.7.2")
+        return Operation(lambda *sources: both(*sources)[0], PRED, arguments, "9.7.7.2", pair=both)
     one = np.uint32(_ONES.get(result_type, 0xFFFF))
 
     def join(*sources: Array) -> Array:
@@ -201,7 +200,7 @@ def _paired_set(opcode: str, modifiers: tuple[str, ...], result_type: str) -> Op
 
 @makes("setp", "set")
 def _set(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
-    """`setp.op[.bool][.ftz].type p[|q], a, b[, c]`; q gets the negated comparison."""
+    """`setp.op[.bool][.ftz].type p[|q], a, b[, c]`: q is `bool(!(a op b), c)`, or the negation of p."""
     if len(modifiers) < 2:
         return None
     result_type = "pred"
@@ -230,13 +229,28 @@ def _set(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         )
     if combine:
         join = _BITWISE[combine[0]]
-        return Operation(lambda a, b, c: join(compare(a, b), c), PRED, (dtype, dtype, PRED), "9.7.6.2")
-    return Operation(compare, PRED, (dtype, dtype), "9.7.6.2")
+
+        def joined(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
+            first = compare(a, b)
+            return join(first, c), join(~first, c)
+
+        single: Function = lambda a, b, c: join(compare(a, b), c)  # noqa: E731
+        return Operation(single, PRED, (dtype, dtype, PRED), "9.7.6.2", pair=joined)
+
+    def negated(a: Array, b: Array) -> tuple[Array, Array]:
+        first = compare(a, b)
+        return first, ~first
+
+    return Operation(compare, PRED, (dtype, dtype), "9.7.6.2", pair=negated)
+
+
+_SELECTED = ("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64")
+"""The types of `selp` and `slct` (PTX ISA 9.7.6.3, 9.7.6.4)."""
 
 
 @makes("selp")
 def _select(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
-    if len(modifiers) != 1 or modifiers[0] not in DTYPES:
+    if len(modifiers) != 1 or modifiers[0] not in _SELECTED:
         return None
     dtype = DTYPES[modifiers[0]]
     return Operation(_choose, dtype, (dtype, dtype, PRED), "9.7.6.3")
@@ -248,16 +262,16 @@ def _choose(a: Array, b: Array, condition: Array) -> Array:
 
 @makes("slct")
 def _slct(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
+    """`slct.type.s32` and `slct[.ftz].type.f32`: a where c >= 0, else b; `.ftz` flushes c."""
     flags, kinds = modifiers[:-2], modifiers[-2:]
-    if (
-        len(kinds) != 2
-        or kinds[0] not in DTYPES
-        or kinds[1] not in ("s32", "f32")
-        or flags not in ((), ("ftz",))
-    ):
+    if len(kinds) != 2 or kinds[0] not in _SELECTED or kinds[1] not in ("s32", "f32"):
+        return None
+    if flags not in ((), ("ftz",)) or (flags and kinds[1] != "f32"):
         return None
     dtype = DTYPES[kinds[0]]
     arguments = (dtype, dtype, DTYPES[kinds[1]])
+    if flags:
+        return Operation(lambda a, b, c: _choose(a, b, flush32(c) >= 0), dtype, arguments, "9.7.6.4")
     return Operation(lambda a, b, c: _choose(a, b, c >= 0), dtype, arguments, "9.7.6.4")
 
 
