@@ -46,8 +46,6 @@ def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None
     vote: Vote | None = None
     if modifiers[:1] == ("red",):
         vote, operands = _vote(decoder, instruction, modifiers[1:])
-    elif modifiers not in (("sync",), ("arrive",)):
-        raise decoder.unknown(instruction)
     if not 1 <= len(operands) <= 2 or (modifiers == ("arrive",) and len(operands) == 1):
         raise decoder.unknown(instruction, NOT_OF_A_BARRIER)
     _refuse_constants(decoder, instruction, operands)
@@ -142,8 +140,6 @@ def _vote(
 ) -> tuple[Vote, list[Operand]]:
     """The vote of `bar.red d, a {, b}, {!}c`, and the operands that name the barrier: a and b."""
     destination, *middle, voted = instruction.operands
-    if len(modifiers) != 2 or COMBINES.get(modifiers[0], ("",))[0] != modifiers[1]:
-        raise decoder.unknown(instruction)
     inner = voted.operand if isinstance(voted, Negated) else voted
     predicate = decoder.value(inner, PRED, instruction)
     target = write(decoder, destination, instruction, COMBINES[modifiers[0]][1])
@@ -151,7 +147,8 @@ def _vote(
 
 
 def _warp_barrier(decoder: Decoder, instruction: Instruction, following: int) -> None:
-    mask = decoder.value(instruction.operands[0], U32, instruction)
+    (members,) = instruction.operands
+    mask = decoder.value(members, U32, instruction)
 
     def wait(group: Group, batch: Batch) -> bool:
         ready = batch.gather_warps(group, mask, instruction)
@@ -169,8 +166,7 @@ def _warp_barrier(decoder: Decoder, instruction: Instruction, following: int) ->
 def _cluster_barrier(
     decoder: Decoder, instruction: Instruction, following: int, modifiers: tuple[str, ...]
 ) -> None:
-    known = {"arrive", "wait", "release", "relaxed", "acquire"}
-    if not modifiers or not set(modifiers) <= known or instruction.operands:
+    if instruction.operands:
         raise decoder.unknown(instruction)
     arriving = "arrive" in modifiers
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tooling.simulator.gpu.code_model import Instruction, Negated, OperandPair, Register
 from tooling.simulator.gpu.faults import broken_warp
 from tooling.simulator.gpu.lanes import Group
+from tooling.simulator.gpu.stop_texts import OTHER_OPERANDS
 from tooling.simulator.numerics.rounding import PRED, U32, U64
 from tooling.simulator.nvidia.lowering.binders import assign, binds, write
 from tooling.simulator.nvidia.lowering.decoder import Decoder
@@ -143,10 +144,7 @@ def _notify_inactive_sources(
 @binds("vote", alone=True)
 def _vote(decoder: Decoder, instruction: Instruction, following: int) -> None:
     """`vote.sync.mode d, {!}a, membermask`: over the lanes of the mask (PTX ISA 9.7.13.6)."""
-    modifiers = instruction.modifiers
-    if modifiers[0] != "sync" or modifiers[1] not in ("all", "any", "uni", "ballot"):
-        raise decoder.unknown(instruction)
-    mode = modifiers[1]
+    mode = instruction.modifiers[1]
     destination, operand, named = instruction.operands
     negate = isinstance(operand, Negated)
     predicate = decoder.value(operand.operand if isinstance(operand, Negated) else operand, PRED, instruction)
@@ -180,8 +178,6 @@ def _reduce(decoder: Decoder, instruction: Instruction, following: int) -> None:
         "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
     }  # fmt: skip
     modifiers = instruction.modifiers
-    if len(modifiers) != 3 or modifiers[1] not in functions or modifiers[2] not in ("u32", "s32", "b32"):
-        raise decoder.unknown(instruction)
     function, dtype = functions[modifiers[1]], DTYPES[modifiers[2]]
     destination, source, members = instruction.operands
     value = decoder.value(source, dtype, instruction)
@@ -206,14 +202,14 @@ def _reduce(decoder: Decoder, instruction: Instruction, following: int) -> None:
 def _match(decoder: Decoder, instruction: Instruction, following: int) -> None:
     """`match.any.sync` and `match.all.sync d|p` (PTX ISA 9.7.13.8)."""
     modifiers = instruction.modifiers
-    if len(modifiers) != 3 or modifiers[0] not in ("any", "all") or modifiers[2] not in ("b32", "b64"):
-        raise decoder.unknown(instruction)
     dtype = DTYPES[modifiers[2]]
     destination, source, named = instruction.operands
     value = decoder.value(source, dtype, instruction)
     mask = decoder.value(named, U32, instruction)
     agreed = None
     if isinstance(destination, OperandPair):
+        if modifiers[0] == "any":
+            raise decoder.unknown(instruction, OTHER_OPERANDS)
         agreed = write(decoder, destination.second, instruction, PRED)
         destination = destination.first
     target = write(decoder, destination, instruction, U32)

@@ -29,6 +29,7 @@ from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import guard, guarded_lanes
 from tooling.simulator.nvidia.lowering.slots import UNSIGNED
 from tooling.simulator.nvidia.lowering.special_registers import initial_value, is_special, special_dtype
+from tooling.simulator.nvidia.ptx.forms import has_form
 from tooling.simulator.nvidia.ptx.operands import print_operand
 from tooling.simulator.nvidia.semantics.registry import Operation, PairFunction
 from tooling.simulator.nvidia.semantics.tables import lookup
@@ -81,6 +82,8 @@ def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
         PtxError: an unknown instruction or form.
     """
     decoder.instruction = instruction
+    if not has_form(instruction.opcode, instruction.modifiers):
+        raise decoder.unknown(instruction)
     binder = BINDERS.get(_bound_as(instruction))
     if binder is not None:
         try:
