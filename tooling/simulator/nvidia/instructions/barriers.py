@@ -22,7 +22,7 @@ from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import end_guarded
 from tooling.simulator.program.barrier_contract import Vote
 from tooling.simulator.program.block_barriers import COMBINES, Parked
-from tooling.simulator.program.program import Batch
+from tooling.simulator.program.program import Batch, WarpOperation
 from tooling.text import Text
 
 BARRIERS = 16
@@ -147,15 +147,16 @@ def _vote(
 
 
 def _warp_barrier(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    """`bar.warp.sync membermask`: lanes may wait at different instructions (PTX ISA 9.7.13.3)."""
     (members,) = instruction.operands
     mask = decoder.value(members, U32, instruction)
+    operation = WarpOperation(instruction, following, (mask,), (), lambda _group, _batch, _operands: ())
 
     def wait(group: Group, batch: Batch) -> bool:
-        ready = batch.gather_warps(group, mask, instruction)
-        if ready is None:
-            return False
-        ready.pc = following
-        batch.resume(ready)
+        ready = batch.gather_warps(group, mask, instruction, operation)
+        if ready is not None:
+            ready.pc = following
+            batch.resume(ready)
         return False
 
     decoder.block.gathers = True

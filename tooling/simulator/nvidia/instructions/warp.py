@@ -16,7 +16,7 @@ from tooling.simulator.nvidia.lowering.binders import assign, binds, write
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import end_guarded, guard, guarded_lanes
 from tooling.simulator.nvidia.semantics.registry import DTYPES
-from tooling.simulator.program.program import Batch, Step
+from tooling.simulator.program.program import Batch, Compute, Step, WarpOperation
 from tooling.simulator.program.warp_lanes import ALL_LANES, Sources
 
 Array = NDArray[Any]
@@ -45,6 +45,40 @@ def together(
             raise broken_warp(batch.context.launch, instruction, int(ready.pick(batch.spaces.threads)[0]))
         perform(ready, batch)
         ready.pc = following
+        if ready is group:
+            return True
+        batch.resume(ready)
+        return False
+
+    decoder.block.gathers = True
+    decoder.block.successors.append(following)
+    end_guarded(decoder, instruction, following, wait)
+
+
+def collectively(
+    decoder: Decoder,
+    instruction: Instruction,
+    following: int,
+    compute: Compute,
+    *,
+    sources: tuple[int, ...],
+    targets: tuple[int | None, ...],
+    negated: bool = False,
+) -> None:
+    """Bind an instruction that lanes of a mask perform together, wherever they execute one of its form.
+
+    Args:
+        sources: the slots of its operands; the mask is the last one.
+        negated: the first operand is a negated predicate.
+    """
+    operation = WarpOperation(instruction, following, sources, targets, compute, negated)
+    mask = sources[-1]
+
+    def wait(group: Group, batch: Batch) -> bool:
+        ready = batch.gather_warps(group, mask, instruction, operation)
+        if ready is None:
+            return False
+        operation.perform(ready, batch)
         if ready is group:
             return True
         batch.resume(ready)
@@ -100,22 +134,27 @@ def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None
         destination = destination.first
     target = write(decoder, destination, instruction, U32)
 
-    def perform(group: Group, batch: Batch) -> None:
-        sources = batch.warps.shuffle(mode, group, group.get(amount).view(U32), group.get(clamp).view(U32))
+    def shuffle(group: Group, batch: Batch, operands: list[Array]) -> tuple[Array, Array]:
+        values, amounts, clamps, masks = operands
+        sources = batch.warps.shuffle(mode, group, amounts.view(U32), clamps.view(U32))
         if batch.hooks.shuffle_from_absent:
-            _notify_inactive_sources(group, batch, sources, group.get(mask).view(U32), instruction)
-        values = group.get(value)
+            _notify_inactive_sources(group, batch, sources, masks.view(U32), instruction)
         if len(values) > 1:
             values = values.take(sources.positions)
         if batch.hooks.exchange:
             threads, received = group.pick(batch.spaces.threads), np.broadcast_to(values, group.count)
             for hook in batch.hooks.exchange:
                 hook.exchange(threads, threads[sources.positions], received.view(U32), instruction)
-        assign(group, target, values, None, values.dtype)
-        if found is not None:
-            assign(group, found, sources.inside, None, PRED)
+        return values, sources.inside
 
-    together(decoder, instruction, following, mask, perform)
+    collectively(
+        decoder,
+        instruction,
+        following,
+        shuffle,
+        sources=(value, amount, clamp, mask),
+        targets=(target, found),
+    )
 
 
 def _notify_inactive_sources(
@@ -151,23 +190,21 @@ def _vote(decoder: Decoder, instruction: Instruction, following: int) -> None:
     mask = decoder.value(named, U32, instruction)
     target = write(decoder, destination, instruction, U32 if mode == "ballot" else PRED)
 
-    def perform(group: Group, batch: Batch) -> None:
-        voted = group.get(predicate)
-        members = group.get(mask).view(U32)
-        ballots = _ballot(group, batch, ~voted if negate else voted, members)
+    def vote(group: Group, batch: Batch, operands: list[Array]) -> tuple[Array]:
+        voted, masks = operands[0], operands[1].view(U32)
+        ballots = _ballot(group, batch, voted, masks)
         if mode == "ballot":
-            assign(group, target, ballots, None, U32)
-            return
-        present = _ballot(group, batch, np.ones(1, PRED), members)
+            return (ballots,)
+        present = _ballot(group, batch, np.ones(1, PRED), masks)
         if mode == "all":
-            result = ballots == present
-        elif mode == "any":
-            result = ballots != 0
-        else:
-            result = (ballots == present) | (ballots == 0)
-        assign(group, target, result, None, PRED)
+            return (ballots == present,)
+        if mode == "any":
+            return (ballots != 0,)
+        return ((ballots == present) | (ballots == 0),)
 
-    together(decoder, instruction, following, mask, perform)
+    collectively(
+        decoder, instruction, following, vote, sources=(predicate, mask), targets=(target,), negated=negate
+    )
 
 
 @binds("redux", alone=True)
@@ -184,18 +221,18 @@ def _reduce(decoder: Decoder, instruction: Instruction, following: int) -> None:
     mask = decoder.value(members, U32, instruction)
     target = write(decoder, destination, instruction, U32)
 
-    def perform(group: Group, batch: Batch) -> None:
-        team, _ = _teams(group, batch, group.get(mask).view(U32))
-        values = np.broadcast_to(group.get(value).view(dtype), group.count)
+    def reduce(group: Group, batch: Batch, operands: list[Array]) -> tuple[Array]:
+        team, _ = _teams(group, batch, operands[1].view(U32))
+        values = np.broadcast_to(operands[0].view(dtype), group.count)
         order = np.argsort(team, kind="stable")
         ordered = team[order]
         starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
         totals = function.reduceat(values[order], starts)
         result = np.empty(group.count, dtype)
         result[order] = np.repeat(totals.astype(dtype), np.diff(np.append(starts, group.count)))
-        assign(group, target, result, None, dtype)
+        return (result,)
 
-    together(decoder, instruction, following, mask, perform)
+    collectively(decoder, instruction, following, reduce, sources=(value, mask), targets=(target,))
 
 
 @binds("match", alone=True)
@@ -214,27 +251,22 @@ def _match(decoder: Decoder, instruction: Instruction, following: int) -> None:
         destination = destination.first
     target = write(decoder, destination, instruction, U32)
 
-    def perform(group: Group, batch: Batch) -> None:
-        values = np.broadcast_to(group.get(value).view(dtype), group.count)
-        members = group.get(mask).view(U32)
-        team, _ = _teams(group, batch, members)
+    def match(group: Group, batch: Batch, operands: list[Array]) -> tuple[Array, Array]:
+        values = np.broadcast_to(operands[0].view(dtype), group.count)
+        masks = operands[1].view(U32)
+        team, _ = _teams(group, batch, masks)
         bits = np.uint32(1) << group.pick(batch.warps.lane_in_warp)
         order = np.lexsort((values, team))
         change = (team[order][1:] != team[order][:-1]) | (values[order][1:] != values[order][:-1])
         starts = np.flatnonzero(np.concatenate([[True], change]))
-        masks = np.bitwise_or.reduceat(bits[order], starts)
+        lanes = np.bitwise_or.reduceat(bits[order], starts)
         same = np.empty(group.count, U32)
-        same[order] = np.repeat(masks, np.diff(np.append(starts, group.count)))
-        same &= members
-        if modifiers[0] == "any":
-            assign(group, target, same, None, U32)
-            return
-        everyone = same == _ballot(group, batch, np.ones(1, PRED), members)
-        assign(group, target, np.where(everyone, same, np.uint32(0)), None, U32)
-        if agreed is not None:
-            assign(group, agreed, everyone, None, PRED)
+        same[order] = np.repeat(lanes, np.diff(np.append(starts, group.count)))
+        same &= masks
+        everyone = same == _ballot(group, batch, np.ones(1, PRED), masks)
+        return (same if modifiers[0] == "any" else np.where(everyone, same, np.uint32(0))), everyone
 
-    together(decoder, instruction, following, mask, perform)
+    collectively(decoder, instruction, following, match, sources=(value, mask), targets=(target, agreed))
 
 
 @binds("elect", alone=True)
@@ -248,14 +280,14 @@ def _elect(decoder: Decoder, instruction: Instruction, following: int) -> None:
     elected = write(decoder, destination.second, instruction, PRED)
     named = isinstance(destination.first, Register) and destination.first.name != "_"
 
-    def perform(group: Group, batch: Batch) -> None:
-        present = _ballot(group, batch, np.ones(1, PRED), group.get(mask).view(U32))
+    def elect(group: Group, batch: Batch, operands: list[Array]) -> tuple[Array, Array]:
+        present = _ballot(group, batch, np.ones(1, PRED), operands[0].view(U32))
         lowest = np.bitwise_count((present & (~present + np.uint32(1))) - np.uint32(1)).astype(U32)
-        if named:
-            assign(group, leader, lowest, None, U32)
-        assign(group, elected, group.pick(batch.warps.lane_in_warp) == lowest, None, PRED)
+        return lowest, group.pick(batch.warps.lane_in_warp) == lowest
 
-    together(decoder, instruction, following, mask, perform)
+    collectively(
+        decoder, instruction, following, elect, sources=(mask,), targets=(leader if named else None, elected)
+    )
 
 
 @binds("activemask")
