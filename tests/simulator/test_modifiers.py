@@ -1,7 +1,10 @@
-"""Decoding rejects what the assembler rejects: wrong modifiers of loads, stores and atomics, and registers of
-the wrong size."""
+"""Decoding rejects what the assembler rejects: wrong modifiers, and registers of the wrong size."""
 
 from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +86,37 @@ def test_other_forms_are_rejected_with_their_line(text: str) -> None:
         decode(module, module.kernels["k"])
     assert text.split(maxsplit=1)[0] in str(caught.value)
     assert module.kernels["k"].line < caught.value.line
+
+
+VERDICTS = (
+    (Path(__file__).parent / "data" / "assembler_verdicts.txt").read_text(encoding="utf-8").splitlines()
+)
+"""Instructions that ptxas of CUDA 13.0 accepts (`+`) or refuses (`-`) for sm_90a and PTX 8.6, by opcode."""
+
+
+def opcode_of(verdict: str) -> str:
+    """`bar` of `+ bar.sync 15;`."""
+    return re.split("[. ;]", verdict[2:], maxsplit=1)[0]
+
+
+def accepted(text: str) -> bool:
+    try:
+        module = parse_module(kernel(text))
+        decode(module, module.kernels["k"])
+    except PtxError:
+        return False
+    return True
+
+
+BY_OPCODE = {opcode: list(lines) for opcode, lines in itertools.groupby(VERDICTS, opcode_of)}
+
+
+def test_the_verdicts_of_the_assembler_are_grouped_by_opcode() -> None:
+    assert sum(map(len, BY_OPCODE.values())) == len(VERDICTS) == 1032
+    assert sum(line.startswith("+ ") for line in VERDICTS) == 207
+
+
+@pytest.mark.parametrize("opcode", BY_OPCODE)
+def test_instructions_are_accepted_and_rejected_as_by_the_assembler(opcode: str) -> None:
+    verdicts = {line[2:]: line.startswith("+ ") for line in BY_OPCODE[opcode]}
+    assert [text for text, good in verdicts.items() if accepted(text) is not good] == []

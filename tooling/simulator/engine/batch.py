@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,31 @@ from tooling.simulator.gpu.hooks import Waiter, WaitsFor
 from tooling.simulator.gpu.lanes import Group, merge
 from tooling.simulator.gpu.launch import FaultKind, KernelFault
 from tooling.simulator.gpu.stop_texts import DEADLOCK, NO_END
-from tooling.simulator.numerics.rounding import U32
+from tooling.simulator.numerics.rounding import U32, U64
 from tooling.simulator.program.barrier_contract import ClusterBarrierState
 from tooling.simulator.program.first_answers import FirstAnswers
 from tooling.simulator.program.frames import Frames
+from tooling.simulator.program.program import WarpOperation
 from tooling.simulator.program.transfers import Transfers
 from tooling.simulator.program.warp_lanes import Warps
+from tooling.simulator.program.warp_operations import joined_lanes, perform_jointly
 from tooling.text import Text
 
 Array = NDArray[Any]
+
+
+class ParkedWarps(NamedTuple):
+    """Lanes that wait at a `.sync` instruction for other lanes of their masks.
+
+    Attributes:
+        mask: the slot of each lane's mask.
+        operation: what they perform together with lanes at other instructions of the form, if anything.
+    """
+
+    group: Group
+    mask: int
+    instruction: Instruction
+    operation: WarpOperation | None
 
 
 class RunningBatch:
@@ -58,7 +74,7 @@ class RunningBatch:
         self._warps: Warps | None = None
         self.barriers = self.backend.block_barriers(self)
         self._cluster_barriers: ClusterBarrierState | None = None
-        self.parked_warps: list[tuple[Group, Instruction]] = []
+        self.parked_warps: list[ParkedWarps] = []
         self.schedule = Schedule(state.schedule, first_block, self.program.order)
         self.spaces.first_wins = self.schedule.first_wins
         is_last = state.finished_blocks + blocks >= self.context.blocks
@@ -210,8 +226,8 @@ class RunningBatch:
             ),
         ]
         waiters += [
-            Waiter(self.spaces.threads_of(group), instruction, WaitsFor.WARP)
-            for group, instruction in self.parked_warps
+            Waiter(self.spaces.threads_of(parked.group), parked.instruction, WaitsFor.WARP)
+            for parked in self.parked_warps
         ]
         if self._cluster_barriers is not None:
             waiters += [
@@ -297,29 +313,36 @@ class RunningBatch:
         if self._cluster_barriers is not None:
             self._cluster_barriers.after_exit()
         if self.parked_warps:
-            parked, self.parked_warps = self.parked_warps, []
-            for waiting, _ in parked:
-                waiting.counted = waiting.count
-                self.resume(waiting)
+            gathering, self.parked_warps = self.parked_warps, []
+            for parked in gathering:
+                parked.group.counted = parked.group.count
+                self.resume(parked.group)
 
     def _refresh_alive(self) -> None:
         assert self._warps is not None
         whole = self.alive_count == self.size
         self._warps.alive = self._warps.full if whole else self._warps.masks(np.flatnonzero(~self.exited))
 
-    def gather_warps(self, group: Group, mask: int, instruction: Instruction) -> Group | None:
+    def gather_warps(
+        self, group: Group, mask: int, instruction: Instruction, operation: WarpOperation | None = None
+    ) -> Group | None:
         """The lanes of `group` whose whole mask is at this `.sync` instruction; the others are parked.
+
+        Args:
+            operation: what lanes of a mask that are at several instructions of its form perform together.
 
         Returns:
             the lanes that may continue (the group itself if it is all of them), or None.
         """
         self.sync_count += 1
         parked_here = [
-            entry for entry in self.parked_warps if entry[0].pc == group.pc and entry[0].stack == group.stack
+            parked
+            for parked in self.parked_warps
+            if parked.group.pc == group.pc and parked.group.stack == group.stack
         ]
         if parked_here:
-            self.parked_warps = [entry for entry in self.parked_warps if entry not in parked_here]
-            groups = [group, *(entry[0] for entry in parked_here)]
+            self.parked_warps = [parked for parked in self.parked_warps if parked not in parked_here]
+            groups = [group, *(parked.group for parked in parked_here)]
             group = merge(groups, self.program.live(group.pc, group.stack), self.size)
         masks = group.get(mask).view(U32)
         warps = self.warps
@@ -329,14 +352,70 @@ class RunningBatch:
             complete = (masks & warps.alive[warp] & ~here) == 0
             if not complete.all():
                 if not complete.any():
-                    self.parked_warps.append((group, instruction))
+                    self._park(ParkedWarps(group, mask, instruction, operation))
                     return None
                 ready, rest = self.divide(group, complete, group.pc, group.pc)
-                self.parked_warps.append((rest, instruction))
+                self._park(ParkedWarps(rest, mask, instruction, operation))
                 group = ready
                 masks = group.get(mask).view(U32)
         self._notify_warps(group, masks, instruction)
         return group
+
+    def _park(self, parked: ParkedWarps) -> None:
+        """Park lanes, and let those continue whose mask is complete together with lanes parked elsewhere."""
+        self.parked_warps.append(parked)
+        if parked.operation is None:
+            return
+        form = parked.instruction.form
+        same = [
+            other
+            for other in self.parked_warps
+            if other.operation is not None and other.instruction.form == form
+        ]
+        if len(same) > 1:
+            self._join(same)
+
+    def _join(self, same: list[ParkedWarps]) -> None:
+        """Perform an operation for the masks all of whose lanes are at these instructions of one form."""
+        complete = self._complete_masks(same)
+        if not any(flags.any() for flags in complete):
+            return
+        chosen: list[ParkedWarps] = []
+        self.parked_warps = [parked for parked in self.parked_warps if parked not in same]
+        for parked, flags in zip(same, complete, strict=True):
+            group = parked.group
+            if flags.all():
+                chosen.append(parked)
+            elif flags.any():
+                ready, rest = self.divide(group, flags, group.pc, group.pc)
+                chosen.append(parked._replace(group=ready))
+                self.parked_warps.append(parked._replace(group=rest))
+            else:
+                self.parked_warps.append(parked)
+        groups = [parked.group for parked in chosen]
+        joint = joined_lanes(groups, self)
+        masks = joint.joined([parked.group.get(parked.mask) for parked in chosen], groups, self.size)
+        self._notify_warps(joint, masks.view(U32), chosen[0].instruction)
+        perform_jointly(
+            joint, [(parked.group, parked.operation) for parked in chosen if parked.operation], self
+        )
+        for group in groups:
+            self.resume(group)
+
+    def _complete_masks(self, same: list[ParkedWarps]) -> list[NDArray[np.bool_]]:
+        """Per group, which of its lanes have a mask whose lanes are all here and have the same mask."""
+        warps = self.warps
+        lanes = [parked.group.indices(self.size) for parked in same]
+        masks = [
+            np.broadcast_to(parked.group.get(parked.mask).view(U32), parked.group.count) for parked in same
+        ]
+        every, mask = np.concatenate(lanes), np.concatenate(masks)
+        warp = warps.warp_of_lane[every]
+        _, team = np.unique(warp.astype(U64) << np.uint64(32) | mask, return_inverse=True)
+        here = np.zeros(len(every), U32)
+        np.bitwise_or.at(here, team, np.uint32(1) << warps.lane_in_warp[every])
+        complete = (mask & warps.alive[warp] & ~here[team]) == 0
+        return np.split(complete, np.cumsum([len(part) for part in lanes])[:-1])
 
     def _notify_warps(self, group: Group, masks: Array, instruction: Instruction) -> None:
         if self.hooks.warp_sync:

@@ -83,6 +83,16 @@ def broken_warp(launch: Launch, instruction: Instruction, thread: int) -> Kernel
     )
 
 
+def wrong_barrier(launch: Launch, instruction: Instruction, thread: int, why: Text) -> KernelFault:
+    """A barrier whose operands have values at run time that it cannot have."""
+    return KernelFault(
+        FaultKind.ILLEGAL_INSTRUCTION,
+        stop_texts.WRONG_BARRIER.of(thread=_thread_text(launch, thread), opcode=instruction.opcode, why=why),
+        thread=thread,
+        instruction=instruction,
+    )
+
+
 def _thread_text(launch: Launch, thread: int) -> Text:
     block, inside = launch.position(thread)
     return stop_texts.THREAD.of(thread=inside, block=block)

@@ -33,6 +33,9 @@ Step: TypeAlias = "Callable[[Group, Batch], None]"
 End: TypeAlias = "Callable[[Group, Batch], bool]"
 """Ends a basic block: sets the group's next program point, and returns whether the group continues."""
 
+Compute: TypeAlias = "Callable[[Group, Batch, list[Array]], Sequence[Array]]"
+"""The results of an operation for the lanes of a group, from the values of its operands."""
+
 
 def go_to(target: int, number: int) -> End:
     """An unconditional jump from block `number`."""
@@ -170,6 +173,43 @@ class Program(Struct):
         return sorted(self.live(landing, ()) & self.framed_slots)
 
 
+class WarpOperation(Struct, frozen=True):
+    """A `.sync` instruction whose lanes may be at other instructions of the same form (PTX ISA 9.7.13).
+
+    Attributes:
+        instruction: the instruction; following: the block at which its lanes continue.
+        sources: the slots of its operands, in the same order at every instruction of the form.
+        targets: the slots of its results; None for one that is not wanted.
+        compute: the results from the operands of the lanes of a group: a value of each lane, or a single one.
+        negated: the first operand is a negated predicate.
+    """
+
+    instruction: Instruction
+    following: int
+    sources: tuple[int, ...]
+    targets: tuple[int | None, ...]
+    compute: Compute
+    negated: bool = False
+
+    def perform(self, group: Group, batch: Batch) -> None:
+        """Perform it for the lanes of a group, all at this instruction."""
+        self.finish(group, self.compute(group, batch, self.operands(group)))
+
+    def operands(self, group: Group) -> list[Array]:
+        """The values of its operands: one for each lane of the group, or a single one."""
+        values = [group.get(slot) for slot in self.sources]
+        if self.negated:
+            values[0] = ~values[0]
+        return values
+
+    def finish(self, group: Group, results: Sequence[Array]) -> None:
+        """Set the results of a group's lanes, which then continue."""
+        for slot, value in zip(self.targets, results, strict=True):
+            if slot is not None:
+                group.registers[slot] = value
+        group.pc = self.following
+
+
 class Batch(Protocol):
     """The interface of a batch of blocks to instructions (`batch.RunningBatch`).
 
@@ -252,11 +292,15 @@ class Batch(Protocol):
         """Lanes exit, by `ret` or `exit`, or at the end of the text (None)."""
         ...
 
-    def gather_warps(self, group: Group, mask: int, instruction: Instruction) -> Group | None:
+    def gather_warps(
+        self, group: Group, mask: int, instruction: Instruction, operation: WarpOperation | None = None
+    ) -> Group | None:
         """The lanes of `group` whose whole mask is at this `.sync` instruction; the others are parked.
 
         Args:
             mask: the slot of each lane's mask.
+            operation: what lanes of a mask that are at several instructions of its form perform together;
+                None if all of them must be at this one.
 
         Returns:
             the lanes that may continue (the group itself if it is all of them), or None.

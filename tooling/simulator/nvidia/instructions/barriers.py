@@ -5,21 +5,36 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.gpu.code_model import Instruction, Negated, Operand
+from tooling.simulator.gpu.code_model import Instruction, Integer, Negated, Operand
+from tooling.simulator.gpu.faults import wrong_barrier
 from tooling.simulator.gpu.lanes import Group
-from tooling.simulator.gpu.stop_texts import NOT_OF_A_BARRIER
-from tooling.simulator.numerics.rounding import PRED, U32
+from tooling.simulator.gpu.stop_texts import (
+    DIFFERENT_BARRIERS,
+    NO_BARRIER,
+    NO_THREADS,
+    NO_WHOLE_WARPS,
+    NOT_OF_A_BARRIER,
+)
+from tooling.simulator.numerics.rounding import PRED, U32, U64
+from tooling.simulator.nvidia.device import WARP_SIZE
 from tooling.simulator.nvidia.lowering.binders import binds, write
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import end_guarded
 from tooling.simulator.program.barrier_contract import Vote
 from tooling.simulator.program.block_barriers import COMBINES, Parked
-from tooling.simulator.program.program import Batch
+from tooling.simulator.program.program import Batch, WarpOperation
+from tooling.text import Text
+
+BARRIERS = 16
+"""Barriers of a block, numbered from 0."""
 
 
 @binds("bar", "barrier", alone=True)
 def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None:
-    """`bar.sync`, `bar.arrive` and `bar.red.{popc, and, or}` (PTX ISA 9.7.13.1)."""
+    """`bar.sync`, `bar.arrive` and `bar.red.{popc, and, or}` (PTX ISA 9.7.13.1).
+
+    Number and count may be in registers, with another value in each warp.
+    """
     modifiers = tuple(m for m in instruction.modifiers if m not in ("cta", "aligned"))
     if modifiers[:1] == ("warp",):
         _warp_barrier(decoder, instruction, following)
@@ -31,17 +46,19 @@ def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None
     vote: Vote | None = None
     if modifiers[:1] == ("red",):
         vote, operands = _vote(decoder, instruction, modifiers[1:])
-    elif modifiers not in (("sync",), ("arrive",)):
-        raise decoder.unknown(instruction)
     if not 1 <= len(operands) <= 2 or (modifiers == ("arrive",) and len(operands) == 1):
         raise decoder.unknown(instruction, NOT_OF_A_BARRIER)
+    _refuse_constants(decoder, instruction, operands)
     number = decoder.value(operands[0], U32, instruction)
     expected = decoder.value(operands[1], U32, instruction) if len(operands) > 1 else None
     arrive_only = modifiers == ("arrive",)
 
-    def wait(group: Group, batch: Batch) -> bool:
-        barrier = int(group.get(number).view(U32)[0])
-        count = None if expected is None else int(group.get(expected).view(U32)[0])
+    def wait_together(group: Group, batch: Batch, barrier: int, threads: int | None) -> bool:
+        why = _refusal(barrier, threads, arrive_only=arrive_only)
+        if why is not None:
+            first = int(group.pick(batch.spaces.threads)[0])
+            raise wrong_barrier(batch.context.launch, instruction, first, why)
+        count = threads or None  # 0 stands for all threads of the block
         if vote is not None:
             batch.barriers.cast(group, barrier, vote)
         group.pc = following
@@ -50,8 +67,72 @@ def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None
             batch.barriers.count(group, barrier, vote)
         return passed
 
+    def wait(group: Group, batch: Batch) -> bool:
+        numbers = group.get(number).view(U32)
+        threads = None if expected is None else group.get(expected).view(U32)
+        if len(numbers) == 1 and (threads is None or len(threads) == 1):
+            return wait_together(group, batch, int(numbers[0]), None if threads is None else int(threads[0]))
+        keys = np.broadcast_to(numbers.astype(U64) << np.uint64(32), group.count)
+        if threads is not None:
+            keys = keys | threads
+        _require_uniform_warps(group, batch, keys, instruction)
+        for part, key in _by_key(group, batch, keys):
+            if wait_together(part, batch, key >> 32, None if threads is None else key & 0xFFFFFFFF):
+                batch.resume(part)
+        return False
+
     decoder.block.successors.append(following)
     end_guarded(decoder, instruction, following, wait)
+
+
+def _refusal(barrier: int, threads: int | None, *, arrive_only: bool) -> Text | None:
+    """Why a block has no such barrier or it cannot wait for so many threads; None if it can."""
+    if not 0 <= barrier < BARRIERS:
+        return NO_BARRIER.of(number=barrier, last=BARRIERS - 1)
+    if threads is None:
+        return None
+    if threads % WARP_SIZE or threads < 0:
+        return NO_WHOLE_WARPS.of(threads=threads, size=WARP_SIZE)
+    return NO_THREADS if arrive_only and threads == 0 else None
+
+
+def _refuse_constants(decoder: Decoder, instruction: Instruction, operands: list[Operand]) -> None:
+    """Check constant operands of a barrier when the kernel is loaded, as the assembler does.
+
+    Raises:
+        PtxError: a barrier that a block does not have, or a wrong number of threads.
+    """
+    number, *threads = (operand.value if isinstance(operand, Integer) else None for operand in operands)
+    arrive_only = "arrive" in instruction.modifiers
+    why = _refusal(number or 0, threads[0] if threads else None, arrive_only=arrive_only)
+    if why is not None:
+        raise decoder.unknown(instruction, why)
+
+
+def _by_key(group: Group, batch: Batch, keys: NDArray[np.uint64]) -> list[tuple[Group, int]]:
+    """The group divided into the lanes of each key, which remain at their instruction."""
+    parts = []
+    for key in np.unique(keys)[:-1]:
+        chosen = keys == key
+        part, group = batch.divide(group, chosen, group.pc, group.pc)
+        parts.append((part, int(key)))
+        keys = keys[~chosen]
+    return [*parts, (group, int(keys[0]))]
+
+
+def _require_uniform_warps(
+    group: Group, batch: Batch, keys: NDArray[np.uint64], instruction: Instruction
+) -> None:
+    """Stop the kernel if lanes of a warp name different barriers or numbers of threads, as an H200 does.
+
+    Args:
+        keys: per lane of the group, the number of the barrier and, in the low 32 bits, that of the threads.
+    """
+    warp = group.pick(batch.warps.warp_of_lane)
+    different = (warp[1:] == warp[:-1]) & (keys[1:] != keys[:-1])
+    if different.any():
+        thread = int(group.pick(batch.spaces.threads)[1 + int(np.argmax(different))])
+        raise wrong_barrier(batch.context.launch, instruction, thread, DIFFERENT_BARRIERS)
 
 
 def _vote(
@@ -59,8 +140,6 @@ def _vote(
 ) -> tuple[Vote, list[Operand]]:
     """The vote of `bar.red d, a {, b}, {!}c`, and the operands that name the barrier: a and b."""
     destination, *middle, voted = instruction.operands
-    if len(modifiers) != 2 or COMBINES.get(modifiers[0], ("",))[0] != modifiers[1]:
-        raise decoder.unknown(instruction)
     inner = voted.operand if isinstance(voted, Negated) else voted
     predicate = decoder.value(inner, PRED, instruction)
     target = write(decoder, destination, instruction, COMBINES[modifiers[0]][1])
@@ -68,14 +147,16 @@ def _vote(
 
 
 def _warp_barrier(decoder: Decoder, instruction: Instruction, following: int) -> None:
-    mask = decoder.value(instruction.operands[0], U32, instruction)
+    """`bar.warp.sync membermask`: lanes may wait at different instructions (PTX ISA 9.7.13.3)."""
+    (members,) = instruction.operands
+    mask = decoder.value(members, U32, instruction)
+    operation = WarpOperation(instruction, following, (mask,), (), lambda _group, _batch, _operands: ())
 
     def wait(group: Group, batch: Batch) -> bool:
-        ready = batch.gather_warps(group, mask, instruction)
-        if ready is None:
-            return False
-        ready.pc = following
-        batch.resume(ready)
+        ready = batch.gather_warps(group, mask, instruction, operation)
+        if ready is not None:
+            ready.pc = following
+            batch.resume(ready)
         return False
 
     decoder.block.gathers = True
@@ -86,8 +167,7 @@ def _warp_barrier(decoder: Decoder, instruction: Instruction, following: int) ->
 def _cluster_barrier(
     decoder: Decoder, instruction: Instruction, following: int, modifiers: tuple[str, ...]
 ) -> None:
-    known = {"arrive", "wait", "release", "relaxed", "acquire"}
-    if not modifiers or not set(modifiers) <= known or instruction.operands:
+    if instruction.operands:
         raise decoder.unknown(instruction)
     arriving = "arrive" in modifiers
 

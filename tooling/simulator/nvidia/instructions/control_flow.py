@@ -75,6 +75,7 @@ def _branch_table(decoder: Decoder, instruction: Instruction, _following: int) -
 
 @binds("ret", "exit")
 def _return(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    () = instruction.operands
     guarding = guard(decoder, instruction)
     leave = instruction.opcode == "exit"
     if guarding is not None:
@@ -99,6 +100,7 @@ def _return(decoder: Decoder, instruction: Instruction, following: int) -> None:
 
 @binds("trap", "brkpt")
 def _trap(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    () = instruction.operands
     guarding = guard(decoder, instruction)
     if following >= 0:
         decoder.block.successors.append(following)

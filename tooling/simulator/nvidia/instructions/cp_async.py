@@ -16,7 +16,7 @@ from tooling.simulator.gpu.generic_addresses import SHARED_WINDOW
 from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.requests import MemoryRequest, Width
-from tooling.simulator.gpu.stop_texts import COPY_SIZE
+from tooling.simulator.gpu.stop_texts import COPY_SIZE, OTHER_OPERANDS
 from tooling.simulator.numerics.rounding import PRED, U32
 from tooling.simulator.nvidia.instructions.bulk_copies import bind_bulk
 from tooling.simulator.nvidia.instructions.load_store import active, bind_threads, pointer
@@ -25,6 +25,7 @@ from tooling.simulator.nvidia.instructions.tensor_copies import bind_tensor
 from tooling.simulator.nvidia.lowering.binders import binds
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import guard
+from tooling.simulator.nvidia.ptx.forms import has_form
 from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
@@ -39,17 +40,17 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
         return
     if modifiers[:1] != ("async",):
         raise decoder.unknown(instruction)
-    if modifiers[1:2] in (("wait_all",), ("wait_group",), ("commit_group",)):
-        _copy_wait(decoder, instruction)
-        return
     if modifiers[1:2] == ("bulk",):
         bind_bulk(decoder, instruction)
         return
-    if modifiers[1:3] == ("mbarrier", "arrive"):
+    if not has_form("cp.async", modifiers[1:]):
+        raise decoder.unknown(instruction)
+    if modifiers[1] in ("wait_all", "wait_group", "commit_group"):
+        _copy_wait(decoder, instruction)
+        return
+    if modifiers[1] == "mbarrier":
         _arrive_when_copied(decoder, instruction)
         return
-    if modifiers[1] not in ("ca", "cg") or not any(m.startswith("shared") for m in modifiers):
-        raise decoder.unknown(instruction)
     destination, source, size, *rest = instruction.operands
     if not isinstance(size, Integer) or len(rest) > 1:
         raise decoder.unknown(instruction)
@@ -87,10 +88,8 @@ def _arrive_when_copied(decoder: Decoder, instruction: Instruction) -> None:
 
     Without `.noinc` the pending count is first incremented, so that the arrival leaves it unchanged.
     """
-    rest = [m for m in instruction.modifiers[3:] if m not in ("noinc", "shared", "shared::cta", "b64")]
-    if rest or instruction.modifiers[-1] != "b64" or len(instruction.operands) != 1:
-        raise decoder.unknown(instruction)
-    at = pointer(decoder, instruction.operands[0], instruction)
+    (barrier,) = instruction.operands
+    at = pointer(decoder, barrier, instruction)
     action = "arrive" if "noinc" in instruction.modifiers else "arrive_counted"
     window = np.uint64(0 if any(m.startswith("shared") for m in instruction.modifiers) else SHARED_WINDOW)
     guarding = guard(decoder, instruction)
@@ -154,6 +153,8 @@ def _copy_wait(decoder: Decoder, instruction: Instruction) -> None:
         if not isinstance(operand, Integer):
             raise decoder.unknown(instruction)
         pending = operand.value
+    elif instruction.operands:
+        raise decoder.unknown(instruction, OTHER_OPERANDS)
 
     def notify(batch: Batch, threads: Array) -> None:
         if what == "commit_group":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from tooling.simulator.gpu.stop_texts import (
     NARROW_ADDRESS,
     NARROW_REGISTER,
     NO_ADDRESS,
+    OTHER_OPERANDS,
     OTHER_SPACE,
     OUTSIDE_PARAMETERS,
     WRONG_VECTOR,
@@ -391,9 +392,31 @@ def _narrow(value: Array, unsigned: np.dtype[Any]) -> Array:
     return value.astype(unsigned)
 
 
+_CACHE_LINE = 128
+"""Bytes of a cache line: the size that instructions on a line of the cache name."""
+
+
+def _require_constants(
+    decoder: Decoder, instruction: Instruction, operands: Sequence[Operand], values: Container[int] | None
+) -> None:
+    """Require that the operands are one constant among `values`, or none at all where that is None.
+
+    Raises:
+        PtxError: other operands.
+    """
+    given = [operand.value if isinstance(operand, Integer) else None for operand in operands]
+    if len(given) != (values is not None) or any(values is None or value not in values for value in given):
+        raise decoder.unknown(instruction, OTHER_OPERANDS)
+
+
 @binds("fence", "membar")
 def _fence(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     """Fences have no effect on memory, which is sequentially consistent here; hooks are notified."""
+    operands = instruction.operands
+    if instruction.modifiers[:3] == ("proxy", "tensormap::generic", "acquire"):
+        _require_constants(decoder, instruction, operands[1:], {_CACHE_LINE})
+    else:
+        _require_constants(decoder, instruction, operands, None)
 
     def notify(batch: Batch, threads: Array) -> None:
         for hook in batch.hooks.fence:
@@ -426,7 +449,13 @@ def _profiler_event(decoder: Decoder, instruction: Instruction, _following: int)
 )
 def _nothing(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     """Instructions without an effect on results: launch dependencies, cache hints, nanosleep, setmaxnreg."""
-    if instruction.opcode == "createpolicy":
+    if instruction.opcode in ("discard", "applypriority"):
+        _require_constants(decoder, instruction, instruction.operands[1:], {_CACHE_LINE})
+    elif instruction.opcode == "setmaxnreg":
+        _require_constants(decoder, instruction, instruction.operands, range(24, 257, 8))
+    elif instruction.opcode == "griddepcontrol":
+        _require_constants(decoder, instruction, instruction.operands, None)
+    elif instruction.opcode == "createpolicy":
         write(decoder, instruction.operands[0], instruction)
     polling = instruction.opcode == "nanosleep"
 

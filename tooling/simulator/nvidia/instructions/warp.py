@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from tooling.simulator.gpu.code_model import Instruction, Negated, OperandPair, Register
 from tooling.simulator.gpu.faults import broken_warp
 from tooling.simulator.gpu.lanes import Group
-from tooling.simulator.numerics.rounding import PRED, U32
+from tooling.simulator.gpu.stop_texts import OTHER_OPERANDS
+from tooling.simulator.numerics.rounding import PRED, U32, U64
 from tooling.simulator.nvidia.lowering.binders import assign, binds, write
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import end_guarded, guard, guarded_lanes
 from tooling.simulator.nvidia.semantics.registry import DTYPES
-from tooling.simulator.program.program import Batch, Step
+from tooling.simulator.program.program import Batch, Compute, Step, WarpOperation
 from tooling.simulator.program.warp_lanes import ALL_LANES, Sources
 
 Array = NDArray[Any]
@@ -54,6 +55,65 @@ def together(
     end_guarded(decoder, instruction, following, wait)
 
 
+def collectively(
+    decoder: Decoder,
+    instruction: Instruction,
+    following: int,
+    compute: Compute,
+    *,
+    sources: tuple[int, ...],
+    targets: tuple[int | None, ...],
+    negated: bool = False,
+) -> None:
+    """Bind an instruction that lanes of a mask perform together, wherever they execute one of its form.
+
+    Args:
+        sources: the slots of its operands; the mask is the last one.
+        negated: the first operand is a negated predicate.
+    """
+    operation = WarpOperation(instruction, following, sources, targets, compute, negated)
+    mask = sources[-1]
+
+    def wait(group: Group, batch: Batch) -> bool:
+        ready = batch.gather_warps(group, mask, instruction, operation)
+        if ready is None:
+            return False
+        operation.perform(ready, batch)
+        if ready is group:
+            return True
+        batch.resume(ready)
+        return False
+
+    decoder.block.gathers = True
+    decoder.block.successors.append(following)
+    end_guarded(decoder, instruction, following, wait)
+
+
+def _teams(group: Group, batch: Batch, masks: Array) -> tuple[Array, int]:
+    """Per lane of the group, the number of the lanes of its warp that have the same mask, and how many exist.
+
+    Args:
+        masks: `membermask` of each lane of the group, or a single one.
+    """
+    warp = group.pick(batch.warps.warp_of_lane)
+    if len(masks) == 1:
+        return warp, batch.warps.count
+    keys = warp.astype(U64) << np.uint64(32) | masks
+    different, team = np.unique(keys, return_inverse=True)
+    return team, len(different)
+
+
+def _ballot(group: Group, batch: Batch, predicate: Array, masks: Array) -> Array:
+    """Per lane of the group, the lanes of its mask whose predicate is true."""
+    if len(masks) == 1:
+        return batch.warps.ballot(group, predicate) & masks
+    team, teams = _teams(group, batch, masks)
+    bits = np.uint32(1) << group.pick(batch.warps.lane_in_warp)
+    ballots = np.zeros(teams, U32)
+    np.bitwise_or.at(ballots, team, np.where(predicate, bits, np.uint32(0)))
+    return ballots[team] & masks
+
+
 @binds("shfl", alone=True)
 def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None:
     """`shfl.sync.mode.b32 d[|p], a, b, c, membermask` (PTX ISA 9.7.9.6)."""
@@ -74,37 +134,43 @@ def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None
         destination = destination.first
     target = write(decoder, destination, instruction, U32)
 
-    def perform(group: Group, batch: Batch) -> None:
-        sources = batch.warps.shuffle(mode, group, group.get(amount).view(U32), group.get(clamp).view(U32))
+    def shuffle(group: Group, batch: Batch, operands: list[Array]) -> tuple[Array, Array]:
+        values, amounts, clamps, masks = operands
+        sources = batch.warps.shuffle(mode, group, amounts.view(U32), clamps.view(U32))
         if batch.hooks.shuffle_from_absent:
-            _notify_inactive_sources(group, batch, sources, group.get(mask).view(U32), instruction)
-        values = group.get(value)
+            _notify_inactive_sources(group, batch, sources, masks.view(U32), instruction)
         if len(values) > 1:
             values = values.take(sources.positions)
         if batch.hooks.exchange:
             threads, received = group.pick(batch.spaces.threads), np.broadcast_to(values, group.count)
             for hook in batch.hooks.exchange:
                 hook.exchange(threads, threads[sources.positions], received.view(U32), instruction)
-        assign(group, target, values, None, values.dtype)
-        if found is not None:
-            assign(group, found, sources.inside, None, PRED)
+        return values, sources.inside
 
-    together(decoder, instruction, following, mask, perform)
+    collectively(
+        decoder,
+        instruction,
+        following,
+        shuffle,
+        sources=(value, amount, clamp, mask),
+        targets=(target, found),
+    )
 
 
 def _notify_inactive_sources(
     group: Group, batch: Batch, sources: Sources, masks: Array, instruction: Instruction
 ) -> None:
-    """Notify hooks of warps whose lanes read only from lanes that do not participate in the shuffle."""
+    """Notify hooks of lanes with the same mask that all read from lanes outside the shuffle."""
     if sources.all_here and len(masks) == 1 and masks[0] == ALL_LANES:
         return
     warps = batch.warps
     warp, lane = group.pick(warps.warp_of_lane), group.pick(warps.lane_in_warp)
     taking = sources.inside & (sources.lanes != lane)
     sound = taking & sources.here & (masks >> sources.lanes.astype(U32) & np.uint32(1)).astype(np.bool_)
-    served = np.zeros(warps.count, np.bool_)
-    served[warp[sound]] = True
-    invalid = taking & ~served[warp]
+    team, teams = _teams(group, batch, masks)
+    served = np.zeros(teams, np.bool_)
+    served[team[sound]] = True
+    invalid = taking & ~served[team]
     if invalid.any():
         participants = warps.masks(group.indices(batch.size))[warp] & masks
         threads = group.pick(batch.spaces.threads)
@@ -116,95 +182,91 @@ def _notify_inactive_sources(
 
 @binds("vote", alone=True)
 def _vote(decoder: Decoder, instruction: Instruction, following: int) -> None:
-    modifiers = instruction.modifiers
-    if modifiers[0] != "sync" or modifiers[1] not in ("all", "any", "uni", "ballot"):
-        raise decoder.unknown(instruction)
-    mode = modifiers[1]
-    destination, operand, members = instruction.operands
+    """`vote.sync.mode d, {!}a, membermask`: over the lanes of the mask (PTX ISA 9.7.13.6)."""
+    mode = instruction.modifiers[1]
+    destination, operand, named = instruction.operands
     negate = isinstance(operand, Negated)
     predicate = decoder.value(operand.operand if isinstance(operand, Negated) else operand, PRED, instruction)
-    mask = decoder.value(members, U32, instruction)
+    mask = decoder.value(named, U32, instruction)
     target = write(decoder, destination, instruction, U32 if mode == "ballot" else PRED)
 
-    def perform(group: Group, batch: Batch) -> None:
-        voted = group.get(predicate)
-        ballots = batch.warps.ballot(group, ~voted if negate else voted)
+    def vote(group: Group, batch: Batch, operands: list[Array]) -> tuple[Array]:
+        voted, masks = operands[0], operands[1].view(U32)
+        ballots = _ballot(group, batch, voted, masks)
         if mode == "ballot":
-            assign(group, target, ballots, None, U32)
-            return
-        present = batch.warps.ballot(group, np.ones(1, PRED))
+            return (ballots,)
+        present = _ballot(group, batch, np.ones(1, PRED), masks)
         if mode == "all":
-            result = ballots == present
-        elif mode == "any":
-            result = ballots != 0
-        else:
-            result = (ballots == present) | (ballots == 0)
-        assign(group, target, result, None, PRED)
+            return (ballots == present,)
+        if mode == "any":
+            return (ballots != 0,)
+        return ((ballots == present) | (ballots == 0),)
 
-    together(decoder, instruction, following, mask, perform)
+    collectively(
+        decoder, instruction, following, vote, sources=(predicate, mask), targets=(target,), negated=negate
+    )
 
 
 @binds("redux", alone=True)
 def _reduce(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    """`redux.sync.op.type d, a, membermask`: over the lanes of the mask (PTX ISA 9.7.13.9)."""
     functions: dict[str, np.ufunc] = {
         "add": np.add, "min": np.minimum, "max": np.maximum,
         "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
     }  # fmt: skip
     modifiers = instruction.modifiers
-    if len(modifiers) != 3 or modifiers[1] not in functions or modifiers[2] not in ("u32", "s32", "b32"):
-        raise decoder.unknown(instruction)
     function, dtype = functions[modifiers[1]], DTYPES[modifiers[2]]
     destination, source, members = instruction.operands
     value = decoder.value(source, dtype, instruction)
     mask = decoder.value(members, U32, instruction)
     target = write(decoder, destination, instruction, U32)
 
-    def perform(group: Group, batch: Batch) -> None:
-        warp = group.pick(batch.warps.warp_of_lane)
-        values = np.broadcast_to(group.get(value).view(dtype), group.count)
-        starts = np.flatnonzero(np.concatenate([[True], warp[1:] != warp[:-1]]))
-        totals = function.reduceat(values, starts)
-        lengths = np.diff(np.append(starts, group.count))
-        assign(group, target, np.repeat(totals.astype(dtype), lengths), None, dtype)
+    def reduce(group: Group, batch: Batch, operands: list[Array]) -> tuple[Array]:
+        team, _ = _teams(group, batch, operands[1].view(U32))
+        values = np.broadcast_to(operands[0].view(dtype), group.count)
+        order = np.argsort(team, kind="stable")
+        ordered = team[order]
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        totals = function.reduceat(values[order], starts)
+        result = np.empty(group.count, dtype)
+        result[order] = np.repeat(totals.astype(dtype), np.diff(np.append(starts, group.count)))
+        return (result,)
 
-    together(decoder, instruction, following, mask, perform)
+    collectively(decoder, instruction, following, reduce, sources=(value, mask), targets=(target,))
 
 
 @binds("match", alone=True)
 def _match(decoder: Decoder, instruction: Instruction, following: int) -> None:
     """`match.any.sync` and `match.all.sync d|p` (PTX ISA 9.7.13.8)."""
     modifiers = instruction.modifiers
-    if len(modifiers) != 3 or modifiers[0] not in ("any", "all") or modifiers[2] not in ("b32", "b64"):
-        raise decoder.unknown(instruction)
     dtype = DTYPES[modifiers[2]]
-    destination, source, members = instruction.operands
+    destination, source, named = instruction.operands
     value = decoder.value(source, dtype, instruction)
-    mask = decoder.value(members, U32, instruction)
+    mask = decoder.value(named, U32, instruction)
     agreed = None
     if isinstance(destination, OperandPair):
+        if modifiers[0] == "any":
+            raise decoder.unknown(instruction, OTHER_OPERANDS)
         agreed = write(decoder, destination.second, instruction, PRED)
         destination = destination.first
     target = write(decoder, destination, instruction, U32)
 
-    def perform(group: Group, batch: Batch) -> None:
-        values = np.broadcast_to(group.get(value).view(dtype), group.count)
-        warp = group.pick(batch.warps.warp_of_lane)
+    def match(group: Group, batch: Batch, operands: list[Array]) -> tuple[Array, Array]:
+        values = np.broadcast_to(operands[0].view(dtype), group.count)
+        masks = operands[1].view(U32)
+        team, _ = _teams(group, batch, masks)
         bits = np.uint32(1) << group.pick(batch.warps.lane_in_warp)
-        order = np.lexsort((values, warp))
-        change = (warp[order][1:] != warp[order][:-1]) | (values[order][1:] != values[order][:-1])
+        order = np.lexsort((values, team))
+        change = (team[order][1:] != team[order][:-1]) | (values[order][1:] != values[order][:-1])
         starts = np.flatnonzero(np.concatenate([[True], change]))
-        masks = np.bitwise_or.reduceat(bits[order], starts)
+        lanes = np.bitwise_or.reduceat(bits[order], starts)
         same = np.empty(group.count, U32)
-        same[order] = np.repeat(masks, np.diff(np.append(starts, group.count)))
-        if modifiers[0] == "any":
-            assign(group, target, same, None, U32)
-            return
-        everyone = same == batch.warps.ballot(group, np.ones(1, PRED))
-        assign(group, target, np.where(everyone, same, np.uint32(0)), None, U32)
-        if agreed is not None:
-            assign(group, agreed, everyone, None, PRED)
+        same[order] = np.repeat(lanes, np.diff(np.append(starts, group.count)))
+        same &= masks
+        everyone = same == _ballot(group, batch, np.ones(1, PRED), masks)
+        return (same if modifiers[0] == "any" else np.where(everyone, same, np.uint32(0))), everyone
 
-    together(decoder, instruction, following, mask, perform)
+    collectively(decoder, instruction, following, match, sources=(value, mask), targets=(target, agreed))
 
 
 @binds("elect", alone=True)
@@ -218,14 +280,14 @@ def _elect(decoder: Decoder, instruction: Instruction, following: int) -> None:
     elected = write(decoder, destination.second, instruction, PRED)
     named = isinstance(destination.first, Register) and destination.first.name != "_"
 
-    def perform(group: Group, batch: Batch) -> None:
-        present = batch.warps.ballot(group, np.ones(1, PRED))
+    def elect(group: Group, batch: Batch, operands: list[Array]) -> tuple[Array, Array]:
+        present = _ballot(group, batch, np.ones(1, PRED), operands[0].view(U32))
         lowest = np.bitwise_count((present & (~present + np.uint32(1))) - np.uint32(1)).astype(U32)
-        if named:
-            assign(group, leader, lowest, None, U32)
-        assign(group, elected, group.pick(batch.warps.lane_in_warp) == lowest, None, PRED)
+        return lowest, group.pick(batch.warps.lane_in_warp) == lowest
 
-    together(decoder, instruction, following, mask, perform)
+    collectively(
+        decoder, instruction, following, elect, sources=(mask,), targets=(leader if named else None, elected)
+    )
 
 
 @binds("activemask")

@@ -29,8 +29,9 @@ from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import guard, guarded_lanes
 from tooling.simulator.nvidia.lowering.slots import UNSIGNED
 from tooling.simulator.nvidia.lowering.special_registers import initial_value, is_special, special_dtype
+from tooling.simulator.nvidia.ptx.forms import has_form
 from tooling.simulator.nvidia.ptx.operands import print_operand
-from tooling.simulator.nvidia.semantics.registry import Operation
+from tooling.simulator.nvidia.semantics.registry import Operation, PairFunction
 from tooling.simulator.nvidia.semantics.tables import lookup
 from tooling.simulator.program.program import Batch, Origin, Step
 
@@ -81,6 +82,8 @@ def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
         PtxError: an unknown instruction or form.
     """
     decoder.instruction = instruction
+    if not has_form(instruction.opcode, instruction.modifiers):
+        raise decoder.unknown(instruction)
     binder = BINDERS.get(_bound_as(instruction))
     if binder is not None:
         try:
@@ -173,7 +176,11 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
     if len(sources) != len(operation.arguments):
         counts = OPERAND_COUNT.of(given=len(sources), known=len(operation.arguments))
         raise decoder.unknown(instruction, counts)
-    function = operation.function
+    function: Callable[..., Any] | None = operation.function
+    if isinstance(destination, OperandPair):
+        function = operation.pair
+    if function is None:
+        raise decoder.unknown(instruction, OTHER_OPERANDS)
     slots: list[int] = []
     kinds: list[np.dtype[Any]] = []
     for source, dtype in zip(sources, operation.arguments, strict=True):
@@ -229,11 +236,11 @@ def _bind_clock(decoder: Decoder, instruction: Instruction, name: str) -> None:
 
 
 def _adapted(
-    function: Callable[..., Array], position: int, dtype: np.dtype[Any], width: np.dtype[Any], negate: bool
-) -> Callable[..., Array]:
+    function: Callable[..., Any], position: int, dtype: np.dtype[Any], width: np.dtype[Any], negate: bool
+) -> Callable[..., Any]:
     """The function, with one argument truncated to `dtype` or negated first."""
 
-    def adapted(*arguments: Array) -> Array:
+    def adapted(*arguments: Array) -> Any:
         changed = list(arguments)
         value = changed[position]
         if negate:
@@ -330,20 +337,19 @@ def _guarded_step(
 
 
 def _pair_step(
-    function: Callable[..., Array],
+    function: PairFunction,
     targets: tuple[int, int],
     slots: list[int],
     kinds: list[np.dtype[Any]],
     guarding: tuple[int, bool] | None,
 ) -> Step:
-    """`setp … p|q`: the second result is the negation of the first, or that of the upper half."""
+    """`setp … p|q`: the function returns both results."""
 
     def step(group: Group, _batch: Batch) -> None:
         lanes = True if guarding is None else guarded_lanes(group, guarding)
         if lanes is False:
             return
-        value = function(*_arguments(group, slots, kinds))
-        first, second = value if isinstance(value, tuple) else (value, ~value)
+        first, second = function(*_arguments(group, slots, kinds))
         mask = None if lanes is True else lanes
         assign(group, targets[0], first, mask, PRED)
         assign(group, targets[1], second, mask, PRED)

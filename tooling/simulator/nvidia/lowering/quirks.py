@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from tooling.simulator.gpu.code_model import Instruction, Integer
+from tooling.simulator.gpu.code_model import Instruction, Integer, Register
 
 
 def as_assembled(instruction: Instruction) -> Instruction:
     """The instruction whose effect by the PTX ISA is that of the assembled code.
 
     - `bfi.b32` with a constant position and a constant length: the length is taken modulo 32, although the
-      ISA (9.7.1.20) uses its low 8 bits; `bfi.b32 d, a, b, 5, 40` inserted 8 bits on an H200.
+      ISA (9.7.1.20) uses its low 8 bits; `bfi.b32 d, a, b, 5, 40` inserted 8 bits on an H200. Positions that
+      are multiples of 8, and a constant b, have the ISA's result there (every position up to 31, 14 lengths).
     """
     if instruction.opcode == "bfi" and instruction.form == "bfi.b32" and len(instruction.operands) == 5:
-        *rest, position, length = instruction.operands
-        if isinstance(position, Integer) and isinstance(length, Integer):
-            return replace(instruction, operands=(*rest, position, Integer(length.value & 31)))
+        *rest, into, position, length = instruction.operands
+        if isinstance(position, Integer) and isinstance(length, Integer) and isinstance(into, Register):
+            kept = length.value if position.value % 8 == 0 else length.value & 31
+            return replace(instruction, operands=(*rest, into, position, Integer(kept)))
     return instruction

@@ -64,7 +64,7 @@ def approximate_form(opcode: str, modifiers: tuple[str, ...]) -> Operation | Non
     function, section = _APPROXIMATE[opcode]
     kind = modifiers[-1]
     flags = modifiers[1:-1]
-    if modifiers[0] != "approx" or flags not in ((), ("ftz",)):
+    if modifiers[0] != "approx" or flags not in ((), ("ftz",)) or (flags and opcode == "tanh"):
         return None
     if kind == "f32":
 
@@ -84,7 +84,7 @@ def approximate_form(opcode: str, modifiers: tuple[str, ...]) -> Operation | Non
             return upper(flush64(function(flush64(upper(a))))) if flags else function(a)
 
         return Operation(double, F64, (F64,), section, approximate=True)
-    if opcode not in ("ex2", "tanh") or (flags and kind not in ("bf16", "bf16x2")):
+    if opcode not in ("ex2", "tanh") or bool(flags) != (opcode == "ex2" and kind in ("bf16", "bf16x2")):
         return None
 
     def on_bf16(a: Array) -> Array:

@@ -55,7 +55,11 @@ def _convert(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         return None
     if "satfinite" in flags and (to not in ("f16", "bf16") or source != "f32"):
         return None
-    if any(flag not in known for flag in flags):
+    if any(flag not in known for flag in flags) or len(set(flags)) < len(flags):
+        return None
+    if "relu" in flags and ("sat" in flags or to not in ("f16", "bf16") or source != "f32"):
+        return None
+    if ("ftz" in flags and "f32" not in (to, source)) or ("sat" in flags and "bf16" in (to, source)):
         return None
     if to in _INTEGERS and source in _INTEGERS:
         return _integer_to_integer(to, source, tuple(flags))
@@ -70,7 +74,7 @@ def _convert(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
 
 def _integer_to_integer(to: str, source: str, flags: tuple[str, ...]) -> Operation | None:
     result, argument = DTYPES[to], DTYPES[source]
-    if flags == ("sat",):
+    if flags == ("sat",) and not np.can_cast(argument, result):
         return Operation(lambda a: _clamp(a, result), result, (argument,), SECTION)
     if flags:
         return None
@@ -191,7 +195,7 @@ def _float_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation |
         change = lambda a: a.astype(result)  # noqa: E731
     elif mode in ("rn", "rz", "rm", "rp") and to == "f32" and source == "f64":
         change = lambda a: directed(a.astype(F32), a, mode)  # noqa: E731
-    elif mode in ("rn", "rz") and to == "f16":
+    elif mode in ("rn", "rz") and to == "f16" and source != "f16":
         change = lambda a: _to_f16(a, mode)  # noqa: E731
     elif mode in ("rn", "rz") and to == "bf16" and source == "f32":
         change = lambda a: f32_to_bf16(a, mode)  # noqa: E731

@@ -132,13 +132,13 @@ def with_flags(function: Function, flags: tuple[str, ...]) -> Function:
 
 
 def split_flags(modifiers: tuple[str, ...], allowed: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
-    """(rounding mode, other flags) of the modifiers before the type, or None if one is not allowed."""
-    mode = "rn"
+    """(rounding mode or "", other flags) of the modifiers before the type; None if unknown or repeated."""
+    mode = ""
     flags: list[str] = []
     for modifier in modifiers[:-1]:
-        if modifier in _ROUNDING:
+        if modifier in _ROUNDING and not mode:
             mode = modifier
-        elif modifier in allowed:
+        elif modifier in allowed and modifier not in flags:
             flags.append(modifier)
         else:
             return None

@@ -54,19 +54,33 @@ def _arithmetic(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     split = split_flags(modifiers, ("ftz", "sat", "relu"))
     if split is None:
         return None
-    mode, flags = split
-    single, double, half, count, section = _ARITHMETIC[opcode]
+    given, flags = split
     kind = modifiers[-1]
-    if kind == "f32" and "relu" not in flags:
+    if not given and opcode not in _ROUNDED_BY_DEFAULT:
+        return None
+    mode = given or "rn"
+    single, double, half, count, section = _ARITHMETIC[opcode]
+    if kind == "f32" and "relu" not in flags and not (opcode == "div" and "sat" in flags):
         function = with_flags(lambda *arguments: single(*arguments, mode), flags)
         if opcode in ("add", "mul", "fma") and mode == "rn" and not flags:
             function = _PLAIN[opcode]
         return Operation(function, F32, (F32,) * count, section)
     if kind == "f64" and not flags:
         return Operation(double_form(opcode, double, mode), F64, (F64,) * count, section)
-    if opcode == "div" or mode != "rn":
+    if opcode in ("div", "mad") or mode != "rn" or not set(flags) <= _half_flags(opcode, kind):
+        return None
+    if "sat" in flags and "relu" in flags:
         return None
     return half_form(kind, half, count, flags)
+
+
+_ROUNDED_BY_DEFAULT = ("add", "sub", "mul")
+"""Where `.rn` may be omitted; the other operations require a rounding mode (PTX ISA 9.7.3)."""
+
+
+def _half_flags(opcode: str, kind: str) -> set[str]:
+    """The flags of an operation in half precision (PTX ISA 9.7.4)."""
+    return ({"relu"} if opcode == "fma" else set()) | ({"ftz", "sat"} if kind in ("f16", "f16x2") else set())
 
 
 _PLAIN: dict[str, Function] = {
@@ -79,7 +93,9 @@ _PLAIN: dict[str, Function] = {
 def _extremes(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     kind = modifiers[-1]
     flags = modifiers[:-1]
-    if any(flag not in ("ftz", "NaN", "xorsign", "abs") for flag in flags):
+    if len(set(flags)) < len(flags) or not set(flags) <= {"ftz", "NaN", "xorsign", "abs"}:
+        return None
+    if ("xorsign" in flags) != ("abs" in flags):
         return None
     plain = minimum if opcode == "min" else maximum
     function = propagating(plain) if "NaN" in flags else plain
@@ -162,7 +178,7 @@ def _roots(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     if modifiers[0] == "approx":
         return approximate_form(opcode, modifiers)
     split = split_flags(modifiers, ("ftz",))
-    if split is None:
+    if split is None or not split[0]:
         return None
     mode, flags = split
     one = np.float32(1)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from tooling.simulator.numerics.rounding import PRED, U8, U16, U32, U64, bf16_to_f32, flush16, flush32
+from tooling.simulator.nvidia.semantics.integer import INTEGER_TYPES
 from tooling.simulator.nvidia.semantics.registry import DTYPES, Array, Function, Operation, makes
 
 _BITWISE: dict[str, Function] = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
@@ -79,10 +79,17 @@ def _lop3(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     return Operation(lop3, U32, (U32, U32, U32, U32), "9.7.8.6")
 
 
+_PERMUTATIONS = ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
+
+
 @makes("prmt")
 def _permute(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
-    mode = modifiers[1] if len(modifiers) == 2 else ""
-    if modifiers[0] != "b32" or mode not in ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16"):
+    mode = modifiers[1] if len(modifiers) > 1 else ""
+    if (
+        modifiers[0] != "b32"
+        or len(modifiers) > 2
+        or mode not in ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
+    ):
         return None
 
     def permute(a: Array, b: Array, c: Array) -> Array:
@@ -149,20 +156,36 @@ _COMPARE_FLOAT: dict[str, Function] = {
 
 
 def _comparison(modifiers: tuple[str, ...]) -> Function | None:
-    """The comparison that `modifiers` specify: operator first, type last, `ftz` allowed."""
-    kind = modifiers[-1]
-    if kind not in ("f16", "bf16", "f32", "f64"):
-        return _COMPARE.get(modifiers[0]) if kind in DTYPES and "ftz" not in modifiers else None
-    compare = _COMPARE_FLOAT.get(modifiers[0])
-    if compare is None:
+    """The comparison that `modifiers` specify: operator first, type last, `ftz` allowed once (f32 and f16).
+
+    Bits are compared for equality alone, and `lo`, `ls`, `hi` and `hs` compare unsigned numbers.
+    """
+    operator, kind = modifiers[0], modifiers[-1]
+    if modifiers.count("ftz") > (kind in ("f16", "f32")):
+        return None
+    if kind in ("b16", "b32", "b64"):
+        return _COMPARE[operator] if operator in ("eq", "ne") else None
+    if kind in INTEGER_TYPES:
+        return None if operator in ("lo", "ls", "hi", "hs") and kind[0] == "s" else _COMPARE.get(operator)
+    compare = _COMPARE_FLOAT.get(operator)
+    if compare is None or kind not in ("f16", "bf16", "f32", "f64"):
         return None
     if kind == "bf16":
         return lambda a, b: compare(bf16_to_f32(a), bf16_to_f32(b))
-    if "ftz" in modifiers and kind == "f32":
-        return lambda a, b: compare(flush32(a), flush32(b))
-    if "ftz" in modifiers and kind == "f16":
-        return lambda a, b: compare(flush16(a), flush16(b))
+    if "ftz" in modifiers:
+        flush = flush32 if kind == "f32" else flush16
+        return lambda a, b: compare(flush(a), flush(b))
     return compare
+
+
+_SET_RESULTS = ("u32", "s32", "f32", "f16", "bf16")
+_SET_RESULTS_OF_HALVES = {
+    "f16": ("u16", "s16", "u32", "s32", "f16", "bf16"),
+    "bf16": ("u16", "s16", "u32", "s32", "bf16"),
+    "f16x2": ("u32", "s32", "f16x2"),
+    "bf16x2": ("u32", "s32", "bf16x2"),
+}
+"""Types of the results of `set`, and of those that compare f16 or bf16 (PTX ISA 9.7.6.1, 9.7.7.1)."""
 
 
 _ONES = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80, "f16x2": 0x3C00, "bf16x2": 0x3F80}
@@ -178,7 +201,7 @@ def _paired_set(opcode: str, modifiers: tuple[str, ...], result_type: str) -> Op
         return None
     half_type = DTYPES[kind[:-2]]
 
-    def both(a: Array, b: Array, *more: Array) -> Any:
+    def both(a: Array, b: Array, *more: Array) -> tuple[Array, Array]:
         halves = [
             compare(*((x >> np.uint32(shift)).astype(U16).view(half_type) for x in (a, b)))
             for shift in (0, 16)
@@ -189,7 +212,7 @@ def _paired_set(opcode: str, modifiers: tuple[str, ...], result_type: str) -> Op
 
     arguments = (U32, U32, PRED) if combine else (U32, U32)
     if opcode == "setp":
-        return Operation(both, PRED, arguments, "9.7.7.2")
+        return Operation(lambda *sources: both(*sources)[0], PRED, arguments, "9.7.7.2", pair=both)
     one = np.uint32(_ONES.get(result_type, 0xFFFF))
 
     def join(*sources: Array) -> Array:
@@ -201,19 +224,22 @@ def _paired_set(opcode: str, modifiers: tuple[str, ...], result_type: str) -> Op
 
 @makes("setp", "set")
 def _set(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
-    """`setp.op[.bool][.ftz].type p[|q], a, b[, c]`; q gets the negated comparison."""
+    """`setp.op[.bool][.ftz].type p[|q], a, b[, c]`: q is `bool(!(a op b), c)`, or the negation of p."""
     if len(modifiers) < 2:
         return None
     result_type = "pred"
     if opcode == "set":
-        *rest, result_type, kind = modifiers
-        modifiers = (*rest, kind)
-    if modifiers[-1] in ("f16x2", "bf16x2"):
+        *rest, result_type, source_type = modifiers
+        modifiers = (*rest, source_type)
+    kind = modifiers[-1]
+    if opcode == "set" and result_type not in _SET_RESULTS_OF_HALVES.get(kind, _SET_RESULTS):
+        return None
+    if kind in ("f16x2", "bf16x2"):
         return _paired_set(opcode, modifiers, result_type)
     combine = [m for m in modifiers[1:-1] if m in _BITWISE]
     known = all(m in _BITWISE or m == "ftz" for m in modifiers[1:-1])
     compare = _comparison(modifiers)
-    if compare is None or not known or len(combine) > 1 or result_type not in DTYPES:
+    if compare is None or not known or len(combine) > 1:
         return None
     dtype = DTYPES[modifiers[-1]]
     if opcode == "set":
@@ -230,13 +256,28 @@ def _set(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         )
     if combine:
         join = _BITWISE[combine[0]]
-        return Operation(lambda a, b, c: join(compare(a, b), c), PRED, (dtype, dtype, PRED), "9.7.6.2")
-    return Operation(compare, PRED, (dtype, dtype), "9.7.6.2")
+
+        def joined(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
+            first = compare(a, b)
+            return join(first, c), join(~first, c)
+
+        single: Function = lambda a, b, c: join(compare(a, b), c)  # noqa: E731
+        return Operation(single, PRED, (dtype, dtype, PRED), "9.7.6.2", pair=joined)
+
+    def negated(a: Array, b: Array) -> tuple[Array, Array]:
+        first = compare(a, b)
+        return first, ~first
+
+    return Operation(compare, PRED, (dtype, dtype), "9.7.6.2", pair=negated)
+
+
+_SELECTED = ("b16", "b32", "b64", *INTEGER_TYPES, "f32", "f64")
+"""The types of `selp` and `slct`, and with `pred` of `mov` (PTX ISA 9.7.6.3, 9.7.6.4, 9.7.9.2)."""
 
 
 @makes("selp")
 def _select(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
-    if len(modifiers) != 1 or modifiers[0] not in DTYPES:
+    if len(modifiers) != 1 or modifiers[0] not in _SELECTED:
         return None
     dtype = DTYPES[modifiers[0]]
     return Operation(_choose, dtype, (dtype, dtype, PRED), "9.7.6.3")
@@ -248,22 +289,22 @@ def _choose(a: Array, b: Array, condition: Array) -> Array:
 
 @makes("slct")
 def _slct(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
+    """`slct.type.s32` and `slct[.ftz].type.f32`: a where c >= 0, else b; `.ftz` flushes c."""
     flags, kinds = modifiers[:-2], modifiers[-2:]
-    if (
-        len(kinds) != 2
-        or kinds[0] not in DTYPES
-        or kinds[1] not in ("s32", "f32")
-        or flags not in ((), ("ftz",))
-    ):
+    if len(kinds) != 2 or kinds[0] not in _SELECTED or kinds[1] not in ("s32", "f32"):
+        return None
+    if flags not in ((), ("ftz",)) or (flags and kinds[1] != "f32"):
         return None
     dtype = DTYPES[kinds[0]]
     arguments = (dtype, dtype, DTYPES[kinds[1]])
+    if flags:
+        return Operation(lambda a, b, c: _choose(a, b, flush32(c) >= 0), dtype, arguments, "9.7.6.4")
     return Operation(lambda a, b, c: _choose(a, b, c >= 0), dtype, arguments, "9.7.6.4")
 
 
 @makes("mov")
 def _move(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
-    if len(modifiers) != 1 or modifiers[0] not in DTYPES:
+    if len(modifiers) != 1 or modifiers[0] not in ("pred", *_SELECTED):
         return None
     dtype = DTYPES[modifiers[0]]
     return Operation(lambda a: a, dtype, (dtype,), "9.7.9.2")

@@ -17,6 +17,7 @@ from tooling.simulator.numerics.rounding import F16, F32, F64, PRED, S8, S16, S3
 
 Array = NDArray[Any]
 Function = Callable[..., Array]
+PairFunction = Callable[..., tuple[Array, Array]]
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "pred": PRED,
@@ -35,11 +36,12 @@ class Operation(Struct, frozen=True):
     """The meaning of one instruction form.
 
     Attributes:
-        function: takes one array per source operand, returns the result (a tuple of two for `setp p|q`).
+        function: takes one array per source operand, returns the result.
         result: array type of the destination.
         arguments: array type of each source operand.
         section: of the PTX ISA 8.5.
         approximate: hardware returns an approximation; the function, the correctly rounded value.
+        pair: as `function`, but returns both results of `setp p|q`; None where one result is possible.
     """
 
     function: Function
@@ -47,6 +49,7 @@ class Operation(Struct, frozen=True):
     arguments: tuple[np.dtype[Any], ...]
     section: str
     approximate: bool = False
+    pair: PairFunction | None = None
 
 
 Maker = Callable[[tuple[str, ...]], "Operation | None"]
