@@ -199,3 +199,33 @@ def test_all_threads_of_a_block_may_wait_for_one_flag() -> None:
     END:
     """
     assert run(body, block=1024) == ([0] * 32 + [5] * 992, [])
+
+
+UPDATED = """
+    mov.u32 %r1, flag; setp.ne.u32 %p1, %r30, 0; @!%p1 st.shared.b32 [%r1], 0; bar.sync 0;
+    red.shared.add.u32 [%r1], 1;
+    setp.ne.u32 %p2, %r30, {reader}; @%p2 bra END;
+    {meet} ld.shared.b32 %r2, [%r1]; st.global.b32 [%rd30], %r2;
+    END:
+"""
+"""All threads of a block count, then one of them reads the total."""
+
+
+@pytest.mark.parametrize("reader", [0, 31, 63])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_no_thread_may_read_a_total_without_waiting_for_the_others(reader: int, schedule: str) -> None:
+    _, findings = run(UPDATED.format(reader=reader, meet=""), before=FLAG, schedule=schedule)
+    assert {finding.kind for finding in findings} <= {Kind.READ_AFTER_WRITE, Kind.WRITE_AFTER_READ}
+    assert len(findings) == 1
+
+
+@pytest.mark.parametrize("action", ["ld.global.b32 %r2, [%rd30];", "st.global.b32 [%rd30], 5;"])
+def test_the_block_that_counted_last_has_not_waited_for_the_others(action: str) -> None:
+    body = f"""
+    red.global.add.u32 [%rd30], 1; setp.ne.u32 %p1, %r32, 1; @%p1 bra END; {action}
+    END:
+    """
+    _, findings = run(body, blocks=2, block=1)
+    (finding,) = findings
+    assert finding.kind in (Kind.READ_AFTER_WRITE, Kind.WRITE_AFTER_WRITE)
+    assert [party.block[0] for party in finding.parties] == [1, 0]
