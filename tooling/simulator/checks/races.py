@@ -130,7 +130,7 @@ class RaceCheck(CheckHook):
 
     def fence(self, threads: Ints, instruction: Instruction) -> None:
         self._fences.fence(threads, instruction, self._clocks, self._now)
-        self._clocks.fence(threads, instruction, self._now)
+        self._clocks.fence(threads, instruction, self._accesses.order(instruction), self._now)
 
     def async_commit(self, threads: Ints, instruction: Instruction) -> None:
         """Count the groups of each thread: a wait says how many of the latest may be unfinished."""
@@ -253,12 +253,19 @@ class RaceCheck(CheckHook):
         """
         acquires = self._accesses.acquires(access.instruction)
         releases = access.kind is not AccessKind.LOAD
+        order = self._accesses.order(access.instruction)
         addresses = access.addresses
         if access.space is Space.GLOBAL:
             addresses = self.context.memory.physical_addresses(addresses)
         shared = access.space is Space.SHARED
         self._clocks.synchronise(
-            access.threads, addresses, self._now, shared=shared, acquires=acquires, releases=releases
+            access.threads,
+            addresses,
+            self._now,
+            shared=shared,
+            acquires=acquires,
+            releases=releases,
+            order=order,
         )
 
     @property
