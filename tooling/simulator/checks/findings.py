@@ -64,6 +64,7 @@ class Kind(StrEnum):
     HOST_READS_EARLY = "host-reads-early"
     HOST_WRITES_EARLY = "host-writes-early"
     COPY_IN_FLIGHT = "copy-in-flight"
+    SOURCE_IN_FLIGHT = "source-in-flight"
     BULK_COPY_IN_FLIGHT = "bulk-copy-in-flight"
     COPY_SOURCE_CHANGED = "copy-source-changed"
     COPY_OUTLIVES_BLOCK = "copy-outlives-block"

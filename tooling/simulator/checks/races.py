@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from tooling.simulator.backends import backend_of
@@ -54,12 +55,22 @@ _NONE: NDArray[np.int64] = np.empty(0, np.int64)
 
 
 class _Copy(Struct):
-    """An asynchronous copy into shared memory that is in flight."""
+    """An asynchronous copy in flight: its destination in shared memory, or its source, which may change.
+
+    Attributes:
+        granules, keys, groups: (n,) what it fills or reads, by which threads, in which of their groups.
+        source: the shadow of the memory that it reads, and bytes of a granule; None for the destination.
+    """
 
     instruction: Instruction
     granules: NDArray[np.int64]
     keys: Keys
     groups: NDArray[np.int64]
+    source: tuple[Shadow, int] | None = None
+
+    def only(self, lanes: NDArray[np.bool_]) -> _Copy:
+        """Some of its lanes."""
+        return replace(self, granules=self.granules[lanes], keys=self.keys[lanes], groups=self.groups[lanes])
 
 
 def _barrier_address(barrier: int) -> int:
@@ -200,7 +211,7 @@ class RaceCheck(CheckHook):
         self._clocks.complete(blocks, offsets)
 
     def async_wait(self, threads: Ints, pending: int | None, instruction: Instruction) -> None:
-        """Copies that these threads waited for are complete: from here on they are ordinary writes."""
+        """Copies that these threads waited for are complete: from here on they are ordinary accesses."""
         left: list[_Copy] = []
         for copy in self._copies:
             owners = copy.keys & THREAD
@@ -211,15 +222,42 @@ class RaceCheck(CheckHook):
                 left.append(copy)
                 continue
             stamp = self._tick(copy.instruction, Action.ASYNC_COPY)
-            granules, keys = copy.granules[done], copy.keys[done]
-            own = self._shared.writer[granules] == keys
-            self._shared.writer[granules[own]] = (keys[own] & THREAD) | stamp << STAMP_SHIFT
-            self._shared.newest_write = max(self._shared.newest_write, (stamp + 1) << STAMP_SHIFT)
+            self._complete(copy.only(done), stamp)
             if not done.all():
-                left.append(
-                    _Copy(copy.instruction, copy.granules[~done], copy.keys[~done], copy.groups[~done])
-                )
+                left.append(copy.only(~done))
         self._copies = left
+
+    def _complete(self, copy: _Copy, stamp: int) -> None:
+        granules, keys = copy.granules, copy.keys
+        now = (keys & THREAD) | stamp << STAMP_SHIFT
+        if copy.source is None:
+            own = self._shared.writer[granules] == keys
+            self._shared.writer[granules[own]] = now[own]
+            self._shared.newest_write = max(self._shared.newest_write, (stamp + 1) << STAMP_SHIFT)
+            return
+        shadow, granule = copy.source
+        times = granule // shadow.granule
+        granules = (granules[:, None] * times + np.arange(times)).ravel()
+        bounds = int(granules.min()), int(granules.max()) + 1
+        floor = self._clocks.launch << STAMP_SHIFT
+        shadow.record_read(granules, np.repeat(now, times), bounds, floor)
+
+    def _is_being_copied(self, shadow: Shadow) -> bool:
+        """Whether an asynchronous copy in flight reads this memory."""
+        return any(copy.source is not None and copy.source[0] is shadow for copy in self._copies)
+
+    def _compare_sources(self, target: Target) -> None:
+        """Report writes to what asynchronous copies in flight read."""
+        for copy in self._copies:
+            if copy.source is None or copy.source[0] is not target.shadow:
+                continue
+            granules = target.granules(np.arange(len(target.keys)))
+            order = np.argsort(copy.granules, kind="stable")
+            sources = copy.granules[order]
+            wanted = granules // (copy.source[1] // target.shadow.granule)
+            at = np.minimum(np.searchsorted(sources, wanted), len(sources) - 1)
+            lanes = np.flatnonzero(sources[at] == wanted)
+            self._report(target, copy.keys[order][at], lanes, Kind.SOURCE_IN_FLIGHT)
 
     def _groups_of(self, threads: Ints) -> Ints:
         """The number of copy groups that each of these threads has committed."""
@@ -240,6 +278,8 @@ class RaceCheck(CheckHook):
             self._synchronise(access)
         for target in self._targets(access, stamp << STAMP_SHIFT | (STRONG if strong else 0)):
             known, alike = self._compare(target, strong)
+            if self._copies and target.home is not None and access.kind is not AccessKind.LOAD:
+                self._compare_sources(target)
             if access.transfer is not None and access.kind is not AccessKind.STORE:
                 self._look_for_fences(target)
             self._record(target, known, alike)
@@ -311,9 +351,9 @@ class RaceCheck(CheckHook):
             if part.bytes < shadow.granule:
                 shadow.divide(part.bytes)
             if part.contiguous:
-                if (strip := dense_strip(part, shadow, piece.low, mark)) and shadow.take(
-                    strip, writes=writes
-                ):
+                in_flight = access.asynchronous or (writes and self._is_being_copied(shadow))
+                strip = None if in_flight else dense_strip(part, shadow, piece.low, mark)
+                if strip is not None and shadow.take(strip, writes=writes):
                     continue
                 yield dense_target(part, shadow, piece.low, piece.high, mark=mark, home=home)
                 continue
@@ -402,6 +442,8 @@ class RaceCheck(CheckHook):
         access, shadow = target.access, target.shadow
         if access.kind is AccessKind.LOAD:
             shadow.record_read(target.where, target.keys, (target.low, target.high), self._floor(target))
+            if access.asynchronous and target.home is not None:
+                self._begin_copy(target, (shadow, shadow.granule))
             return
         keeps = known is not None and (len(alike) > 0 or bool(target.keys[0] & STRONG))
         if known is not None and keeps and known.base is not None:
@@ -418,8 +460,12 @@ class RaceCheck(CheckHook):
                 self._shared_values = np.zeros(shadow.count, dtype=np.uint64)
             scatter(self._shared_values, target.where, target.values())
         if access.asynchronous and not isinstance(target.where, slice | Panel):
-            groups = self._groups_of(target.keys & THREAD)
-            self._copies.append(_Copy(access.instruction, target.where, target.keys, groups))
+            self._begin_copy(target, None)
+
+    def _begin_copy(self, target: Target, source: tuple[Shadow, int] | None) -> None:
+        granules = target.granules(np.arange(len(target.keys)))
+        groups = self._groups_of(target.keys & THREAD)
+        self._copies.append(_Copy(target.access.instruction, granules, target.keys, groups, source))
 
     def _compare_keys(
         self, target: Target, known: Keys, kind: Kind, strong: bool

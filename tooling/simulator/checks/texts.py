@@ -248,6 +248,17 @@ FINDINGS: Mapping[str, FindingText] = {
         ),
         Text("Call `async_copy_wait_all()` and then `barrier()` between the copy and the access."),
     ),
+    "source-in-flight": FindingText(
+        Text("{access} of {memory} memory that an asynchronous copy is still reading"),
+        Text(
+            "The copy started at {last_position} runs in the background: until it has been waited for, it "
+            "may read the old values or the new ones, even if the thread that started it writes them."
+        ),
+        Text(
+            "Call `async_copy_wait_all()` in the thread that copies, and then `barrier()` if another thread "
+            "overwrites the source, between the copy and the access."
+        ),
+    ),
     "bulk-copy-in-flight": FindingText(
         Text("{access} of {memory} memory that a bulk copy is still filling"),
         Text(
