@@ -81,6 +81,7 @@ class Kind(StrEnum):
     INACTIVE_AT_BARRIER = "inactive-at-barrier"
     MISSING_LANE = "missing-lane"
     ABSENT_SOURCE = "absent-source"
+    OUTSIDE_MASK = "outside-mask"
     SHORT_BARRIER = "short-barrier"
     ENDLESS_WAIT = "endless-wait"
     DEADLOCK = "deadlock"

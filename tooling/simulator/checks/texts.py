@@ -416,6 +416,17 @@ FINDINGS: Mapping[str, FindingText] = {
             "threads."
         ),
     ),
+    "outside-mask": FindingText(
+        Text("a lane executes a warp operation whose mask {mask} does not include it"),
+        Text(
+            "A lane that takes part in a warp operation must be in the mask that it passes; otherwise the "
+            "operation is undefined for the whole warp."
+        ),
+        Text(
+            "Pass a mask that includes every lane that executes the operation, or let only the lanes of the "
+            "mask execute it."
+        ),
+    ),
     "short-barrier": FindingText(
         Text(
             "{arrived} threads wait at a barrier that is meant for {expected}, and no other thread can arrive"
