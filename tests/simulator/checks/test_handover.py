@@ -199,3 +199,96 @@ def test_all_threads_of_a_block_may_wait_for_one_flag() -> None:
     END:
     """
     assert run(body, block=1024) == ([0] * 32 + [5] * 992, [])
+
+
+UPDATED = """
+    mov.u32 %r1, flag; setp.ne.u32 %p1, %r30, 0; @!%p1 st.shared.b32 [%r1], 0; bar.sync 0;
+    red.shared.add.u32 [%r1], 1;
+    setp.ne.u32 %p2, %r30, {reader}; @%p2 bra END;
+    {meet} ld.shared.b32 %r2, [%r1]; st.global.b32 [%rd30], %r2;
+    END:
+"""
+"""All threads of a block count, then one of them reads the total."""
+
+
+@pytest.mark.parametrize("reader", [0, 31, 63])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_no_thread_may_read_a_total_without_waiting_for_the_others(reader: int, schedule: str) -> None:
+    _, findings = run(UPDATED.format(reader=reader, meet=""), before=FLAG, schedule=schedule)
+    assert {finding.kind for finding in findings} <= {Kind.READ_AFTER_WRITE, Kind.WRITE_AFTER_READ}
+    assert len(findings) == 1
+
+
+@pytest.mark.parametrize("action", ["ld.global.b32 %r2, [%rd30];", "st.global.b32 [%rd30], 5;"])
+def test_the_block_that_counted_last_has_not_waited_for_the_others(action: str) -> None:
+    body = f"""
+    red.global.add.u32 [%rd30], 1; setp.ne.u32 %p1, %r32, 1; @%p1 bra END; {action}
+    END:
+    """
+    _, findings = run(body, blocks=2, block=1)
+    (finding,) = findings
+    assert finding.kind in (Kind.READ_AFTER_WRITE, Kind.WRITE_AFTER_WRITE)
+    assert [party.block[0] for party in finding.parties] == [1, 0]
+
+
+MESSAGE = """
+    setp.ne.u32 %p1, %r32, 0; @%p1 bra WAIT;
+    st.global.b32 [%rd31], 5; {after_data} {set} bra END;
+    WAIT: {poll} setp.eq.u32 %p2, %r2, 0; @%p2 bra WAIT;
+    {before_data} ld.global.b32 %r1, [%rd31]; st.global.b32 [%rd30], %r1;
+    END:
+"""
+"""Block 0 writes data and sets a flag; block 1 waits for the flag and reads the data."""
+
+VOLATILE = ("st.volatile.global.b32 [%rd32], 1;", "ld.volatile.global.b32 %r2, [%rd32];")
+RELAXED = ("st.relaxed.gpu.global.b32 [%rd32], 1;", "ld.relaxed.gpu.global.b32 %r2, [%rd32];")
+ATOMIC = ("red.global.add.u32 [%rd32], 1;", "atom.global.or.b32 %r2, [%rd32], 0;")
+ORDERED = ("st.release.gpu.global.b32 [%rd32], 1;", "ld.acquire.gpu.global.b32 %r2, [%rd32];")
+IN_BLOCK = ("st.release.cta.global.b32 [%rd32], 1;", "ld.acquire.cta.global.b32 %r2, [%rd32];")
+FENCE, NARROW, OTHER = "fence.acq_rel.gpu;", "fence.acq_rel.cta;", "fence.proxy.async.global;"
+
+
+@pytest.mark.parametrize(
+    ("flag", "after_data", "before_data", "ordered"),
+    [
+        (VOLATILE, "membar.gl;", "membar.gl;", True),
+        (VOLATILE, "membar.sys;", "fence.sc.gpu;", True),
+        (RELAXED, FENCE, FENCE, True),
+        (ATOMIC, FENCE, FENCE, True),
+        (ORDERED, "", "", True),
+        ((ORDERED[0], RELAXED[1]), "", FENCE, True),
+        ((RELAXED[0], ORDERED[1]), FENCE, "", True),
+        (VOLATILE, "membar.gl;", "", False),
+        (VOLATILE, "", "membar.gl;", False),
+        (RELAXED, FENCE, "", False),
+        (ATOMIC, "", FENCE, False),
+        ((ORDERED[0], RELAXED[1]), "", "", False),
+        ((RELAXED[0], ORDERED[1]), "", "", False),
+        (VOLATILE, "membar.cta;", "membar.cta;", False),
+        (RELAXED, NARROW, FENCE, False),
+        (RELAXED, FENCE, NARROW, False),
+        (RELAXED, OTHER, OTHER, False),
+        (IN_BLOCK, "", "", False),
+    ],
+)
+def test_a_flag_orders_blocks_if_both_sides_do_so_at_a_scope_with_both(
+    flag: tuple[str, str], after_data: str, before_data: str, ordered: bool
+) -> None:
+    body = MESSAGE.format(set=flag[0], poll=flag[1], after_data=after_data, before_data=before_data)
+    out, findings = run(body, blocks=2, block=1)
+    assert out[0] == 5
+    assert [finding.kind for finding in findings] == [Kind.READ_AFTER_WRITE] * (not ordered)
+
+
+def test_a_fence_of_one_thread_serves_its_block() -> None:
+    body = """
+    mul.wide.u32 %rd1, %r30, 4; add.u64 %rd2, %rd31, %rd1; add.u64 %rd3, %rd30, %rd1;
+    setp.ne.u32 %p1, %r32, 0; setp.ne.u32 %p2, %r30, 0; @%p1 bra WAIT;
+    st.global.b32 [%rd2], 5; bar.sync 0; @%p2 bra END;
+    membar.gl; st.volatile.global.b32 [%rd32], 1; bra END;
+    WAIT: @%p2 bra MEET;
+    POLL: ld.volatile.global.b32 %r2, [%rd32]; setp.eq.u32 %p3, %r2, 0; @%p3 bra POLL; membar.gl;
+    MEET: bar.sync 0; ld.global.b32 %r1, [%rd2]; st.global.b32 [%rd3], %r1;
+    END:
+    """
+    assert run(body, blocks=2, block=64, size=64) == ([5] * 64, [])

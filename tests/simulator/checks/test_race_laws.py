@@ -13,7 +13,7 @@ from tests.simulator.checks.launches import HandLaunch
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.races import RaceCheck
-from tooling.simulator.gpu.hooks import Space
+from tooling.simulator.gpu.hooks import AccessKind, Space
 from tooling.simulator.gpu.launch import Dim3
 
 THREADS_PER_BLOCK, BLOCKS, CELLS = 3, 3, 3
@@ -110,6 +110,93 @@ def test_a_race_is_found_if_and_only_if_there_is_one(steps: list[Step]) -> None:
         else:
             hand.load(who, where, space=Space.GLOBAL)
     assert bool(check.findings) == races(steps)
+
+
+@dataclass(frozen=True)
+class Strong:
+    """Atomic operations, or stores of one value, of some threads, each at an element."""
+
+    value: int | None
+    places: tuple[tuple[int, int], ...]
+
+
+few = st.sampled_from([0, 1, THREADS_PER_BLOCK, 2 * THREADS_PER_BLOCK])
+places = st.dictionaries(few, st.integers(0, 1), min_size=1).map(lambda d: tuple(sorted(d.items())))
+updates = st.builds(Strong, st.sampled_from([None, None, 1, 2]), places)
+reads = st.builds(Step, st.just(False), places)
+
+
+@dataclass(frozen=True)
+class Write:
+    """A write that was performed: its thread, when its block had passed how many barriers, and its value."""
+
+    thread: int
+    epoch: int
+    value: int | None
+
+    def ordered_before(self, thread: int, epochs: list[int]) -> bool:
+        block = thread // THREADS_PER_BLOCK
+        return self.thread == thread or (
+            self.thread // THREADS_PER_BLOCK == block and self.epoch < epochs[block]
+        )
+
+
+def races_with_updates(steps: list[Step | Strong]) -> bool:
+    """Whether accesses race: a load and a write, a store and an atomic operation, or stores of two values.
+
+    Stores of one value do not, whatever the order of the others that store it. What an ordered store has
+    overwritten is not compared.
+    """
+    written: list[list[Write]] = [[] for _ in range(CELLS)]
+    loaded: list[list[Write]] = [[] for _ in range(CELLS)]
+    epochs = [0] * BLOCKS
+    for step in steps:
+        if not step.places:
+            assert isinstance(step, Step)
+            epochs[step.block] += 1
+        for thread, cell in step.places:
+            open_writes = [w for w in written[cell] if not w.ordered_before(thread, epochs)]
+            if isinstance(step, Step):
+                last = written[cell][-1:]
+                if any(w.value is None or w in last for w in open_writes):
+                    return True
+                continue
+            open_reads = [r for r in loaded[cell] if not r.ordered_before(thread, epochs)]
+            if open_reads or any(w.value != step.value for w in open_writes):
+                return True
+        for thread, cell in step.places:
+            epoch = epochs[thread // THREADS_PER_BLOCK]
+            if isinstance(step, Step):
+                loaded[cell].append(Write(thread, epoch, None))
+                continue
+            if step.value is not None:
+                written[cell] = [w for w in written[cell] if not w.ordered_before(thread, epochs)]
+            written[cell].append(Write(thread, epoch, step.value))
+    return False
+
+
+@given(st.lists(st.one_of(updates, updates, reads, barriers), max_size=10))
+def test_atomic_operations_and_equal_stores_hide_no_race_of_one_another(steps: list[Step | Strong]) -> None:
+    check = RaceCheck(Footprints(), BulkCopyCheck())
+    hand = HandLaunch([check], grid=Dim3(BLOCKS), block=Dim3(THREADS_PER_BLOCK))
+    out = hand.buffer(4 * CELLS)
+    hand.begin()
+    for step in steps:
+        who = [thread for thread, _ in step.places]
+        where = [out.base + 4 * cell for _, cell in step.places]
+        if not step.places:
+            assert isinstance(step, Step)
+            hand.barrier(step.block)
+        elif isinstance(step, Step):
+            hand.load(who, where, space=Space.GLOBAL)
+        elif step.value is None:
+            hand.access(AccessKind.ATOMIC, who, where, 15, space=Space.GLOBAL)
+        else:
+            values = np.full(len(who), step.value, np.uint32)
+            hand.store(who, where, space=Space.GLOBAL, values=values)
+            for address in where:
+                hand.memory.view(address, 4).view(np.uint32)[0] = step.value
+    assert bool(check.findings) == races_with_updates(steps)
 
 
 @given(st.lists(st.one_of(rows, rows, barriers), max_size=10))

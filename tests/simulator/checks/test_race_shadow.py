@@ -248,6 +248,103 @@ def test_atomics_race_with_plain_accesses_only() -> None:
     assert kinds(check) == [Kind.READ_AFTER_WRITE]
 
 
+@pytest.mark.parametrize("thread", [0, 20, 63])
+@pytest.mark.parametrize("kind", [AccessKind.LOAD, AccessKind.STORE])
+def test_the_thread_that_updated_last_races_with_those_before_it(thread: int, kind: AccessKind) -> None:
+    hand, check = launch()
+    hand.begin().access(AccessKind.ATOMIC, range(64), [0] * 64, 15)
+    hand.access(AccessKind.ATOMIC, [thread], [0], 16)
+    assert not check.findings
+    hand.access(kind, [thread], [0], 20, values=np.array([5], np.uint32))
+    after = Kind.READ_AFTER_WRITE if kind is AccessKind.LOAD else Kind.WRITE_AFTER_WRITE
+    (finding,) = check.findings
+    other = finding.parties[1]
+    assert (finding.kind, finding.parties[0].thread) == (after, (thread, 0, 0))
+    assert (other.thread != (thread, 0, 0), other.position.line) == (True, 15)
+
+
+def test_updates_before_a_barrier_do_not_race_with_accesses_after_it() -> None:
+    hand, check = launch()
+    hand.begin().access(AccessKind.ATOMIC, range(64), [0] * 64, 15)
+    hand.barrier()
+    hand.load([63], [0])
+    hand.store([63], [0])
+    assert not check.findings
+
+
+def test_updates_of_another_block_stay_unordered_behind_a_barrier() -> None:
+    hand, check = launch(grid=Dim3(2))
+    out = hand.buffer(16)
+    hand.begin().access(AccessKind.ATOMIC, range(128), [out.base] * 128, 15, space=Space.GLOBAL)
+    hand.barrier()
+    hand.load([64], [out.base], space=Space.GLOBAL)
+    (finding,) = check.findings
+    assert (finding.parties[0].block, finding.parties[1].block) == ((1, 0, 0), (0, 0, 0))
+
+
+def test_a_thread_that_stored_what_others_store_races_when_it_stores_another_value() -> None:
+    hand, check = launch()
+    hand.begin().store(range(64), [0] * 64, values=np.full(64, 7, np.uint32))
+    hand.load([63], [0])
+    hand.store([63], [0], values=np.array([7], np.uint32))
+    assert not check.findings
+    hand.store([63], [0], line=11, values=np.array([8], np.uint32))
+    (finding,) = check.findings
+    assert (finding.kind, finding.parties[0].thread) == (Kind.WRITE_AFTER_WRITE, (63, 0, 0))
+    assert [party.position.line for party in finding.parties] == [11, 10]
+
+
+def test_an_update_does_not_hide_the_store_of_its_thread_from_other_updates() -> None:
+    for together in ([0], [0, 1]):  # a strip, and granules one by one
+        hand, check = launch()
+        out = hand.buffer(16)
+        places = [out.base + 4 * thread for thread in together]
+        hand.begin().store(together, places, space=Space.GLOBAL)
+        hand.access(AccessKind.ATOMIC, together, places, 15, space=Space.GLOBAL)
+        assert not check.findings
+        hand.access(AccessKind.ATOMIC, [40], [out.base], 16, space=Space.GLOBAL)
+        (finding,) = check.findings
+        assert [party.position.line for party in finding.parties] == [16, 10]
+
+
+def test_a_store_of_the_value_that_an_update_left_races_with_the_update() -> None:
+    hand, check = launch()
+    out = hand.buffer(16)
+    hand.begin().access(AccessKind.ATOMIC, [40], [out.base], 15, space=Space.GLOBAL)
+    hand.memory.view(out.base, 4).view(np.uint32)[0] = 1
+    hand.store([0], [out.base], values=np.array([1], np.uint32), space=Space.GLOBAL)
+    assert kinds(check) == [Kind.WRITE_AFTER_WRITE]
+
+
+@pytest.mark.parametrize("many", [8, 4096])
+def test_of_very_many_writers_at_once_the_first_and_the_last_are_kept(
+    many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shadow, "MANY", many)
+    hand, check = launch(grid=Dim3(3), block=Dim3(1))
+    out = hand.buffer(16)
+    lanes = [0, 1, 2] * 8
+    places = [out.base + 4 * (lane // 12) for lane in range(24)]
+    hand.begin().access(AccessKind.ATOMIC, lanes, places, 15, space=Space.GLOBAL)
+    hand.load([2], [out.base + 4], space=Space.GLOBAL)
+    assert kinds(check) == [Kind.READ_AFTER_WRITE]
+
+
+def test_many_lanes_at_one_granule_are_compared_with_few_of_its_writers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shadow, "MAX_FURTHER", 16)
+    hand, check = launch(grid=Dim3(2), block=Dim3(2))
+    out = hand.buffer(16)
+    hand.begin()
+    for thread in (0, 1, 2, 3):
+        hand.access(AccessKind.ATOMIC, [thread], [out.base], 15, space=Space.GLOBAL)
+    hand.barrier(1)
+    hand.load([2, 3] * 4, [out.base] * 8, space=Space.GLOBAL)
+    (finding,) = check.findings
+    assert [party.block for party in finding.parties] == [(1, 0, 0), (0, 0, 0)]
+
+
 @pytest.mark.parametrize("width", [1, 4])
 def test_adjacent_bytes_are_separate_if_the_kernel_accesses_bytes(width: int) -> None:
     hand, check = launch(body=[instruction(1, "st.shared.b8" if width == 1 else "st.shared.b32")])
@@ -342,7 +439,7 @@ def test_readers_of_shared_memory_that_met_at_a_barrier_are_forgotten() -> None:
 
 
 def test_of_very_many_readers_one_of_each_warp_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shadow, "MAX_READERS", 8)
+    monkeypatch.setattr(shadow, "MAX_FURTHER", 8)
     hand, check = launch(grid=Dim3(2), block=Dim3(96))
     out = hand.buffer(16)
     hand.begin()

@@ -71,3 +71,36 @@ def test_unused_values_from_absent_lanes_are_not_reported(body: str, threads: in
 def test_exited_lanes_in_the_mask_are_reported_once() -> None:
     (finding,) = found(FIRST_HALF + shuffle("idx", 20))
     assert finding.kind is Kind.MISSING_LANE
+
+
+SECOND_HALF_FIRST = "setp.lt.u32 %p1, %r30, 16; selp.b32 %r3, 0xffff0000, 0x0000ffff, %p1;"
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "adversarial", "random:3"])
+@pytest.mark.parametrize(
+    ("operation", "lane", "count", "mask"),
+    [
+        (shuffle("idx", 0, HALF), 16, 16, 0xFFFF),
+        ("bar.warp.sync 0x0000fffe;", 0, 17, 0xFFFE),
+        ("vote.sync.ballot.b32 %r2, %p2, 0x0000ffff;", 16, 16, 0xFFFF),
+        ("redux.sync.add.u32 %r2, %r1, 0x7fffffff;", 31, 1, 0x7FFFFFFF),
+        (SECOND_HALF_FIRST + "match.any.sync.b32 %r2, %r1, %r3;", 0, 32, 0xFFFF0000),
+    ],
+)
+def test_a_lane_outside_its_own_mask_is_found(
+    operation: str, lane: int, count: int, mask: int, schedule: str
+) -> None:
+    (finding,) = found(operation, schedule=schedule)
+    (party,) = finding.parties
+    assert (finding.kind, finding.expected) == (Kind.OUTSIDE_MASK, mask)
+    assert (party.lane, party.count) == (lane, count)
+    assert explain(finding).what == (
+        f"a lane executes a warp operation whose mask {mask:#010x} does not include it"
+    )
+
+
+@pytest.mark.parametrize("threads", [20, 32, 40])
+def test_a_lane_inside_its_mask_is_not(threads: int) -> None:
+    own = "mov.u32 %r3, 1; and.b32 %r2, %r30, 31; shl.b32 %r3, %r3, %r2; bar.warp.sync %r3;"
+    for body in ("bar.warp.sync -1;", own, FIRST_HALF + "bar.warp.sync 0x0000ffff;"):
+        assert found(body, threads=threads) == []

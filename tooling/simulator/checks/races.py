@@ -8,6 +8,7 @@ that is already there, and pairs of atomic operations, are not races. Models: co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
@@ -49,14 +50,27 @@ from tooling.simulator.gpu.hooks import (
     Waiter,
 )
 
+_NONE: NDArray[np.int64] = np.empty(0, np.int64)
+"""No positions."""
+
 
 class _Copy(Struct):
-    """An asynchronous copy into shared memory that is in flight."""
+    """An asynchronous copy in flight: its destination in shared memory, or its source, which may change.
+
+    Attributes:
+        granules, keys, groups: (n,) what it fills or reads, by which threads, in which of their groups.
+        source: the shadow of the memory that it reads, and bytes of a granule; None for the destination.
+    """
 
     instruction: Instruction
     granules: NDArray[np.int64]
     keys: Keys
     groups: NDArray[np.int64]
+    source: tuple[Shadow, int] | None = None
+
+    def only(self, lanes: NDArray[np.bool_]) -> _Copy:
+        """Some of its lanes."""
+        return replace(self, granules=self.granules[lanes], keys=self.keys[lanes], groups=self.groups[lanes])
 
 
 def _barrier_address(barrier: int) -> int:
@@ -106,11 +120,11 @@ class RaceCheck(CheckHook):
             self._global.clear()
         self._granules, self._accesses = accesses.granules, accesses
         for shadow in self._global.values():
-            shadow.forget()
+            shadow.forget(self._team)
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
         self._first_block, self._batch = first_block, blocks
-        self._shared = Shadow(blocks * self._window, self._granules[Space.SHARED])
+        self._shared = Shadow(blocks * self._window, self._granules[Space.SHARED], self._team)
         self._shared_values = None
         self._uses = BarrierUses(self.context.threads_per_block)
         self._copies.clear()
@@ -127,7 +141,7 @@ class RaceCheck(CheckHook):
 
     def fence(self, threads: Ints, instruction: Instruction) -> None:
         self._fences.fence(threads, instruction, self._clocks, self._now)
-        self._clocks.fence(threads, instruction, self._now)
+        self._clocks.fence(threads, instruction, self._accesses.order(instruction), self._now)
 
     def async_commit(self, threads: Ints, instruction: Instruction) -> None:
         """Count the groups of each thread: a wait says how many of the latest may be unfinished."""
@@ -197,7 +211,7 @@ class RaceCheck(CheckHook):
         self._clocks.complete(blocks, offsets)
 
     def async_wait(self, threads: Ints, pending: int | None, instruction: Instruction) -> None:
-        """Copies that these threads waited for are complete: from here on they are ordinary writes."""
+        """Copies that these threads waited for are complete: from here on they are ordinary accesses."""
         left: list[_Copy] = []
         for copy in self._copies:
             owners = copy.keys & THREAD
@@ -208,15 +222,42 @@ class RaceCheck(CheckHook):
                 left.append(copy)
                 continue
             stamp = self._tick(copy.instruction, Action.ASYNC_COPY)
-            granules, keys = copy.granules[done], copy.keys[done]
-            own = self._shared.writer[granules] == keys
-            self._shared.writer[granules[own]] = (keys[own] & THREAD) | stamp << STAMP_SHIFT
-            self._shared.newest_write = max(self._shared.newest_write, (stamp + 1) << STAMP_SHIFT)
+            self._complete(copy.only(done), stamp)
             if not done.all():
-                left.append(
-                    _Copy(copy.instruction, copy.granules[~done], copy.keys[~done], copy.groups[~done])
-                )
+                left.append(copy.only(~done))
         self._copies = left
+
+    def _complete(self, copy: _Copy, stamp: int) -> None:
+        granules, keys = copy.granules, copy.keys
+        now = (keys & THREAD) | stamp << STAMP_SHIFT
+        if copy.source is None:
+            own = self._shared.writer[granules] == keys
+            self._shared.writer[granules[own]] = now[own]
+            self._shared.newest_write = max(self._shared.newest_write, (stamp + 1) << STAMP_SHIFT)
+            return
+        shadow, granule = copy.source
+        times = granule // shadow.granule
+        granules = (granules[:, None] * times + np.arange(times)).ravel()
+        bounds = int(granules.min()), int(granules.max()) + 1
+        floor = self._clocks.launch << STAMP_SHIFT
+        shadow.record_read(granules, np.repeat(now, times), bounds, floor)
+
+    def _is_being_copied(self, shadow: Shadow) -> bool:
+        """Whether an asynchronous copy in flight reads this memory."""
+        return any(copy.source is not None and copy.source[0] is shadow for copy in self._copies)
+
+    def _compare_sources(self, target: Target) -> None:
+        """Report writes to what asynchronous copies in flight read."""
+        for copy in self._copies:
+            if copy.source is None or copy.source[0] is not target.shadow:
+                continue
+            granules = target.granules(np.arange(len(target.keys)))
+            order = np.argsort(copy.granules, kind="stable")
+            sources = copy.granules[order]
+            wanted = granules // (copy.source[1] // target.shadow.granule)
+            at = np.minimum(np.searchsorted(sources, wanted), len(sources) - 1)
+            lanes = np.flatnonzero(sources[at] == wanted)
+            self._report(target, copy.keys[order][at], lanes, Kind.SOURCE_IN_FLIGHT)
 
     def _groups_of(self, threads: Ints) -> Ints:
         """The number of copy groups that each of these threads has committed."""
@@ -236,10 +277,12 @@ class RaceCheck(CheckHook):
         if strong and self._accesses.synchronise and access.space in self._accesses.acquiring:
             self._synchronise(access)
         for target in self._targets(access, stamp << STAMP_SHIFT | (STRONG if strong else 0)):
-            self._compare(target, strong)
+            known, alike = self._compare(target, strong)
+            if self._copies and target.home is not None and access.kind is not AccessKind.LOAD:
+                self._compare_sources(target)
             if access.transfer is not None and access.kind is not AccessKind.STORE:
                 self._look_for_fences(target)
-            self._record(target)
+            self._record(target, known, alike)
 
     def _synchronise(self, access: Access) -> None:
         """A strong access may release, acquire, or both, at its address.
@@ -250,18 +293,30 @@ class RaceCheck(CheckHook):
         """
         acquires = self._accesses.acquires(access.instruction)
         releases = access.kind is not AccessKind.LOAD
+        order = self._accesses.order(access.instruction)
         addresses = access.addresses
         if access.space is Space.GLOBAL:
             addresses = self.context.memory.physical_addresses(addresses)
         shared = access.space is Space.SHARED
         self._clocks.synchronise(
-            access.threads, addresses, self._now, shared=shared, acquires=acquires, releases=releases
+            access.threads,
+            addresses,
+            self._now,
+            shared=shared,
+            acquires=acquires,
+            releases=releases,
+            order=order,
         )
 
     @property
     def _window(self) -> int:
         """Bytes between the shared windows of two blocks in the shadow."""
         return self.context.shared_bytes + -self.context.shared_bytes % 16
+
+    @property
+    def _team(self) -> int:
+        """The most threads with neighbouring numbers that are always of one warp."""
+        return math.gcd(self.context.threads_per_block, self.context.warp_size)
 
     def _tick(self, instruction: Instruction, action: Action) -> int:
         self._log.append((instruction, action))
@@ -291,13 +346,14 @@ class RaceCheck(CheckHook):
                 continue
             shadow = self._global.get(home.physical_address)
             if shadow is None:
-                shadow = self._global[home.physical_address] = Shadow(home.size, self._granules[Space.GLOBAL])
+                granule = self._granules[Space.GLOBAL]
+                shadow = self._global[home.physical_address] = Shadow(home.size, granule, self._team)
             if part.bytes < shadow.granule:
                 shadow.divide(part.bytes)
             if part.contiguous:
-                if (strip := dense_strip(part, shadow, piece.low, mark)) and shadow.take(
-                    strip, writes=writes
-                ):
+                in_flight = access.asynchronous or (writes and self._is_being_copied(shadow))
+                strip = None if in_flight else dense_strip(part, shadow, piece.low, mark)
+                if strip is not None and shadow.take(strip, writes=writes):
                     continue
                 yield dense_target(part, shadow, piece.low, piece.high, mark=mark, home=home)
                 continue
@@ -317,13 +373,25 @@ class RaceCheck(CheckHook):
             parts = self._shared_values[:, None] >> bits & np.uint64((1 << 8 * granule) - 1)
             self._shared_values = parts.ravel()
 
-    def _compare(self, target: Target, strong: bool) -> None:
+    def _compare(self, target: Target, strong: bool) -> tuple[Keys | None, NDArray[np.int64]]:
+        """Compare an access with the writers of its granules, and if it writes, with their readers.
+
+        Returns:
+            (n,) the keys of the last writers, None if nothing was written since `_floor`; and positions of
+            those that stored, unordered with this access, the value that it stores.
+        """
         shadow, where, floor = target.shadow, target.where, self._floor(target)
         writes = target.access.kind is not AccessKind.LOAD
+        known, alike = None, _NONE
         shadow.flush_writes()
         if shadow.newest_write >= floor and shadow.was_written(target.low, target.high):
             kind = Kind.WRITE_AFTER_WRITE if writes else Kind.READ_AFTER_WRITE
-            self._compare_keys(target, gather(shadow.writer, where), kind, strong)
+            known = gather(shadow.writer, where)
+            reported, alike = self._compare_keys(target, known, kind, strong)
+            if not strong:
+                self._compare_further_writers(target, kind, reported, strong=False, among_strong=True)
+            if writes:
+                self._compare_further_writers(target, kind, reported, strong=strong, among_strong=False)
         if writes and shadow.was_read(target.low, target.high):
             shadow.flush_reads(floor)
             if shadow.newest_read >= floor:
@@ -334,9 +402,29 @@ class RaceCheck(CheckHook):
                 )
                 positions, further = shadow.further_readers(where, floor)
                 if len(positions):
-                    there = target.granules(positions)
-                    several = replace(target, where=there, keys=target.keys[positions])
-                    self._compare_keys(several, further, Kind.WRITE_AFTER_READ, strong)
+                    self._compare_keys(target.at(positions), further, Kind.WRITE_AFTER_READ, strong)
+        return known, alike
+
+    def _compare_further_writers(
+        self, target: Target, kind: Kind, reported: NDArray[np.int64], *, strong: bool, among_strong: bool
+    ) -> None:
+        """Compare an access with the writers before the last one, where no race with that was reported.
+
+        Args:
+            reported: positions of the races with the last writers.
+            among_strong: compare with those that wrote by strong accesses, and not with the others.
+        """
+        shadow, floor = target.shadow, self._floor(target)
+        if not shadow.has_further_writers(floor, strong=among_strong):
+            return
+        left = np.ones(len(target.keys), np.bool_)
+        left[reported] = False
+        if not among_strong:  # these all stored what the granule contains now
+            left &= self._changes_value(target, np.arange(len(left)))
+        rest = target.at(np.flatnonzero(left))
+        positions, further = shadow.further_writers(rest.where, floor, strong=among_strong)
+        if len(positions):
+            self._compare_keys(rest.at(positions), further, kind, strong)
 
     def _floor(self, target: Target) -> int:
         """A key below which every access is ordered before every later access."""
@@ -349,30 +437,50 @@ class RaceCheck(CheckHook):
             floor = self._clocks.oldest_block_barrier(self._first_block, self._batch)
         self._shared_floor = floor << STAMP_SHIFT
 
-    def _record(self, target: Target) -> None:
+    def _record(self, target: Target, known: Keys | None, alike: NDArray[np.int64]) -> None:
+        """Record an access; see `_compare` for `known` and `alike`."""
         access, shadow = target.access, target.shadow
         if access.kind is AccessKind.LOAD:
             shadow.record_read(target.where, target.keys, (target.low, target.high), self._floor(target))
+            if access.asynchronous and target.home is not None:
+                self._begin_copy(target, (shadow, shadow.granule))
             return
+        keeps = known is not None and (len(alike) > 0 or bool(target.keys[0] & STRONG))
+        if known is not None and keeps and known.base is not None:
+            known = known.copy()  # a view of what is about to be overwritten
         displaced = shadow.record_write(target.where, target.keys, (target.low, target.high))
-        if access.kind is AccessKind.STORE and len(displaced):
-            self._compare_within(target, displaced)
+        if known is not None and keeps:
+            self._keep_displaced(target, known, alike, displaced)
+        if len(displaced):
+            if access.kind is AccessKind.STORE:
+                displaced = self._compare_within(target, displaced)
+            shadow.keep_writers(target.where, target.keys, displaced)
         if access.space is Space.SHARED and access.values is not None:
             if self._shared_values is None:
                 self._shared_values = np.zeros(shadow.count, dtype=np.uint64)
             scatter(self._shared_values, target.where, target.values())
         if access.asynchronous and not isinstance(target.where, slice | Panel):
-            groups = self._groups_of(target.keys & THREAD)
-            self._copies.append(_Copy(access.instruction, target.where, target.keys, groups))
+            self._begin_copy(target, None)
 
-    def _compare_keys(self, target: Target, known: Keys, kind: Kind, strong: bool) -> None:
-        """Compare an access with the keys in its granules; report the pairs that are not ordered."""
+    def _begin_copy(self, target: Target, source: tuple[Shadow, int] | None) -> None:
+        granules = target.granules(np.arange(len(target.keys)))
+        groups = self._groups_of(target.keys & THREAD)
+        self._copies.append(_Copy(target.access.instruction, granules, target.keys, groups, source))
+
+    def _compare_keys(
+        self, target: Target, known: Keys, kind: Kind, strong: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Compare an access with the keys in its granules; report the pairs that are not ordered.
+
+        Returns:
+            positions that were reported; and those that are not ordered, but store the same value.
+        """
         floor = self._floor(target)
         newest = int(known.max())
         if newest < floor:
-            return
+            return _NONE, _NONE
         clash = (known >= floor) & ((known ^ target.keys) & THREAD != 0)
-        flying = np.empty(0, np.int64)
+        flying = alike = _NONE
         if newest >= IN_FLIGHT << STAMP_SHIFT:
             in_flight = known >= IN_FLIGHT << STAMP_SHIFT
             own = (known ^ target.keys) & THREAD == 0
@@ -388,26 +496,54 @@ class RaceCheck(CheckHook):
                 unordered &= self._warp(others) != self._warp(mine)
             lanes = lanes[unordered]
         if len(lanes) and kind is Kind.WRITE_AFTER_WRITE:
-            lanes = lanes[self._changes_value(target, lanes)]
+            changes = self._changes_value(target, lanes) | (known[lanes] & STRONG != 0)
+            alike, lanes = lanes[~changes], lanes[changes]
         self._report(target, known, lanes, kind)
         self._report(target, known, flying, Kind.COPY_IN_FLIGHT)
+        return np.append(lanes, flying) if len(flying) else lanes, alike
+
+    def _keep_displaced(
+        self, target: Target, known: Keys, alike: NDArray[np.int64], displaced: NDArray[np.int64]
+    ) -> None:
+        """Keep the writers that an access has displaced as the last ones, without a race, but unordered.
+
+        Args:
+            known: (n,) their keys; alike: positions at which they stored the same value.
+            displaced: positions at which another lane of the access is now the last writer.
+        """
+        kept = alike
+        if target.keys[0] & STRONG:
+            other = (known ^ target.keys) & THREAD != 0
+            was_strong = known & STRONG != 0
+            unordered = (known >= self._floor(target)) & (known < IN_FLIGHT << STAMP_SHIFT)
+            unordered &= other == was_strong
+            unordered[displaced] &= ~was_strong[displaced]  # once for each granule
+            kept = np.flatnonzero(unordered)
+        target.shadow.keep_writers(target.where, known, kept)
 
     def _warp(self, threads: Keys) -> Keys:
         """A number of each thread's warp, different for warps of different blocks."""
         size = self.context.threads_per_block
         return threads // size * size + threads % size // self.context.warp_size
 
-    def _compare_within(self, target: Target, displaced: NDArray[np.int64]) -> None:
-        """Lanes of one instruction that wrote the same granule: a race unless they wrote the same value."""
+    def _compare_within(self, target: Target, displaced: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Lanes of one instruction that wrote the same granule: a race unless they wrote the same value.
+
+        Returns:
+            those of `displaced` that wrote the same value as the lane that is now the last writer.
+        """
         known = gather(target.shadow.writer, target.where)
+        alike = _NONE
         if target.access.values is not None:
             values = target.values()
             order = np.argsort(target.keys, kind="stable")
             winner = order[np.searchsorted(target.keys[order], known[displaced])]
             # A thread's key covers all granules of its vector: move to the granule in question.
             winner = winner + target.granules(displaced) - target.granules(winner)
-            displaced = displaced[values[winner] != values[displaced]]
+            changes = values[winner] != values[displaced]
+            alike, displaced = displaced[~changes], displaced[changes]
         self._report(target, known, displaced, Kind.SAME_INSTRUCTION)
+        return alike
 
     def _look_for_fences(self, target: Target) -> None:
         """Report ordinary stores that are ordered before a bulk copy but not visible to it."""

@@ -1,6 +1,8 @@
-"""Shadow memory of the race check: the last writer of each granule, and the threads that have read it.
+"""Shadow memory of the race check: the threads that have written each granule, and those that have read it.
 
-Two readers of each granule are kept in arrays, since most granules have no more; others are kept in a list.
+The last writer and two readers of each granule are kept in arrays, since most granules have no more; others
+are kept in lists. An earlier writer is kept only if no race with the last one hides it: both updated the
+granule by strong accesses, or both stored the same value.
 
 A granule is 1, 2, 4 or 8 bytes: the smallest access width of the kernel in that memory. An entry is a 64-bit
 key with the stamp of the access (its number in simulation order) in the upper half and the thread in the
@@ -36,8 +38,11 @@ MAX_STRIPS = 4096
 MAX_LATER = 64
 """Other reads kept before they are written to the arrays."""
 
-MAX_READERS = 1 << 20
-"""Further readers of granules that are kept individually."""
+MAX_FURTHER = 1 << 20
+"""Further readers, or writers, of granules that are kept individually."""
+
+MANY = 4096
+"""Of more lanes than this that write together, two are kept at each granule."""
 
 WARP = 32
 
@@ -155,6 +160,8 @@ class Shadow:
     Args:
         size: bytes of the memory.
         granule: bytes of a granule.
+        team: neighbouring threads, all of one warp of one block, of which one reader or writer may stand for
+            the others.
 
     Most buffers are accessed by each thread at its own element only. Such accesses stay strips: the three
     arrays, six times as large as the memory itself, are not allocated.
@@ -162,25 +169,31 @@ class Shadow:
 
     __slots__ = (
         "_arrays",
+        "_further_readers",
         "_later",
-        "_more_readers",
+        "_plain_writers",
         "_read",
+        "_strong_writers",
         "_written",
         "count",
         "granule",
         "newest_read",
         "newest_write",
+        "team",
     )
 
-    def __init__(self, size: int, granule: int) -> None:
+    def __init__(self, size: int, granule: int, team: int = WARP) -> None:
         self.count = -(-size // granule)
         self.granule = granule
+        self.team = team
         self._arrays: list[Keys | None] = [None, None, None]
         self.newest_write = self.newest_read = 0
         self._written = _Touched()
         self._read = _Touched()
         self._later: list[tuple[slice | Panel | NDArray[np.int32], NDArray[np.int32], int]] = []
-        self._more_readers = MoreReaders()
+        self._further_readers = Further()
+        self._strong_writers = Further()
+        self._plain_writers = Further()
 
     @property
     def writer(self) -> Keys:
@@ -200,12 +213,18 @@ class Shadow:
             array = self._arrays[number] = np.zeros(self.count, dtype=np.int64)
         return array
 
-    def forget(self) -> None:
-        """A new launch, ordered after everything recorded."""
+    def forget(self, team: int) -> None:
+        """A new launch, ordered after everything recorded, with teams of this size."""
+        self.team = team
         self._written.clear()
         self._read.clear()
         self._later.clear()
-        self._more_readers.clear()
+        for further in self._further:
+            further.clear()
+
+    @property
+    def _further(self) -> tuple[Further, Further, Further]:
+        return self._further_readers, self._strong_writers, self._plain_writers
 
     def divide(self, granule: int) -> None:
         """Divide the granules into smaller ones, for an access that is narrower than expected."""
@@ -213,7 +232,8 @@ class Shadow:
         self.flush_reads(0)
         times = self.granule // granule
         self._arrays = [None if array is None else np.repeat(array, times) for array in self._arrays]
-        self._more_readers.divide(times)
+        for further in self._further:
+            further.divide(times)
         for touched in (self._written, self._read):
             low, high = touched.entered
             touched.entered = low * times, high * times
@@ -250,13 +270,23 @@ class Shadow:
         Args:
             floor: a key below which every access is ordered before every later access.
         """
-        return self._more_readers.at(where, floor)
+        return self._further_readers.at(where, floor)
+
+    def further_writers(
+        self, where: Selection, floor: int, *, strong: bool
+    ) -> tuple[NDArray[np.int64], Keys]:
+        """Writers at these granules before `writer`, strong or others: see `further_readers`."""
+        return (self._strong_writers if strong else self._plain_writers).at(where, floor)
 
     def flush_writes(self) -> None:
         """Write the pending write strips to the arrays."""
         for strip in self._written.strips:
-            keys = strip.keys()
-            self.writer[strip.low : strip.high] = keys
+            keys, where = strip.keys(), slice(strip.low, strip.high)
+            if strip.mark & STRONG:
+                before = self.writer[where]
+                own = (before & STRONG == 0) & (before > 0)
+                self.keep_writers(where, before, np.flatnonzero(own))
+            self.writer[where] = keys
             self._written.entered = _union(self._written.entered, strip.low, strip.high)
             self.newest_write = max(self.newest_write, int(keys[0]))
         self._written.forget_strips()
@@ -267,7 +297,7 @@ class Shadow:
         Args:
             floor: a key below which every access is ordered before every later access.
         """
-        self._more_readers.forget(floor)
+        self._further_readers.forget(floor)
         for strip in self._read.strips:
             keys = strip.keys()
             self._write_readers(slice(strip.low, strip.high), keys, floor)
@@ -298,6 +328,26 @@ class Shadow:
         self._later.append((short, (keys & THREAD).astype(np.int32), first & ~THREAD))
         self._read.entered = _union(self._read.entered, *bounds)
         self.newest_read = max(self.newest_read, first)
+
+    def keep_writers(self, where: Selection, keys: Keys, chosen: NDArray[np.int64]) -> None:
+        """Keep the chosen ones of (n,) keys at (n,) granules, which an access displaces as the last writers.
+
+        Of many that wrote one granule together, the first and the last are kept, of fewer one per team.
+        """
+        if not len(chosen):
+            return
+        if len(chosen) > MANY:
+            chosen = chosen[self._first_or_last(granules_of(where, chosen))]
+        new = self._one_of_each_team(granules_of(where, chosen), keys[chosen])
+        strong = keys[chosen] & STRONG != 0
+        self._strong_writers.add(where, keys, chosen[new & strong])
+        self._plain_writers.add(where, keys, chosen[new & ~strong])
+
+    def has_further_writers(self, floor: int, *, strong: bool) -> bool:
+        """Whether `further_writers` may find any."""
+        further = self._strong_writers if strong else self._plain_writers
+        further.forget(floor)
+        return bool(len(further))
 
     def record_write(self, where: Selection, keys: Keys, bounds: tuple[int, int]) -> NDArray[np.int64]:
         """Record writes; of several lanes that write one granule the last is kept.
@@ -338,37 +388,56 @@ class Shadow:
         before = gather(self.earlier, where)
         leaving = other & (before >= max(floor, 1))
         leaving &= ((before ^ known) & THREAD != 0) & ((before ^ keys) & THREAD != 0)
-        self._more_readers.add(where, before, np.flatnonzero(leaving))
+        self._further_readers.add(where, before, np.flatnonzero(leaving))
         scatter(self.earlier, where, known if other.all() else np.where(other, known, before))
 
     def _write_several(self, where: NDArray[np.int64] | NDArray[np.int32], keys: Keys, floor: int) -> None:
         """Record lanes that read a granule together with the lane that is its reader now: the first becomes
-        the earlier reader; of the others one per warp is kept."""
+        the earlier reader; of the others one per team is kept."""
         before = self.earlier[where]
         self.earlier[where[::-1]] = keys[::-1]
         now = self.earlier[where]
         first = now == keys
         leaving = first & (before >= max(floor, 1)) & (before & ~THREAD != keys & ~THREAD)
         leaving &= (before ^ keys) & THREAD != 0
-        self._more_readers.add(where, before, np.flatnonzero(leaving))
+        self._further_readers.add(where, before, np.flatnonzero(leaving))
         rest = np.flatnonzero(~first)
         if len(rest):
-            granules, warps = where[rest], (keys[rest] & THREAD) // WARP
-            new = np.ones(len(rest), np.bool_)
-            new[1:] = (granules[1:] != granules[:-1]) | (warps[1:] != warps[:-1])
-            self._more_readers.add(where, keys, rest[new])
+            new = self._one_of_each_team(where[rest], keys[rest])
+            self._further_readers.add(where, keys, rest[new])
+
+    def _first_or_last(self, granules: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(n,) true for the first and the last of the lanes at each granule."""
+        lanes = np.arange(len(granules))
+        place = np.empty(self.count, np.int64)
+        place[granules[::-1]] = lanes[::-1]
+        chosen = place[granules] == lanes
+        place[granules] = lanes
+        chosen |= place[granules] == lanes
+        return np.asarray(chosen)
+
+    def _one_of_each_team(self, granules: NDArray[Any], keys: Keys) -> NDArray[np.bool_]:
+        """(n,) true for the first of neighbouring lanes of one team at one granule."""
+        teams = (keys & THREAD) // self.team
+        new = np.ones(len(keys), np.bool_)
+        new[1:] = (granules[1:] != granules[:-1]) | (teams[1:] != teams[:-1])
+        return new
 
 
-class MoreReaders:
-    """Further readers of granules with more than two: pairs of granule and key, sorted on demand.
+class Further:
+    """Further readers or writers of granules: pairs of granule and key, sorted on demand.
 
-    If there are too many, one per warp is kept.
+    If there are too many, the newest of each warp is kept, and if these are still too many, the newest of
+    2, 4, 8, … neighbouring warps.
     """
 
     __slots__ = ("_count", "_granules", "_keys", "_new", "_newest")
 
     def __init__(self) -> None:
         self.clear()
+
+    def __len__(self) -> int:
+        return self._count
 
     def clear(self) -> None:
         """Remove all."""
@@ -397,11 +466,14 @@ class MoreReaders:
             self._new.append((granules_of(where, chosen), kept))
             self._newest = max(self._newest, int(kept.max()))
             self._count += len(chosen)
-            if self._count > MAX_READERS:
+            if self._count > MAX_FURTHER:
                 self._thin_out()
 
     def at(self, where: Selection, floor: int) -> tuple[NDArray[np.int64], Keys]:
-        """Positions in `where`, and keys from `floor` on, of the readers at its granules."""
+        """Positions in `where`, and keys from `floor` on, of those at its granules.
+
+        If they are too many because lanes have granules in common, each lane gets the latest ones.
+        """
         self.forget(floor)
         if not self._count:
             return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -414,6 +486,9 @@ class MoreReaders:
             granules = where.all_granules() if isinstance(where, Panel) else where
             low, high = (np.searchsorted(self._granules, granules, side) for side in ("left", "right"))
             counts = high - low
+            if counts.sum() > MAX_FURTHER:
+                counts = np.minimum(counts, max(2, MAX_FURTHER // len(granules)))
+                low = high - counts
             positions = np.repeat(np.arange(len(granules)), counts)
             found = np.arange(len(positions)) + np.repeat(low - (np.cumsum(counts) - counts), counts)
         keys = self._keys[found]
@@ -429,15 +504,19 @@ class MoreReaders:
             self._new.clear()
 
     def _thin_out(self) -> None:
-        """Keep the newest reader of each warp at each granule."""
+        """Keep the newest key of each warp at each granule, or of several warps."""
         self._sort()
-        warps = (self._keys & THREAD) // WARP
-        order = np.lexsort((-self._keys, warps, self._granules))
-        granules, warps = self._granules[order], warps[order]
-        first = np.ones(len(order), np.bool_)
-        first[1:] = (granules[1:] != granules[:-1]) | (warps[1:] != warps[:-1])
-        self._granules, self._keys = granules[first], self._keys[order][first]
-        self._count = len(self._keys)
+        order = np.lexsort((self._keys & THREAD, self._granules))
+        granules, keys = self._granules[order], self._keys[order]
+        group = WARP
+        while len(keys) > MAX_FURTHER // 2 and group < THREAD:
+            groups = (keys & THREAD) // group
+            first = np.ones(len(keys), np.bool_)
+            first[1:] = (granules[1:] != granules[:-1]) | (groups[1:] != groups[:-1])
+            granules, keys = granules[first], np.maximum.reduceat(keys, np.flatnonzero(first))
+            group *= 2
+        self._granules, self._keys = granules, keys
+        self._count = len(keys)
 
 
 def granules_of(where: Selection | NDArray[np.int32], positions: NDArray[np.int64]) -> NDArray[np.int64]:

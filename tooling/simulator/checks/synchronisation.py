@@ -28,6 +28,8 @@ from tooling.simulator.gpu.hooks import (
     WaitsFor,
 )
 
+_WHOLE_WARP = 0xFFFFFFFF
+
 _WAITING = {
     WaitsFor.BLOCK_BARRIER: Action.BARRIER,
     WaitsFor.NAMED_BARRIER: Action.BARRIER,
@@ -87,6 +89,7 @@ class SynchronisationCheck(CheckHook):
         self._mbarriers: dict[tuple[int, int], _MBarrier] = {}
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
+        self._outside: dict[str, tuple[Instruction, Party, int]] = {}
         self._remote = RemoteAccesses(self.context.threads_per_block)
         size = self.context.threads_per_block
         self._arrivals, self._waits = (_Tally(first_block * size, blocks * size) for _ in range(2))
@@ -149,6 +152,26 @@ class SynchronisationCheck(CheckHook):
 
     # Warps
 
+    def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
+        """A lane must be in its own mask (PTX ISA 9.7.9.6, 9.7.13.4): otherwise the result is undefined."""
+        if masks.strides == (0,) and masks[0] == _WHOLE_WARP:
+            return
+        lanes = (threads % self.context.threads_per_block % WARP).astype(np.uint32)
+        outside = np.flatnonzero(masks >> lanes & np.uint32(1) == 0)
+        if not len(outside):
+            return
+        mask, count = int(masks[outside[0]]), len(outside)
+        party = self.party(int(threads[outside[0]]), Action.WARP_SYNC, instruction, count)
+        self._outside.setdefault(str(source_position(instruction)), (instruction, party, mask))
+
+    def _report_outside(self) -> None:
+        """Report lanes outside their own masks, unless what they receive was reported."""
+        for instruction, party, mask in self._outside.values():
+            others = (Kind.ABSENT_SOURCE, Kind.MISSING_LANE)
+            if self._findings.keys().isdisjoint(self._key(kind, instruction) for kind in others):
+                self._note(Kind.OUTSIDE_MASK, instruction, (party,), expected=mask)
+        self._outside.clear()
+
     def warp_missing(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
         inside = int(threads[0]) % self.context.threads_per_block
         warp_first = int(threads[0]) - inside % WARP
@@ -208,6 +231,7 @@ class SynchronisationCheck(CheckHook):
         self._note(Kind.CLUSTER_BLOCK_GONE, remote_access.instruction, parties)
 
     def batch_end(self, first_block: int, blocks: int) -> None:
+        self._report_outside()
         """All threads of the batch have exited: each must have waited as often as it arrived."""
         if self._stuck:
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.shadow import Keys, Panel, Selection, Shadow, Strip, granules_of
@@ -18,6 +19,7 @@ class Target(Struct, frozen=True):
         where: the n granules; `keys`: (n,) the key of each.
         low, high: granules that bound them (`high` is one past the last).
         home: the allocation, or None for shared memory.
+        chosen: the positions that remain of the access, some of them several times; None: all, once.
     """
 
     access: Access
@@ -27,6 +29,12 @@ class Target(Struct, frozen=True):
     low: int
     high: int
     home: Allocation | None
+    chosen: NDArray[np.int64] | None = None
+
+    def at(self, positions: NDArray[np.int64]) -> Target:
+        """The target at some positions of `keys`, such as one position for each further reader there."""
+        chosen = positions if self.chosen is None else self.chosen[positions]
+        return replace(self, where=self.granules(positions), keys=self.keys[positions], chosen=chosen)
 
     def granules(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Granule numbers at some positions of `keys`."""
@@ -42,7 +50,8 @@ class Target(Struct, frozen=True):
         if values is None:
             raise ValueError("a load stores no values")
         rows = np.atleast_2d(values).T.astype(f"u{self.access.element_bytes}", order="C")
-        return rows.view(f"u{self.shadow.granule}").astype(np.uint64).ravel()
+        bits = rows.view(f"u{self.shadow.granule}").astype(np.uint64).ravel()
+        return bits if self.chosen is None else bits[self.chosen]
 
 
 def dense_strip(access: Access, shadow: Shadow, low: int, mark: int) -> Strip | None:

@@ -248,6 +248,17 @@ FINDINGS: Mapping[str, FindingText] = {
         ),
         Text("Call `async_copy_wait_all()` and then `barrier()` between the copy and the access."),
     ),
+    "source-in-flight": FindingText(
+        Text("{access} of {memory} memory that an asynchronous copy is still reading"),
+        Text(
+            "The copy started at {last_position} runs in the background: until it has been waited for, it "
+            "may read the old values or the new ones, even if the thread that started it writes them."
+        ),
+        Text(
+            "Call `async_copy_wait_all()` in the thread that copies, and then `barrier()` if another thread "
+            "overwrites the source, between the copy and the access."
+        ),
+    ),
     "bulk-copy-in-flight": FindingText(
         Text("{access} of {memory} memory that a bulk copy is still filling"),
         Text(
@@ -403,6 +414,17 @@ FINDINGS: Mapping[str, FindingText] = {
             "Take the value from a lane that takes part, or let that lane call the operation too and include "
             "it in the mask. In a block of fewer threads than a warp, start with an offset of half its "
             "threads."
+        ),
+    ),
+    "outside-mask": FindingText(
+        Text("a lane executes a warp operation whose mask {mask} does not include it"),
+        Text(
+            "A lane that takes part in a warp operation must be in the mask that it passes; otherwise the "
+            "operation is undefined for the whole warp."
+        ),
+        Text(
+            "Pass a mask that includes every lane that executes the operation, or let only the lanes of the "
+            "mask execute it."
         ),
     ),
     "short-barrier": FindingText(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -87,6 +87,19 @@ class Refusal(Struct, frozen=True):
     why: Text
 
 
+class Order(NamedTuple):
+    """How a strong access, or a fence, orders the accesses of different blocks.
+
+    Attributes:
+        reaches: its scope includes other blocks; if not, it orders nothing between blocks.
+        acquires, releases: it does so itself; otherwise an access needs a fence after it, or before it.
+    """
+
+    reaches: bool = True
+    acquires: bool = True
+    releases: bool = True
+
+
 class Accesses(Struct, frozen=True):
     """Properties of the memory accesses of a kernel and of all functions that it may call.
 
@@ -96,12 +109,14 @@ class Accesses(Struct, frozen=True):
         acquiring: memories in which some strong access uses the value it reads (`acquires`).
         acquires: whether a strong access reads a value that is used: false for a store, and for an atomic
             operation whose result is unused.
+        order: how a strong access or a fence orders blocks.
     """
 
     granules: dict[Space, int]
     synchronise: bool
     acquiring: frozenset[Space]
     acquires: Callable[[Instruction], bool]
+    order: Callable[[Instruction], Order] = lambda _instruction: Order()
 
 
 class Backend(Protocol):

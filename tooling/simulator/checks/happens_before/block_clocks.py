@@ -6,7 +6,7 @@ need vectors: `_pairs` for the lanes of a warp, `_vectors` for the threads of a 
 barriers occur. Where arrival and wait are separate, accesses between them are not ordered: clusters have
 `cluster_order`, and mbarriers keep what was released until their phase is complete.
 
-Blocks are ordered only by fences and strong operations on one address: see `block_order`. Models:
+Blocks are ordered only by releases and acquires at one address: see `block_order`. Models:
 FastTrack (Flanagan and Freund 2009) for the clocks, the PTX memory model (PTX ISA 8.5, section 8) for what
 synchronises.
 """
@@ -24,6 +24,7 @@ from tooling.simulator.checks.happens_before.block_order import MAX_PAIRS, Block
 from tooling.simulator.checks.happens_before.cluster_order import ClusterOrder, releases_memory
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Ints, LaunchContext
+from tooling.simulator.program.backend import Order
 
 
 class _Released(Struct):
@@ -90,8 +91,11 @@ class Clocks:
         for members in np.split(blocks, len(clusters)):
             self._block_order.join(members)
 
-    def fence(self, threads: Ints, instruction: Instruction, now: int) -> None:
-        """These threads executed a fence."""
+    def fence(self, threads: Ints, instruction: Instruction, order: Order, now: int) -> None:
+        """These threads executed a fence, which may order blocks."""
+        if order.reaches and self._blocks > 1:
+            blocks = np.unique(threads // self._threads)
+            self._block_order.fence(blocks, acquires=order.acquires, releases=order.releases)
         if self._context.blocks_per_cluster > 1 and releases_memory(instruction):
             self._cluster_order().fence(threads, partial(self._release_into, now))
 
@@ -161,7 +165,15 @@ class Clocks:
             vector[members] = np.maximum(vector[members], released.threads)
 
     def synchronise(
-        self, threads: Ints, addresses: Ints, now: int, *, shared: bool, acquires: bool, releases: bool
+        self,
+        threads: Ints,
+        addresses: Ints,
+        now: int,
+        *,
+        shared: bool,
+        acquires: bool,
+        releases: bool,
+        order: Order,
     ) -> None:
         """Lanes perform a strong access, in the order of their numbers.
 
@@ -169,10 +181,13 @@ class Clocks:
             threads: (n,) of the lanes; `addresses`: (n,) what they access, in shared memory if `shared`.
             now: the stamp after the access.
             acquires: they use the value they read; `releases`: they change the value.
+            order: how the access orders blocks; within a block every strong access acquires and releases.
         """
         blocks = threads // self._threads
-        if not shared and self._blocks > 1:
-            self._block_order.access(blocks, addresses, now, acquires=acquires, releases=releases)
+        if not shared and self._blocks > 1 and order.reaches:
+            self._block_order.access(
+                blocks, addresses, now, acquires=acquires, releases=releases, order=order
+            )
         if not releases:
             self._acquire_at(threads, addresses)
         elif len(threads) <= MAX_PAIRS or len(np.unique(addresses)) * len(np.unique(blocks)) <= MAX_PAIRS:

@@ -1,7 +1,9 @@
 """The happens-before relation between the blocks of a launch, through strong accesses to global memory.
 
-A store or atomic operation releases, at its address, what its block did before; a load, or an atomic
-operation whose result is used, acquires what was released there. Each address has a log of releases, and a
+A store or atomic operation that releases, or that follows a fence of its block, releases at its address what
+its block did before. A load, or an atomic operation whose result is used, acquires what was released there:
+at once if it acquires, otherwise when a thread of its block executes a fence. Both count only if their scope
+includes other blocks. Each address has a log of releases, and a
 block's clock is a position in each log that it has read. Nothing is kept for pairs of blocks, so that their
 number is not limited. Blocks are tracked as a whole, which may miss a race but reports no false one.
 
@@ -19,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.gpu.hooks import Ints
+from tooling.simulator.program.backend import Order
 
 MAX_PAIRS = 1024
 """An access with more pairs of an address and a block is tracked without its addresses."""
@@ -39,6 +42,9 @@ Knowledge: TypeAlias = Mapping[int, int]
 """Position by log: the block has acquired what was released there before."""
 
 _NOTHING: Knowledge = {}
+
+_BOTH = Order()
+"""An access that itself acquires and releases."""
 
 
 class _Log:
@@ -128,18 +134,51 @@ class BlockOrder:
         self._logs: dict[int, _Log] = {}
         self._names: Ints = np.empty(0, np.int64)
         self._known: dict[int, Knowledge] = {}
+        self._observed: dict[int, Knowledge] = {}
+        self._into = self._known
+        self._fenced = np.zeros(blocks, np.bool_)
 
-    def access(self, blocks: Ints, addresses: Ints, stamp: int, *, acquires: bool, releases: bool) -> None:
+    def fence(self, blocks: Ints, *, acquires: bool = True, releases: bool = True) -> None:
+        """Threads of these blocks executed a fence whose scope includes other blocks."""
+        if releases:
+            self._fenced[blocks] = True
+        for block in blocks.tolist() if acquires and self._observed else ():
+            for name, position in self._observed.pop(block, _NOTHING).items():
+                self._acquire(block, name, position)
+
+    def access(
+        self,
+        blocks: Ints,
+        addresses: Ints,
+        stamp: int,
+        *,
+        acquires: bool,
+        releases: bool,
+        order: Order = _BOTH,
+    ) -> None:
         """Lanes of these blocks perform a strong access, in this order.
 
         Args:
             blocks: (n,) block of each lane; `addresses`: (n,) of what it accesses.
             stamp: what happened before it is released, the access included.
             acquires: the lanes use the values they read; `releases`: they change them.
+            order: whether the access itself acquires and releases, or needs fences.
         """
-        if not releases:
+        self._into = self._known if order.acquires else self._observed
+        if releases and not order.releases:
+            fenced = self._fenced[blocks]
+            if fenced.any():
+                self._write(blocks[fenced], addresses[fenced], stamp, acquires=acquires)
+            if acquires and not fenced.all():
+                self._read(blocks[~fenced], addresses[~fenced], stamp)
+        elif releases:
+            self._write(blocks, addresses, stamp, acquires=acquires)
+        else:
             self._read(blocks, addresses, stamp)
-            return
+        self._into = self._known
+
+    def _write(self, blocks: Ints, addresses: Ints, stamp: int, *, acquires: bool) -> None:
+        """Blocks release at addresses, and with `acquires` also acquire what was released there."""
         for address, here in self._by_address(blocks, addresses):
             if address is None:
                 if acquires:
@@ -162,6 +201,7 @@ class BlockOrder:
     def batch_ends(self) -> None:
         """The blocks that ran have ended: their clocks are dropped, what they released is kept."""
         self._known.clear()
+        self._observed.clear()
 
     def join(self, blocks: Ints) -> None:
         """Each of these blocks acquires what one of them has acquired."""
@@ -268,9 +308,9 @@ class BlockOrder:
             log.add_knowledge(position, known)
 
     def _acquire(self, block: int, name: int, position: int) -> None:
-        known = self._known.get(block, _NOTHING)
+        known = self._into.get(block, _NOTHING)
         if known.get(name, 0) < position:
-            self._known[block] = {**known, name: position}
+            self._into[block] = {**known, name: position}
 
     def _fold(self, log: _Log) -> None:
         if log.end - log.start > 4 * self._blocks + 4096:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from tooling.simulator.gpu.code_model import Instruction, Register, Vector
 from tooling.simulator.gpu.hooks import LaunchContext, Space
 from tooling.simulator.nvidia.lowering.register_reads import registers_read
-from tooling.simulator.program.backend import Accesses
+from tooling.simulator.program.backend import Accesses, Order
 from tooling.simulator.program.module_cache import ModuleCache
 
 _ACCESSES = frozenset({"ld", "st", "atom", "red", "cp"})
@@ -22,6 +22,8 @@ _MEANT = {
     Space.LOCAL: frozenset({"local"}),
 }
 _SYNCHRONISING = frozenset({"acquire", "release", "acq_rel", "sc"})
+_OTHER_FENCES = frozenset({"proxy", "mbarrier_init"})
+"""Fences that do not order ordinary accesses."""
 _TYPE = re.compile(r"^(?:[bsuf]|bf)(8|16|32|64|128)(x2)?$")
 
 
@@ -43,7 +45,18 @@ def _accesses(context: LaunchContext) -> Accesses:
     read = registers_read(functions)
     acquiring = [item for item in body if item.is_strong and _acquires(item, read)]
     spaces = (space for space in granules if any(_width(item, space) is not None for item in acquiring))
-    return Accesses(granules, synchronise, frozenset(spaces), lambda item: _acquires(item, read))
+    return Accesses(granules, synchronise, frozenset(spaces), lambda item: _acquires(item, read), _order)
+
+
+def _order(instruction: Instruction) -> Order:
+    """How a strong access or a fence orders blocks (PTX ISA 8.5: scopes; 8.8: patterns)."""
+    modifiers = frozenset(instruction.modifiers)
+    reaches = "cta" not in modifiers
+    if instruction.opcode in ("fence", "membar"):
+        ordinary = modifiers.isdisjoint(_OTHER_FENCES)
+        return Order(reaches and ordinary, "release" not in modifiers, "acquire" not in modifiers)
+    both = "acq_rel" in modifiers
+    return Order(reaches, both or "acquire" in modifiers, both or "release" in modifiers)
 
 
 def _acquires(instruction: Instruction, read: frozenset[str]) -> bool:
