@@ -306,7 +306,7 @@ def test_output_that_cannot_be_written_is_named() -> None:
     if not full.exists():
         pytest.skip("there is no /dev/full here")
     with full.open("w") as stream:
-        for line in ("list", "run p01 --hint", "run p51", "--version"):
+        for line in ("list", "run p01 --hint", "run p51", "--version", "--help", "run --help"):
             command = [sys.executable, "-m", "tooling", *line.split()]
             done = subprocess.run(
                 command, stdout=stream, stderr=subprocess.PIPE, text=True, check=False, cwd=REPOSITORY

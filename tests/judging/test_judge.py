@@ -184,6 +184,24 @@ def test_an_exception_of_python_is_reported_by_its_own_line() -> None:
     assert problem.what.render("en") == said
 
 
+@pytest.mark.parametrize("submitted", [{}, {"out": RIGHT}])
+@pytest.mark.parametrize(
+    ("stderr", "advice"),
+    [
+        ("Unhandled exception caught during execution: boom", "its message has no line number"),
+        ("Unhandled exception caught during execution: At /me/p01.mojo:63:17: no", "says where"),
+        (TRACEBACK, "says where"),
+    ],
+)  # fmt: skip
+def test_a_message_without_a_line_number_is_not_said_to_have_one(
+    stderr: str, advice: str, submitted: dict[str, Buffer]
+) -> None:
+    transcript = Transcript("", stderr, Ending.EXITED, 1, 0.1)
+    (problem,) = judge_case(MODE, CASE, transcript, USED, submitted).problems
+    assert problem.name == "program-error"
+    assert advice in problem.advice.render("en")
+
+
 def test_a_failure_explains_the_results_that_are_missing() -> None:
     mode = replace(MODE, outputs=(Output("first", "float32", (4,)), *MODE.outputs))
     case = replace(CASE, expected={"first": CASE.expected["out"], **CASE.expected})

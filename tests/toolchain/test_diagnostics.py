@@ -32,6 +32,49 @@ def test_an_error_shows_its_line_with_a_caret() -> None:
     ]
 
 
+SPACE = "type an ordinary space in its place; it often comes with copied text"
+
+
+@pytest.mark.parametrize(
+    ("letter", "named", "advice"),
+    [
+        ("−", "U+2212 MINUS SIGN", "write `-` in its place"),
+        ("–", "U+2013 EN DASH", "write `-` in its place"),
+        ("”", "U+201D RIGHT DOUBLE QUOTATION MARK", 'write `"` in its place'),
+        ("＋", "U+FF0B FULLWIDTH PLUS SIGN", "write `+` in its place"),
+        ("×", "U+00D7 MULTIPLICATION SIGN", "write `*` in its place"),
+        ("\xa0", "U+00A0 NO-BREAK SPACE", SPACE),
+        ("\u3000", "U+3000 IDEOGRAPHIC SPACE", SPACE),
+        ("\u200b", "U+200B ZERO WIDTH SPACE", "delete it: it is invisible, and often comes with copied text"),
+        ("é", "U+00E9 LATIN SMALL LETTER E WITH ACUTE", "delete or replace it: outside strings and comments, "
+         "Mojo's code consists of ASCII characters"),
+        ("$", "`$`", None),
+    ],
+)  # fmt: skip
+def test_an_unexpected_character_is_one_error_with_its_name(
+    letter: str, named: str, advice: str | None
+) -> None:
+    """The compiler reports each byte, and the first one again after the rest of the file."""
+    columns = [8 + index for index in range(len(letter.encode()))] + [8]
+    lines = [
+        record("error", "unexpected character", 3, column, text=f"    x = {letter}1") for column in columns
+    ]
+    found = parse_diagnostics("\n".join(lines))
+    assert [each.message for each in found] == [f"unexpected character {named}"]
+    error = BuildFailed(Path("/p/p01.mojo"), found, "")
+    assert (str(error.where), error.what) == ("/p/p01.mojo:3:9", "p01.mojo does not compile (1 error)")
+    shown = render_errors(found).splitlines()
+    assert shown[3:] == ([f"  try: {advice}"] if advice else [])
+
+
+def test_a_caret_behind_hangul_is_at_its_expression() -> None:
+    """Hangul takes three bytes, as the compiler counts columns, and two columns of a terminal."""
+    text = '    print("한글", foo, 한)'
+    found = parse_diagnostics(record("error", "use of unknown declaration 'foo'", 2, 20, text=text, end=23))
+    assert str(found[0].location) == "/p/p01.mojo:2:17"
+    assert found[0].render().splitlines()[2] == "    " + " " * 18 + "^~~"
+
+
 def test_noise_is_dropped_and_unknown_lines_are_kept() -> None:
     found = parse_diagnostics(
         "Failed to initialize Crashpad.  Crash reporting will not be available.\n"

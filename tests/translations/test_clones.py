@@ -128,6 +128,16 @@ def test_a_treeless_clone_fetches_no_folders_for_included_code(book: Book, tmp_p
     assert "--filter=blob:none" in found.problems[0].hint
 
 
+def test_a_shallow_clone_does_not_call_a_commit_lost(book: Book, tmp_path: Path) -> None:
+    book.including("# ANCHOR: a\nvar x = 1\n# ANCHOR_END: a\n")
+    clone = book.clone(tmp_path / "clone", "--depth=1")
+    found = check_fidelity(clone.survey(), None)
+    assert found.findings == ()
+    assert [problem.why for problem in found.problems] == [
+        "the history of this clone is cut off before 1 pinned commit"
+    ]
+
+
 def test_a_detached_head_without_a_main_branch_is_as_good_as_any(origin: Book) -> None:
     origin.git("checkout", "-q", "--detach")
     origin.git("branch", "-q", "-D", "main")

@@ -534,6 +534,36 @@ def test_a_marker_whose_lines_contradict_each_other_is_reported(book: Book, run:
     ) in out
 
 
+def test_a_marker_whose_commit_is_lost_is_reported(book: Book, run: Run) -> None:
+    commit = book.including("# ANCHOR: a\nvar x = 1\n# ANCHOR_END: a\n")
+    page = book.target / "page.md"
+    page.write_text(page.read_text().replace(commit, "d" * 40))
+    book.commit("destroy the commit of the marker")
+    status, out = run("status", "--check", "--fail-on", "warning")
+    assert status == 1
+    assert (
+        "page.md:1: warning[parity:marker] commit dddddddddddd of the marker does not exist here: squashed, "
+        "rebased or never pushed; included code was not compared with that at the pin"
+    ) in out
+    assert (
+        "try: the blob line is used; `tooling check-translations repair i18n/ko/book/src/page.md` writes the "
+        "commit that it belongs to"
+    ) in out
+    assert run("status", "--check")[0] == 0
+    assert run("repair", "page.md")[0] == 0
+    assert run("status", "--check", "--fail-on", "warning")[0] == 0
+    assert commit in page.read_text()
+
+
+def test_a_lost_commit_of_a_marker_that_is_bad_anyway_is_reported_once(book: Book, run: Run) -> None:
+    book.translated()
+    book.korean(commit="d" * 40, blob="e" * 40)
+    book.commit("destroy the marker")
+    assert [one["kind"] for one in json.loads(run("status", "--format", "json")[1])["findings"]] == [
+        "bad-pin"
+    ]
+
+
 def test_a_skip_trailer_that_matches_nothing_is_reported(book: Book, run: Run) -> None:
     book.translated()
     commit = book.edit("meet at", "gather at", message="fix\n\nI18n-Skip: book/src/other-*.md")

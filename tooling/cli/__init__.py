@@ -31,6 +31,9 @@ _ENDING = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
 )  # SIGHUP: the terminal was closed; Windows lacks it
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
+_STREAMS = {"stdin": os.O_RDONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
+"""How the null device takes the place of a closed stream. Writes to stdout must fail, since its output is
+missed; the failure of a write to stderr could not be reported anywhere."""
 
 
 _FIRST_STEPS = Text("""\
@@ -58,6 +61,8 @@ _NO_COMMAND = Text("there is no command `{name}`")
 _NO_OPTION = Text("unknown option {option}")
 _OPTION_AFTER = Text("an option belongs after the command: `{command}`")
 _NO_OUTPUT = Text("the output cannot be written")
+_CLOSED = Text("stdout is closed")
+_GIVE_OUTPUT = Text("redirect it to a file, or to `/dev/null` if no output is wanted")
 _NO_FILE = Text("a file cannot be written")
 _NOT_WRITTEN = Text("{path}: cannot be written")
 _FREE_SPACE = Text("free space there, and run it again")
@@ -96,6 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         An exit status: see `ExitCode`; 130 after an interrupt.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 is no reason to fail
@@ -111,11 +117,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
             signal.signal(number, handler)
 
 
+def _open_closed_streams() -> None:
+    """Opens the null device where the caller closed stdin, stdout or stderr, for which Python has None.
+
+    The next file to be opened would get the free descriptor, which children take for one of these streams.
+    """
+    for name, mode in _STREAMS.items():  # by descriptor: the lowest free one is taken
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, mode)
+            os.set_inheritable(descriptor, True)
+            setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w", encoding="utf-8"))
+
+
 def _guarded(arguments: list[str]) -> int:
     language = _language_of(arguments)
     try:
         _require_supported_system()
-        status = _dispatch(arguments, language)
+        try:
+            status = _dispatch(arguments, language)
+        except SystemExit:  # the help was shown
+            sys.stdout.flush()
+            raise
         sys.stdout.flush()
         return int(status)
     except ToolingError as error:
@@ -135,9 +157,14 @@ def _guarded(arguments: list[str]) -> int:
     except OSError as error:
         _end_children()
         # A failed write leaves nothing behind that would fail again: one more shows whether it was stdout's.
-        if error.filename is None and (reason := _output_failure("\n")):
-            head, why = f"{_ERROR.render(language)}: {_NO_OUTPUT.render(language)}", _WHY.render(language)
-            print(f"{head}\n  {why}: {reason}", file=sys.stderr)
+        if error.filename is None and (failure := _output_failure("\n")):
+            lines = [f"{_ERROR.render(language)}: {_NO_OUTPUT.render(language)}"]
+            if failure.errno == errno.EBADF:
+                lines.append(f"  {_WHY.render(language)}: {_CLOSED.render(language)}")
+                lines.append(f"  {_TRY.render(language)}: {_GIVE_OUTPUT.render(language)}")
+            else:
+                lines.append(f"  {_WHY.render(language)}: {failure.strerror}")
+            print(*lines, sep="\n", file=sys.stderr)
             return ExitCode.NOT_POSSIBLE
         if error.errno in _FULL:
             what = _NOT_WRITTEN.of(path=error.filename) if error.filename else _NO_FILE
@@ -162,14 +189,14 @@ def _require_supported_system() -> None:
         raise SystemNotSupported(_NOT_ON_WINDOWS, why=_NO_MOJO, hint=_USE_WSL)
 
 
-def _output_failure(more: str = "") -> str | None:
+def _output_failure(more: str = "") -> OSError | None:
     """Why stdout takes no more output, such as a full disk; None where it does."""
     try:
         sys.stdout.write(more)
         sys.stdout.flush()
     except OSError as error:
         _discard_output()
-        return error.strerror
+        return error
     return None
 
 

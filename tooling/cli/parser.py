@@ -144,6 +144,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(_own_message(message), hint=self.where_help_is)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        (file or sys.stdout).write(message)  # argparse ignores that it cannot be written
+
     @property
     def where_help_is(self) -> Text:
         return _WHERE_HELP_IS.of(command=self.prog)

@@ -55,6 +55,7 @@ _WITH_EQUAL_FACTS = frozenset({"constant-difference", "scaled", "shifted", "part
 _REFUSED = re.compile(r"^simulated GPU: (?!the program asks for times)(.+)$", re.MULTILINE)
 _REFUSED_CALL = re.compile(r"Unhandled exception caught during execution: (?:.*/)?(\S+\.mojo:\d+:\d+)")
 _UNCAUGHT = re.compile(r"Unhandled exception caught during execution: (.*)")
+_LINE_NUMBER = re.compile(r"\S\.mojo:\d+|^\s*File .*, line \d+", re.MULTILINE)
 _TRACEBACK = "Traceback (most recent call last):"
 _RAISED = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt)\b.*")
 
@@ -117,7 +118,8 @@ def judge_case(
         elif missing and not other_input:
             problems.append(_early(transcript))
         elif len(problems) == wrong_before and not other_input:  # other input explains an error, too
-            problems.append(explained("program-error", detail=_failure(transcript)))
+            text = "" if _LINE_NUMBER.search(transcript.stderr) else "program-error-somewhere"
+            problems.append(explained("program-error", text=text, detail=_failure(transcript)))
     if launches == 0 and not problems:
         problems.append(explained("not-launched"))
     if provenance is not None and not problems:
@@ -271,7 +273,10 @@ def _early(transcript: Transcript) -> Problem:
     call = _REFUSED_CALL.search(transcript.stderr)
     if call and _REFUSED.search(transcript.stderr):
         return explained("program-error", text="call-refused", detail=failure, position=call.group(1))
-    return explained("program-error", text="program-ended-early", detail=failure)
+    text = (
+        "program-ended-early" if _LINE_NUMBER.search(transcript.stderr) else "program-ended-early-somewhere"
+    )
+    return explained("program-error", text=text, detail=failure)
 
 
 def _ending_problems(

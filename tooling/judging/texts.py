@@ -21,6 +21,13 @@ class Explanation(Struct, frozen=True):
         return self.what.of(**facts), self.cause.of(**facts), self.advice.of(**facts)
 
 
+_FAILED = Text("the program failed: {detail}")
+_ENDED_EARLY = Text("it ended with an error before it had handed in all results")
+_ENDED_AFTER = Text("the buffers it handed in are right, but the program itself ended with an error")
+_SEARCH_ERROR = Text(
+    "its message has no line number: search the program for `raise`, and for the call that fails with these "
+    "words; a `print` before each step shows how far it comes"
+)
 EXPLANATIONS: Mapping[str, Explanation] = {
     "never-written": Explanation(
         Text("the kernel wrote nothing into `{output}`"),
@@ -319,13 +326,15 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("correct this line; in a launch, check `grid_dim`, `block_dim` and the size of shared memory"),
     ),
     "program-ended-early": Explanation(
-        Text("the program failed: {detail}"),
-        Text("it ended with an error before it had handed in all results"),
+        _FAILED,
+        _ENDED_EARLY,
         Text("its message says where"),
     ),
+    "program-ended-early-somewhere": Explanation(_FAILED, _ENDED_EARLY, _SEARCH_ERROR),
     "program-error": Explanation(
-        Text("the program failed: {detail}"),
-        Text("the buffers it handed in are right, but the program itself ended with an error"),
+        _FAILED,
+        _ENDED_AFTER,
         Text("its message above says where"),
     ),
+    "program-error-somewhere": Explanation(_FAILED, _ENDED_AFTER, _SEARCH_ERROR),
 }

@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from tooling.errors import Location
 from tooling.text import ENGLISH, Text
+from tooling.text.width import columns
+from tooling.toolchain.characters import UNEXPECTED, with_name
 from tooling.toolchain.renamed import hint_for
 
 _NOISE = "Failed to initialize Crashpad"
@@ -38,25 +40,28 @@ class Diagnostic(Struct, frozen=True, array_like=True):
 
     kind: str  # error, warning, note
     message: str
-    location: Location | None
+    location: Location | None  # its column counts characters
     text: str = ""  # the source line
-    width: int = 1  # columns of the marked expression
+    width: int = 1  # characters of the marked expression
 
     def render(self) -> str:
         """The message with file:line:column, the source line and a caret at the column."""
         head = f"{self.location}: " if self.location else ""
         lines = [f"{head}{self.kind}: {self.message}"]
         if self.text and self.location and self.location.column:
-            before = self.text[: self.location.column - 1].expandtabs(_TAB_WIDTH)
+            start = self.location.column - 1
+            before = self.text[:start].expandtabs(_TAB_WIDTH)
+            marked = columns(self.text[start : start + self.width].expandtabs(_TAB_WIDTH))
             lines.append("    " + self.text.expandtabs(_TAB_WIDTH).rstrip())
-            lines.append("    " + " " * len(before) + "^" + "~" * (self.width - 1))
+            lines.append("    " + " " * columns(before) + "^" + "~" * (max(marked, self.width) - 1))
         return "\n".join(lines)
 
 
 def parse_diagnostics(stderr: str) -> tuple[Diagnostic, ...]:
     """Parses the output of `mojo build --diagnostic-format json`; other lines are kept as notes.
 
-    A line that only summarises errors is kept if the compiler reports no other error.
+    A line that only summarises errors is kept if the compiler reports no other error. The compiler reports an
+    unexpected character for each of its bytes, and again for the first; it is one error.
     """
     found: list[Diagnostic] = []
     for line in stderr.splitlines():
@@ -70,7 +75,8 @@ def parse_diagnostics(stderr: str) -> tuple[Diagnostic, ...]:
             diagnostic = _from_text(line.strip())
         else:
             diagnostic = _from_record(record)
-        if not diagnostic.message.startswith(_NOISE):
+        repeated = diagnostic.message.startswith(UNEXPECTED) and diagnostic in found
+        if not diagnostic.message.startswith(_NOISE) and not repeated:
             found.append(diagnostic)
     specific = tuple(diagnostic for diagnostic in found if not diagnostic.message.startswith(_SUMMARIES))
     return specific if any(diagnostic.kind == "error" for diagnostic in specific) else tuple(found)
@@ -94,15 +100,29 @@ def _from_record(record: dict[str, object]) -> Diagnostic:
     line = position.get("line") if isinstance(position, dict) else None
     column = position.get("column") if isinstance(position, dict) else None
     ranges = detail.get("ranges")
+    text = str(detail.get("text", ""))
     width = 1
-    if isinstance(ranges, list) and isinstance(column, int):
-        width = max([1, *(each["end"] - column for each in ranges if each.get("start") == column)])
+    if isinstance(column, int):
+        ends = (
+            [each["end"] for each in ranges if each.get("start") == column]
+            if isinstance(ranges, list)
+            else []
+        )
+        column, *ends = (_characters(text, position) for position in (column, *ends))
+        width = max([1, *(end - column for end in ends)])
+        if message == UNEXPECTED and column < len(text):
+            message = with_name(text[column])
     location = Location(
         Path(str(detail.get("file", ""))),
         line if isinstance(line, int) else None,
         column + 1 if isinstance(column, int) else None,  # the compiler counts columns from 0
     )
-    return Diagnostic(kind, message, location, str(detail.get("text", "")), width)
+    return Diagnostic(kind, message, location, text, width)
+
+
+def _characters(text: str, column: int) -> int:
+    """A column of the compiler, which counts bytes of UTF-8, in characters; inside a character, its own."""
+    return column if text.isascii() else len(text.encode(errors="replace")[:column].decode(errors="ignore"))
 
 
 def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8, language: str = ENGLISH) -> str:

@@ -7,6 +7,7 @@ import re
 from msgspec import Struct
 
 from tooling.text import Text
+from tooling.toolchain.characters import replacement_hint
 
 
 class Renamed(Struct, frozen=True):
@@ -261,6 +262,8 @@ _TABLE: tuple[Renamed, ...] = (
 
 def hint_for(message: str, source_line: str) -> Text | None:
     """What to write instead, if the message or its source line has a known old spelling."""
+    if hint := replacement_hint(message):
+        return hint
     for row in _TABLE:
         if row.message and not re.search(row.message, message):
             continue

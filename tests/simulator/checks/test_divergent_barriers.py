@@ -54,6 +54,24 @@ def test_lanes_of_a_warp_must_come_to_the_same_instruction(
         assert (found[0].arrived, found[0].expected, len(found[0].parties)) == (16, 32, 2)
 
 
+@pytest.mark.parametrize("schedule", ["lockstep", "random:4", "adversarial"])
+def test_what_follows_from_a_barrier_in_a_branch_is_not_reported(schedule: str) -> None:
+    """The other half of each warp waits at the next barrier, and has exited when this half arrives."""
+    body = """
+    setp.ge.u32 %p1, %r30, 16;
+    @%p1 bra JOIN;
+    bar.sync 0;
+JOIN:
+    bar.sync 0;
+"""
+    text = kernel(body)
+    checks = make_checks([Check.SYNCHRONISATION])
+    result, _ = simulate(text, [np.zeros(1)], grid=3, block=32, hooks=checks, schedule=schedule)
+    assert result.error is None, result.error
+    found = [finding for check in checks for finding in check.findings]
+    assert [(one.kind, one.arrived, one.expected) for one in found] == [(Kind.DIVERGENT_BARRIER, 16, 32)]
+
+
 def test_a_warp_operation_that_waits_for_an_exit_is_counted_once() -> None:
     body = """
     setp.lt.u32 %p1, %r30, 16; @%p1 bra LATER;

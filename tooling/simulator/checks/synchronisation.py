@@ -87,6 +87,7 @@ class SynchronisationCheck(CheckHook):
         self._exits: list[tuple[Ints, Instruction | None]] = []
         self._last_exit: Instruction | None = None
         self._mbarriers: dict[tuple[int, int], _MBarrier] = {}
+        self._mixed: set[int] = set()  # blocks whose threads have waited at different barriers
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
         self._outside: dict[str, tuple[Instruction, Party, int]] = {}
@@ -103,9 +104,11 @@ class SynchronisationCheck(CheckHook):
         if not gone.any() or _is_counted(instruction):  # the count that it was called with has arrived
             return
         size = self.context.threads_per_block
-        incomplete = blocks[(gone > 0) & (gone < size)]
-        if len(incomplete):
-            self._report_exited(int(incomplete[0]), instruction, len(incomplete))
+        incomplete = [
+            block for block in blocks[(gone > 0) & (gone < size)].tolist() if block not in self._mixed
+        ]
+        if incomplete:
+            self._report_exited(incomplete[0], instruction, len(incomplete))
 
     def _report_exited(self, block: int, barrier: Instruction, blocks: int) -> None:
         size = self.context.threads_per_block
@@ -284,8 +287,17 @@ class SynchronisationCheck(CheckHook):
         same_warp = known.thread % size // WARP == thread % size // WARP
         return bool((same_block and same_warp) or self._epoch[home] > known.epoch)
 
-    def barrier_mixed(self, waiters: Sequence[Waiter]) -> None:
-        """Undefined behaviour, although current hardware lets such a barrier pass."""
+    def barrier_mixed(self, waiters: Sequence[Waiter], blocks: Ints) -> None:
+        """Undefined behaviour, although current hardware lets such a barrier pass.
+
+        From then on the threads of these blocks are a barrier apart: that they meet at other barriers, or
+        that some have exited, follows from the first finding and is not reported.
+        """
+        here = set(blocks.tolist())
+        known = self._key(Kind.DIVERGENT_BARRIER, waiters[0].instruction) in self._findings
+        if here <= self._mixed and not known:
+            return
+        self._mixed |= here
         parties = tuple(
             self.party(int(w.threads[0]), Action.BARRIER, w.instruction, len(w.threads)) for w in waiters
         )

@@ -233,8 +233,11 @@ class Hook:
     def named_barrier(self, passed: PartialBarrier) -> None:
         """A barrier was passed by some threads of a block."""
 
-    def barrier_mixed(self, waiters: Sequence[Waiter]) -> None:
-        """Lanes of one warp passed a barrier together, but by several `.aligned` instructions: undefined."""
+    def barrier_mixed(self, waiters: Sequence[Waiter], blocks: Ints) -> None:
+        """Lanes of one warp passed a barrier together, but by several `.aligned` instructions: undefined.
+
+        `blocks` are all blocks of which this is true, and the waiters are of the first one.
+        """
 
     def barrier_inactive(self, threads: Ints, inactive: Ints, instruction: Instruction) -> None:
         """Warps arrive at a barrier with these active threads, while others of their threads are inactive."""

@@ -215,7 +215,7 @@ class BlockBarriers:
             if (w == warp).any()
         ]
         for hook in self.batch.hooks.barrier_mixed:
-            hook.barrier_mixed(waiters)
+            hook.barrier_mixed(waiters, np.unique(every[times > 1] // size))
 
     def _notify_counts(self, group: Group, barrier: int, blocks: Any, instruction: Instruction) -> None:
         """Notify hooks if lanes of the same blocks wait at the barrier for another number of threads."""

@@ -28,7 +28,7 @@ from tooling.translations.parity import comparison
 from tooling.translations.parity.fidelity_result import FidelityResult
 from tooling.translations.parity.findings import ParityFinding
 from tooling.translations.parity.include_drift import IncludeUse, find_drift, uses_of
-from tooling.translations.parity.marker import find_contradictions
+from tooling.translations.parity.marker import find_wrong_commits
 from tooling.translations.parity.page_cache import CachedResult, PageResult, ResultFinder, digest_of
 from tooling.translations.roots import Roots
 
@@ -100,7 +100,7 @@ def check_fidelity(
             try:
                 drift, lost = find_drift(reader, repository.root, survey.roots, uses)
                 findings.extend(drift)
-                findings.extend(find_contradictions(reader, repository.root, survey))
+                findings.extend(find_wrong_commits(reader, repository.root, survey))
                 if lost and repository.is_shallow:
                     problems.append(_cut_off(len(lost)))
             except GitError as error:

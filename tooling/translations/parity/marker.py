@@ -1,4 +1,4 @@
-"""Finds markers whose lines contradict each other: the commit has another text than the blob line names."""
+"""Finds markers whose commit is lost, or has another text than the blob line names."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ from pathlib import Path
 
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.freshness.survey import Survey
-from tooling.translations.git.pins import PinReader, Question
-from tooling.translations.model import FreshnessSeverity
+from tooling.translations.git.pins import Answer, PinReader, Question, Resolution
+from tooling.translations.model import Freshness, FreshnessSeverity
 
 
-def find_contradictions(reader: PinReader, top: Path, survey: Survey) -> list[TranslationFinding]:
-    """The markers that name a commit of this clone and another text of the page than that commit has.
+def find_wrong_commits(reader: PinReader, top: Path, survey: Survey) -> list[TranslationFinding]:
+    """The markers with a blob line whose commit does not exist, or has another text of the page.
 
-    A commit that is not in this clone, or at which the page has another path, is no contradiction.
+    A commit that a shallow clone lacks may exist. A commit at which the page has another path is right.
 
     Raises:
         GitError: git ended without answering.
     """
     folder = survey.roots.source.resolve().relative_to(top.resolve())
+    shallow = survey.repository is not None and survey.repository.is_shallow
     pinned = [
         (status, status.pin.commit, status.pin.blob)
         for status in survey.pages
         if status.source and status.target and status.pin and status.pin.commit and status.pin.blob
+        if status.freshness is not Freshness.BAD_PIN
     ]
     answers = reader.resolve([Question(commit, (folder / one.key).as_posix()) for one, commit, _ in pinned])
     return [
@@ -33,12 +35,26 @@ def find_contradictions(reader: PinReader, top: Path, survey: Survey) -> list[Tr
             status.target or status.key,
             1,
             None,
-            f"the lines of the marker contradict each other: the page is {answer.blob[:12]} at commit "
-            f"{commit[:12]}, and the blob line names {blob[:12]}",
+            problem,
             "the blob line is used; `tooling check-translations repair "
             f"{survey.roots.target_argument(status.key)}` writes the commit that it belongs to",
             f"parity:marker/{status.key}",
         )
         for (status, commit, blob), answer in zip(pinned, answers, strict=True)
-        if answer.blob is not None and answer.blob != blob
+        if (problem := _problem(commit, blob, answer, shallow=shallow))
     ]
+
+
+def _problem(commit: str, blob: str, answer: Resolution, *, shallow: bool) -> str | None:
+    """What is wrong with the commit of a marker; None if nothing is, or if this clone cannot tell."""
+    if answer.answer is Answer.NO_COMMIT and not shallow:
+        return (
+            f"commit {commit[:12]} of the marker does not exist here: squashed, rebased or never pushed; "
+            "included code was not compared with that at the pin"
+        )
+    if answer.blob is not None and answer.blob != blob:
+        return (
+            f"the lines of the marker contradict each other: the page is {answer.blob[:12]} at commit "
+            f"{commit[:12]}, and the blob line names {blob[:12]}"
+        )
+    return None
