@@ -392,6 +392,12 @@ def test_theme_is_kept_and_shown(page: Any, address: str) -> None:
         ("ko/", "공유 메모리를", "puzzle_08/puzzle_08.html"),
         ("ko/", "배리어는", "puzzle_34/puzzle_34.html"),
         ("ko/", "축 합계", "puzzle_15/puzzle_15.html"),
+        ("ko/", "공유메모리", "puzzle_08/puzzle_08.html"),
+        ("ko/", "텐서코어를", "puzzle_33/puzzle_33.html"),
+        ("ko/", "뱅크충돌", "puzzle_32/puzzle_32.html"),
+        ("ko/", "비동기복사", "puzzle_28/puzzle_28.html"),
+        ("ko/", "누적합", "puzzle_14/puzzle_14.html"),
+        ("ko/", "배리여", "puzzle_34/puzzle_34.html"),
     ],
 )
 def test_search_finds(page: Any, address: str, language: str, query: str, wanted: str) -> None:
@@ -439,6 +445,65 @@ def test_an_empty_search_result_is_reported(page: Any, address: str) -> None:
     assert "Nothing found" in page.locator(".search-status").inner_text()
     page.keyboard.press("Escape")
     assert not page.locator("dialog.search").is_visible()
+
+
+def test_long_lists_of_results_say_that_they_are_cut_and_begin_at_their_top(page: Any, address: str) -> None:
+    for prefix, says in (
+        ("", r"\d+ results found\. The first 20 are shown; another word narrows them down\."),
+        ("ko/", r"검색 결과 \d+건 가운데 앞의 20건을 보여 줍니다\. 단어를 더 넣으면 줄어듭니다\."),
+    ):
+        page.goto(f"{address}{prefix}introduction.html")
+        page.keyboard.press("/")
+        page.locator("#search-input").fill("GPU")
+        assert re.fullmatch(says, page.locator(".search-status").inner_text())
+        assert page.locator(".search-results li").count() == 20
+        page.locator(".search-results").evaluate("list => { list.scrollTop = 880; }")
+        page.locator("#search-input").fill("block")
+        assert page.locator(".search-results").evaluate("list => list.scrollTop") == 0
+
+
+def test_search_is_loaded_again_after_a_failure(browser: Any, address: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{address}ko/introduction.html")
+    for name in ("search-ko.js", "search.js"):
+        page.route(f"**/{name}", lambda route: route.abort())
+        page.locator(".search-button").click()
+        failed = page.get_by_role("alert")
+        assert failed.inner_text() == (
+            "검색을 불러오지 못했습니다. 네트워크 연결을 확인하고 다시 시도합니다."
+        )
+        page.get_by_role("button", name="닫기").click()
+        failed.wait_for(state="detached")
+        page.unroute(f"**/{name}")
+    page.locator(".search-button").click()
+    page.locator("#search-input").fill("배리어")
+    page.locator(".search-results a").first.wait_for()
+    context.close()
+
+
+def test_a_selection_that_ends_beside_the_search_does_not_close_it(page: Any, address: str) -> None:
+    page.goto(f"{address}introduction.html")
+    page.keyboard.press("/")
+    page.locator("#search-input").fill("reduction")
+    box = page.locator("#search-input").bounding_box()
+    page.mouse.move(box["x"] + 80, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(20, box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+    assert page.locator("dialog.search").is_visible()
+    page.mouse.click(20, 300)
+    assert not page.locator("dialog.search").is_visible()
+
+
+def test_what_is_searched_has_spaces_between_cells_and_no_marks(page: Any, address: str) -> None:
+    page.goto(f"{address}introduction.html")
+    page.keyboard.press("/")
+    page.locator("#search-input").wait_for()
+    cover = page.evaluate("searchSections.filter(row => row[0] === 'cover.html').map(row => row[4]).join()")
+    assert " 31 Occupancy Measure what registers and shared memory do to occupancy. " in cover
+    marks = "searchSections.filter(row => /[\\u2060\\ue000-\\uf8ff]/.test(row.join())).length"
+    assert page.evaluate(marks) == 0
 
 
 def test_search_and_pages_work_from_a_disk(page: Any, site: Path) -> None:
@@ -614,6 +679,128 @@ def test_a_replay_in_place_is_enlarged_and_replaced_by_another(page: Any, addres
     page.locator("figure.drawn").first.wait_for(state="visible")
 
 
+def test_an_open_replay_takes_the_theme_of_its_page(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_12/puzzle_12.html")
+    page.locator(".replays a.replay").first.click()
+    frame = page.frame_locator(".replay-dialog iframe")
+    frame.locator("#count", has_text="step 1 of").wait_for()
+    page.keyboard.press("ArrowRight")
+    for theme in ("dark", "light"):
+        page.evaluate("theme => chooseTheme(theme)", theme)
+        frame.locator(f"html[data-theme={theme}]").wait_for()
+    assert frame.locator("#count").inner_text().startswith("step 2 of")  # it was not loaded again
+
+
+WIDE_VALUES = [
+    # A replay, its buffer and cell, and what it contains at the end.
+    ("p18_test.solved", "output", 127, "0.632121"),
+    ("p18_test.solved", "shared", 8, "9.11882e-4"),
+    ("p27.normalize.solved", "output", 0, "0.222222"),
+    ("p29_tile_tensor.double-buffer.solved", "output", 7, "0.962963"),
+    ("p25_tile_tensor.average.solved", "output", 0, "3.33333"),
+]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("case", WIDE_VALUES)
+def test_no_value_of_a_replay_is_cut_off(
+    page: Any, address: str, width: int, case: tuple[str, str, int, str]
+) -> None:
+    replay, buffer, cell, value = case
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{address}replays/{replay}.html")
+    page.keyboard.press("End")
+    shown = page.locator(".buffer", has=page.locator("h3", has_text=re.compile(f"^{buffer}")))
+    texts = shown.locator(".cells button").nth(cell).locator("span").all_inner_texts()
+    assert texts == [value]
+    cut = """async () => {
+      await document.fonts.ready;
+      const found = [];
+      for (let step = 0; step <= last; step++) {
+        show(step);
+        for (const span of document.querySelectorAll(".cells span, .lanes span"))
+          if (span.scrollWidth > span.clientWidth && span.getClientRects().length)
+            found.push([step, span.textContent]);
+      }
+      return found;
+    }"""
+    assert page.evaluate(cut) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(
+    "replay", ["p12_tile_tensor.solved", "p16_tile_tensor.tiled.solved", "p11.barrier_in_branch"]
+)
+def test_the_threads_of_a_line_do_not_cover_its_code(
+    page: Any, address: str, width: int, replay: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{address}replays/{replay}.html")
+    covered = """() => {
+      const found = [];
+      for (let step = 0; step <= last; step++) {
+        show(step);
+        for (const chip of document.querySelectorAll("#source .at")) {
+          const box = chip.getBoundingClientRect(), range = document.createRange();
+          range.selectNodeContents(chip.closest("li").querySelector("span"));
+          for (const line of range.getClientRects())
+            if (line.width && line.right > box.left + 0.5
+                && line.bottom > box.top + 2 && line.top < box.bottom - 2)
+              found.push([step + 1, chip.closest("li").textContent]);
+        }
+      }
+      return found;
+    }"""
+    assert page.evaluate(covered) == []
+    assert page.locator("#source").evaluate("box => box.scrollWidth - box.clientWidth") == 0
+
+
+def test_the_buttons_of_a_replay_have_different_icons(page: Any, address: str) -> None:
+    page.goto(f"{address}replays/p12_tile_tensor.solved.html")
+    icons = page.locator(".buttons button path").evaluate_all(
+        "all => all.map(path => path.getAttribute('d'))"
+    )
+    assert len(icons) == len(set(icons)) == 5
+
+
+@pytest.mark.parametrize("place", ["disk", "server"])
+def test_a_replay_has_the_fonts_of_the_book(page: Any, address: str, site: Path, place: str) -> None:
+    path = "ko/replays/p12_tile_tensor.solved.html"
+    page.goto((site / path).as_uri() if place == "disk" else f"{address}{path}")
+    loaded = """async () => {
+      await document.fonts.ready;
+      const loaded = [...document.fonts].filter(font => font.status === "loaded");
+      return [...new Set(loaded.map(font => font.family.replaceAll('"', "")))].sort();
+    }"""
+    assert page.evaluate(loaded) == ["Book Mono", "Book Sans", "Book Sans KR"]
+
+
+def test_a_replay_can_be_read_in_the_colours_of_the_system(browser: Any, address: str) -> None:
+    context = browser.new_context(forced_colors="active", viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(f"{address}replays/p11.barrier_in_branch.html")
+    look = """all => all.map(one => {
+      const style = getComputedStyle(one);
+      const looks = [style.backgroundColor, style.borderTopStyle, style.borderTopColor, style.outlineStyle];
+      return looks.join();
+    })"""
+    swatches = page.locator("section:has(#threads) .key i").evaluate_all(look)
+    assert len(swatches) == len(set(swatches)) == 4
+    swatches = page.locator("section:has(#memory) .key i").evaluate_all(look)
+    assert len(swatches) == len(set(swatches)) == 3
+    page.evaluate("show(14)")  # thread 7 writes, and the others wait at the barrier
+    threads = page.locator(".lanes li").evaluate_all(look)
+    assert len(set(threads[:7])) == 1
+    assert threads[7] != threads[0]
+    bars = page.locator("#source li").evaluate_all(
+        "all => all.map(one => getComputedStyle(one).borderLeftColor)"
+    )
+    now = page.locator("#source li.now").evaluate("one => getComputedStyle(one).borderLeftColor")
+    assert bars.count(now) == 1
+    context.close()
+
+
 @pytest.mark.parametrize("language", ["en", "ko"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_an_open_replay(page: Any, address: str, language: str, scheme: str) -> None:
@@ -703,7 +890,9 @@ def test_the_page_for_wrong_addresses_works_below_any_base_path(
         assert page.evaluate("document.fonts.load('17px \"Book Sans\"').then(found => found.length)") == 1
         page.locator(".search-button").click()
         page.locator("#search-input").fill("matmul")
-        page.locator(".search-results a").first.wait_for()
+        found = page.locator(".search-results a").first
+        found.wait_for()
+        assert found.get_attribute("href") == f"{address.removesuffix('/')}{base}puzzle_16/puzzle_16.html"
         page.keyboard.press("Escape")
         page.locator("article p a").first.click()
         page.wait_for_url(f"**{base}introduction.html")

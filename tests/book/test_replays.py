@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -167,6 +168,38 @@ def test_every_recorded_replay_is_of_this_version_and_small_enough(real: Project
             assert not re.search(r"/(?:root|home|tmp|work)\b", str((trace.marks, trace.fault))), path.name
         korean = [mark.what for mark in recorded.in_language("ko").marks]
         assert all(re.search("[가-힣]", what) for what in korean)
+
+
+def test_replays_of_a_program_with_given_kernels_show_the_one_to_write(real: Project) -> None:
+    shown = {
+        (selection.command, state): load(replay_path(real, selection, state)).trace
+        for selection, state in shown_replays(real)
+        if selection.puzzle.id == "p33"
+    }
+    states = ("solved", "fragments_loaded_too_early")
+    assert list(shown) == [("p33_tile_tensor --tensor-core", state) for state in states]
+    for trace in shown.values():
+        assert (trace.kernel, trace.launch, trace.launches) == ("tensor_core_matrix_multiplication", 2, 2)
+        assert [buffer.name for buffer in trace.buffers] == ["a_shared", "b_shared", "a", "b"]
+    *_, wrong = shown.values()
+    assert {mark.what for mark in wrong.marks} == {
+        "race on shared memory: a thread reads what another thread has just written, unordered"
+    }
+
+
+def test_small_results_are_shown_as_numbers(real: Project) -> None:
+    """The softmax of 0 to 127: most elements are below 2**-40."""
+    (trace,) = (
+        load(replay_path(real, selection, state)).trace
+        for selection, state in shown_replays(real)
+        if (selection.puzzle.id, state) == ("p18", "solved")
+    )
+    page = msgspec.json.decode(msgspec.json.encode(trace))
+    assert [(each.name, each.format) for each in trace.buffers] == [
+        ("shared", "f32"), ("input", "f32"), ("output", "f32"),
+    ]  # fmt: skip
+    output = cells_after(page, len(trace.steps) - 1)[2]
+    assert output[127] == pytest.approx(0.632120558, rel=1e-6)
 
 
 def test_the_pages_are_in_both_languages_and_share_style_and_script(

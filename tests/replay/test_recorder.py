@@ -11,7 +11,7 @@ import pytest
 from tests.replay.recorded import cells_after
 from tests.simulator.simulate import kernel, simulate
 from tooling.replay import recorder
-from tooling.replay.assembly import make_trace
+from tooling.replay.assembly import make_trace, shorten
 from tooling.replay.recorder import Recorder
 from tooling.replay.trace import Trace, numbers, unpacked
 
@@ -63,6 +63,58 @@ def as_page(trace: Trace) -> dict[str, Any]:
     """The trace as a page reads it."""
     page: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(trace))
     return page
+
+
+SMALL = """
+    cvt.rn.f32.u32 %r1, %r30;
+    mul.rn.f32 %r2, %r1, 0f00800000;
+    mov.b32 %r3, %r2;
+    mul.wide.u32 %rd5, %r31, 4; add.s64 %rd6, %rd30, %rd5;
+    st.global.b32 [%rd6], %r3;"""
+LARGE = """
+    mov.b32 %r1, 1065353216; add.s32 %r3, %r1, %r30;
+    mul.wide.u32 %rd5, %r31, 4; add.s64 %rd6, %rd30, %rd5;
+    st.global.b32 [%rd6], %r3;"""
+IN_PHASES = """
+    .shared .align 4 .b8 own[16];
+    mov.u32 %r1, own; shl.b32 %r2, %r30, 2; add.s32 %r1, %r1, %r2;
+    st.shared.b32 [%r1], %r30; bar.sync 0;
+    ld.shared.b32 %r3, [%r1]; st.shared.b32 [%r1], %r31; bar.sync 0;
+    mul.wide.u32 %rd5, %r31, 4; add.s64 %rd6, %rd30, %rd5;
+    st.global.b32 [%rd6], %r3;"""
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "values"),
+    [
+        # Numbers below 2**-40 as results of multiplications; integers that are 1.0 and more as bits.
+        (SMALL, "f32", [0, *(float(str(np.float32(n * 2.0**-126))) for n in (1, 2, 3))]),
+        (LARGE, "i32", [1065353216 + n for n in range(4)]),
+    ],
+)
+def test_the_arithmetic_of_the_kernel_says_what_it_stores(text: str, form: str, values: list[float]) -> None:
+    trace, _ = recorded(kernel(text), [0], block=4)
+    (output,) = trace.buffers
+    assert output.format == form
+    (moves,) = [step.moves for step in trace.steps if step.kind == "line" and step.moves]
+    assert list(moves[0].values) == values
+
+
+def test_a_long_trace_ends_at_a_barrier() -> None:
+    watching = Recorder([0], [])
+    simulate(kernel(IN_PHASES), [np.zeros(64, np.int32)], grid=1, block=4, hooks=[watching])
+    whole = make_trace(watching.recording, 1, "en")
+    kinds = ["line", "barrier", "line", "line", "barrier", "line", "exit", "end"]
+    assert [step.kind for step in whole.steps] == kinds
+    size = len(msgspec.json.encode(whole))
+    shorten(watching.recording, size)
+    assert make_trace(watching.recording, 1, "en") == whole
+    shorten(watching.recording, size - 1)
+    trace = make_trace(watching.recording, 1, "en")
+    assert [step.kind for step in trace.steps] == [*kinds[:5], "end"]
+    assert trace.steps_left_out == 2
+    shorten(watching.recording, 0)
+    assert [step.kind for step in make_trace(watching.recording, 1, "en").steps] == [*kinds[:2], "end"]
 
 
 def test_local_memory_has_a_row_for_each_thread() -> None:

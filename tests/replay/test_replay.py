@@ -15,7 +15,7 @@ from tests.machine import needs_simulated_gpu
 from tests.replay.recorded import cells_after, edited, embedded, replay, spread
 from tooling.exit_codes import ExitCode
 from tooling.replay.cells import format_of, values_of
-from tooling.replay.names import array_name, parameter_names
+from tooling.replay.names import array_name, call_line, functions_between, parameter_names
 from tooling.replay.trace import grouped, numbers, packed, ranges, unpacked
 
 Test = TypeVar("Test", bound=Callable[..., None])
@@ -294,4 +294,36 @@ def test_names_come_from_the_source(tmp_path: Path) -> None:
     assert parameter_names(str(tmp_path / "absent.mojo"), "k", 2) == ()
     assert array_name(["tile[i] = a[i]", "x = tile[j] * other[j]"], ["a"]) == "tile"
     assert array_name(["x = p[i] + q[i]"], []) == ""
+    assert array_name(["return [a[r, c], a[r + 8, c]]", "](tile.vectorize[1, 4](),"], ["a"]) == "tile"
+    package = tmp_path / "soft.mojo"
+    package.write_text("def soft_kernel(output: Int, input: Int):\n    copy[\n    ](  # all\n        tile,\n")
+    assert parameter_names(str(package), "op_soft_soft_kernel", 2) == ["output", "input"]
+    assert [call_line(str(package), line) for line in (1, 3, 4)] == [
+        "def soft_kernel(output: Int, input: Int):", "    ](tile,", "        tile,",
+    ]  # fmt: skip
+
+
+def test_the_functions_between_anchors_are_those_that_a_learner_writes() -> None:
+    region = "# ANCHOR: one_solution\ndef one(\n    def inner():\n# ANCHOR_END: one_solution\n"
+    text = f"def given():\n{region}def main():"
+    skeleton = text.replace("_solution", "")
+    for each in (text, skeleton):
+        assert functions_between(each, ["one"]) == {"one", "inner"}
+        assert functions_between(each, ["two"]) == frozenset()
+
+
+@pytest.mark.slow
+@on_the_simulated_gpu
+def test_the_launch_of_the_kernel_to_write_is_recorded(tmp_path: Path) -> None:
+    page = tmp_path / "p33.html"
+    options = ("p33_tile_tensor", "--tensor-core", "--solution", "--html", str(page))
+    first = f"replay of tensor_core_matrix_multiplication, 467 steps, 0 findings: {page}"
+    for more, says in (
+        ((), first),
+        (("--launch", "1"), f"replay of matmul_idiomatic_tiled, 190 steps, 0 findings: {page}"),
+    ):
+        result = replay(*options, *more)
+        assert result.returncode == ExitCode.PASSED, result.stderr
+        assert result.stdout.splitlines()[-1] == says
+    assert embedded(page)["trace"]["launch"] == 1
     assert array_name(["x = block.sum[block_size=8](own)"], []) == ""

@@ -97,10 +97,12 @@ PHRASES = {
     "search-label": Text("Search the book"),
     "search-close": Text("Close"),
     "search-hint": Text("Type a word to look for."),
-    # The page's script replaces `#` by the query or by a count.
+    # The page's script replaces `#` by the query or by a count, `%` by the number of results in the list.
     "search-none": Text("Nothing found for “#”."),
     "search-one": Text("# result found."),
     "search-many": Text("# results found."),
+    "search-more": Text("# results found. The first % are shown; another word narrows them down."),
+    "search-failed": Text("The search could not be loaded. Check the connection, then try again."),
     # On top of a translated page that may be older than its source; {link} leads to the source.
     "banner": Text("State of the translation"),
     "banner-link": Text("the English page"),

@@ -330,7 +330,10 @@ class ReplayOptions(Struct, frozen=True, kw_only=True):
     launch: Annotated[
         int | None,
         Option(
-            Text("the launch to record, from 1 (default: that of the first finding, else the first)"),
+            Text(
+                "the launch to record, from 1 (default: that of the first finding, else the first of a "
+                "kernel to write, else the first)"
+            ),
             "N",
             read=at_least_1,
         ),

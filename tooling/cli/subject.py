@@ -17,6 +17,7 @@ from tooling.execution.program import Ending, Transcript
 from tooling.exit_codes import ExitCode
 from tooling.generate.skeletons import FILL_MARK
 from tooling.project import Project, ProjectNotFound, find_project
+from tooling.replay.names import functions_between
 from tooling.targets.executables import require_code_for
 from tooling.targets.model import Absence, Target, TargetKind
 from tooling.targets.probing import probe
@@ -39,6 +40,7 @@ class Subject(Struct, frozen=True):
         environment: variables that it needs.
         graphs: whether it compiles MAX graphs.
         again: how the tool is called to see all findings, without the program's name for it.
+        written: of a puzzle, the functions that a learner writes.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Subject(Struct, frozen=True):
     environment: Mapping[str, str] = field(default_factory=dict)
     graphs: bool = False
     again: str = ""
+    written: frozenset[str] = frozenset()
 
 
 def simulated_gpu(kind: TargetKind = TargetKind.SIM) -> Target:
@@ -119,12 +122,16 @@ def puzzle_subject(
     """The program of a puzzle, built. Raises: as `build_program`."""
     toolchain, cache = find_toolchain(), open_cache(language=language)
     executable = build_program(selection.program, source, target.accelerator, project, toolchain, cache)
+    folder = selection.program.folder_of(source)
+    texts = [(folder / each.name).read_text("utf-8", "replace") for each in selection.program.sources]
+    anchors = selection.mode.anchors.get(selection.program.name, ())
     return Subject(
         selection.command,
         (*executable.command, *selection.mode.flags),
         environment_of(executable),
         executable.interpreter is not None,
         f"tooling run {selection.command}",
+        functions_between("\n".join(texts), anchors),
     )
 
 

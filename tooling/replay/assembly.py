@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import PurePath
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 
 from tooling.replay.buffers import Key, RecordedMove
 from tooling.replay.cells import Bytes, format_of, size_of, values_of
-from tooling.replay.names import array_name, lines_of, parameter_names
+from tooling.replay.names import array_name, call_line, lines_of, parameter_names
 from tooling.replay.recording import Found, Recording
 from tooling.replay.trace import (
     VERSION,
@@ -33,6 +34,7 @@ from tooling.simulator.checks.findings import Severity, explain
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Ints, Space
 from tooling.simulator.gpu.kernel_names import readable_kernel
+from tooling.text import ENGLISH
 
 _LINES = 1500  # of a source file
 
@@ -46,6 +48,28 @@ def make_trace(recording: Recording, launch: int, language: str, fault: str = ""
         fault: why the kernel was stopped.
     """
     return _Assembler(recording).trace(launch, language, fault)
+
+
+def shorten(recording: Recording, most_bytes: int) -> None:
+    """Leaves out the last steps, from a barrier on, until the trace as JSON has at most so many bytes.
+
+    Steps up to the last finding are kept.
+    """
+    last = max((found.step for found in _Assembler(recording).own), default=-1)
+    ends = [at + 1 for at, moment in enumerate(recording.moments) if moment.kind == "barrier" and at >= last]
+    while ends and len(msgspec.json.encode(make_trace(recording, 1, ENGLISH))) > most_bytes:
+        end = ends.pop()
+        recording.left_out += len(recording.moments) - end
+        del recording.moments[end:]
+
+
+def _distinct(every: Sequence[Found]) -> list[Found]:
+    """Of findings at the same places of the source the first: unrolled loops have many copies of a line."""
+    kept: dict[tuple[object, ...], Found] = {}
+    for found in every:
+        finding = found.finding
+        kept.setdefault((finding.kind, *(str(party.position) for party in finding.parties)), found)
+    return list(kept.values())
 
 
 class _Assembler:
@@ -67,9 +91,6 @@ class _Assembler:
         context = self._context
         kernel = readable_kernel(context.launch.function.name, context.module.files.values())
         buffers = self._buffers(kernel)
-        own = [
-            each for each in self._found if any(one.block in self._positions for one in each.finding.parties)
-        ]
         return Trace(
             VERSION,
             kernel,
@@ -82,11 +103,19 @@ class _Assembler:
             tuple(self._source(file) for file in self._files),
             tuple(buffers),
             tuple(self._steps(buffers)),
-            tuple(self._mark(each, language) for each in own),
+            tuple(self._mark(each, language) for each in self.own),
             self._left_out,
-            len(self._found) - len(own),
+            sum(not self._names_own(each) for each in self._found),
             fault,
         )
+
+    @property
+    def own(self) -> list[Found]:
+        """The findings about the recorded blocks, one for each combination of places in the source."""
+        return _distinct([each for each in self._found if self._names_own(each)])
+
+    def _names_own(self, found: Found) -> bool:
+        return any(party.block in self._positions for party in found.finding.parties)
 
     def _keys(self) -> list[Key]:
         """The buffers that were accessed, those in shared memory first."""
@@ -112,6 +141,9 @@ class _Assembler:
         )
 
     def _format(self, key: Key) -> str:
+        stated = {move.form for move in self._moves(key)} - {""}
+        if len(stated) == 1 and size_of(form := stated.pop()) == self._recorded.widths[key]:
+            return form
         contents = [move.raw[~move.refused] for move in self._moves(key)]
         whole = self._recorded.contents.get(key)
         if key[0] is Space.GLOBAL and whole is not None and not len(whole) % 8:
@@ -179,7 +211,7 @@ class _Assembler:
         if key[0] is Space.LOCAL:
             return "local memory"
         lines = {
-            lines_of(moment.position.file)[moment.position.line - 1]
+            call_line(moment.position.file, moment.position.line)
             for moment in self._moments
             if any(move.key == key for move in moment.moves)
             and 0 < moment.position.line <= len(lines_of(moment.position.file))

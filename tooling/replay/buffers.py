@@ -7,6 +7,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from tooling.replay.cells import Bytes
+from tooling.replay.register_types import stated_formats
 from tooling.simulator.backends import backend_of
 from tooling.simulator.checks.base import lanes_of
 from tooling.simulator.counters.hook import route_of, service_of
@@ -29,6 +30,7 @@ class RecordedMove(Struct, eq=False):
         raw: (n, size) loaded or stored; before: memory before it, in a large buffer; after: memory after a
             store or atomic.
         refused: (n,) lanes that a check has suppressed.
+        form: of the values, if the kernel's arithmetic states it, else empty.
     """
 
     key: Key
@@ -41,6 +43,7 @@ class RecordedMove(Struct, eq=False):
     before: Bytes | None = None
     after: Bytes | None = None
     cost: tuple[int, int] = (0, 0)
+    form: str = ""
 
 
 class Buffers:
@@ -70,6 +73,7 @@ class Buffers:
         self._local_bytes = blocks * context.threads_per_block * context.local_bytes
         self._local: NDArray[np.uint8] = np.zeros(0, np.uint8)
         self._unsettled: list[tuple[RecordedMove, Ints]] = []
+        self._forms = stated_formats((context.launch.function, *context.module.functions.values()))
 
     def find_arguments(self) -> None:
         """Find the allocations whose addresses the kernel was given."""
@@ -112,6 +116,7 @@ class Buffers:
             wanted = np.broadcast_to(bits, (len(bits), len(access.threads)))[:, lanes].T
             raw = np.ascontiguousarray(wanted).view(np.uint8).reshape(len(lanes), -1)[:, : access.bytes]
         move = RecordedMove(key, action, numbers.tolist(), addresses - base, access.bytes, raw, refused)
+        move.form = self._forms.get(access.instruction.code_line, "")
         if key[0] is not Space.LOCAL:
             move.cost = self._cost(access, lanes[inside])
         if key not in self.contents:

@@ -1,8 +1,8 @@
 """Bytes of a buffer as numbers: how many bytes a cell has, and what its bits mean.
 
-PTX does not say what a buffer holds (`ld.global.b32`), so the format is inferred from the modifiers of the
-instructions, or else from the values: small integers are denormal as floats, and floats of ordinary size
-are large integers.
+PTX does not say what a buffer holds (`ld.global.b32`). Where the arithmetic of the kernel does not say it
+either (`register_types`), the format is inferred from the modifiers of the instructions, or else from the
+values: small integers are denormal as floats, and floats of ordinary size are large integers.
 """
 
 from __future__ import annotations

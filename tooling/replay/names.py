@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-_IDENTIFIER = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*(?:\[|\.(?:load|store|ptr)\b)")
+_IDENTIFIER = re.compile(r"(?<![\w.])(?!return\b)([A-Za-z_]\w*)\s*(?:\[|\.(?:load|store|ptr|vectorize)\b)")
+_REGION = re.compile(r"# ANCHOR: (\w+?)(?:_solution)?$(.*?)# ANCHOR_END: \1(?:_solution)?$", re.DOTALL | re.M)
+_DEFINITION = re.compile(r"^[ \t]*def (\w+)", re.M)
 
 
 @cache
@@ -20,11 +22,27 @@ def lines_of(file: str) -> tuple[str, ...]:
         return ()
 
 
+def call_line(file: str, line: int) -> str:
+    """A line of a file, from 1; with the next one if it ends with the parenthesis that opens a call."""
+    lines = lines_of(file)
+    text = lines[line - 1].partition("#")[0].rstrip()
+    return f"{text}{lines[line].strip()}" if text.endswith("(") and line < len(lines) else text
+
+
+def functions_between(text: str, anchors: Iterable[str]) -> frozenset[str]:
+    """The functions that a source defines between the marks of these anchors, or of their solutions."""
+    wanted = set(anchors)
+    regions = [body for name, body in _REGION.findall(text) if name in wanted]
+    return frozenset(name for body in regions for name in _DEFINITION.findall(body))
+
+
 def parameter_names(file: str, kernel: str, count: int) -> Sequence[str]:
     """The names of a kernel's parameters; empty if it is not found, or has another number of them."""
     text = "\n".join(line.partition("#")[0] for line in lines_of(file))
+    of_package, _, inside = kernel.partition(f"{Path(file).stem}_")
+    plain = inside if of_package.endswith("_") and inside else kernel  # `op_softmax_` of op/softmax.mojo
     for rest in ("", r"\w*"):  # a long name of a kernel is cut off in its symbol
-        for found in re.finditer(rf"\b(?:def|fn)\s+{re.escape(kernel)}{rest}\s*(?=[\[(])", text):
+        for found in re.finditer(rf"\b(?:def|fn)\s+{re.escape(plain)}{rest}\s*(?=[\[(])", text):
             names = _names(text[found.end() :])
             if len(names) == count:
                 return names

@@ -121,9 +121,11 @@ function showFile(number) {
   file.lines.forEach((text, index) => {
     const row = make("li");
     row.append(make("b", "", file.first + index));
-    const comment = text.search(/(^|\s)#/);
-    row.append(make("code", "", comment < 0 ? text : text.slice(0, comment)));
-    if (comment >= 0) row.append(make("i", "", text.slice(comment)));
+    const comment = text.search(/(^|\s)#/), whole = make("span");
+    whole.append(make("code", "", comment < 0 ? text : text.slice(0, comment)));
+    if (comment >= 0) whole.append(make("i", "", text.slice(comment)));
+    whole.style.setProperty("--in", text.search(/\S|$/));
+    row.append(whole);
     lines.set(file.first + index, row);
     list.append(row);
   });
@@ -186,6 +188,7 @@ function buildThreads() {
     if (title) box.append(make("h3", "", title));
     const list = make("ol", small ? "lanes small" : "lanes");
     list.style.setProperty("--columns", perRow);
+    list.dataset.columns = perRow;
     for (let thread = first; thread < first + Math.min(WARP, perBlock - inside); thread++) {
       const tile = make("li");
       tile.append(make("b", "", thread % perBlock), make("span"), make("small"));
@@ -197,8 +200,39 @@ function buildThreads() {
   }
 }
 
-const shown = value => value === null || value === undefined ? "?" : typeof value === "number" && !Number.isInteger(value)
-  ? String(Number(value.toPrecision(6))) : String(value);
+/* Six digits, of small numbers with an exponent. */
+const shown = value => {
+  if (value === null || value === undefined) return "?";
+  if (typeof value !== "number" || Number.isInteger(value)) return String(value);
+  const rounded = Number(value.toPrecision(6));
+  return Math.abs(rounded) < 1e-3 ? rounded.toExponential() : String(rounded);
+};
+
+/* The letters of the longest value of each buffer, in all steps. */
+const longest = trace.buffers.map(buffer => Math.max(1, ...buffer.initial.map(([, values]) => lettersOf(values))));
+for (const step of steps) for (const move of step.moves) {
+  longest[move.buffer] = Math.max(longest[move.buffer], lettersOf(move.values), lettersOf(move.after.map(([, value]) => value)));
+}
+function lettersOf(values) { return values.reduce((most, value) => Math.max(most, value === null ? 1 : shown(value).length), 0); }
+/* The letters of what threads do: an arrow, and the values. */
+const longestMove = Math.max(1, ...steps.flatMap(step => [
+  ...step.moves.map(move => 2 + (longest[move.buffer] + 1) * move.width - 1),
+  ...(step.exchange ? [2 + lettersOf(step.exchange.values)] : []),
+]));
+
+/* Fewer threads in a row where what they do would be cut off. Those of a block of several rows keep theirs. */
+function fitThreads() {
+  for (const list of document.querySelectorAll(".lanes:not(.small)")) {
+    const measure = make("span", "measure", "0".repeat(longestMove));
+    list.firstChild.append(measure);
+    const least = measure.offsetWidth + 6;
+    measure.remove();
+    let columns = Number(list.dataset.columns);
+    if (trace.block[1] === 1) while (columns % 2 === 0 && columns * (least + 4) - 4 > list.clientWidth) columns /= 2;
+    list.style.setProperty("--columns", columns);
+    list.style.setProperty("--least", `${least}px`);
+  }
+}
 
 function showThreads(step, mark) {
   const active = new Set(step.threads);
@@ -253,10 +287,11 @@ function buildMemory() {
     const head = make("h3", "", buffer.name);
     const owner = buffer.block >= 0 ? `${fill("block", { position: blocks[buffer.block] })} · ` : "";
     head.append(make("small", "", `${owner}${labels[buffer.space]} · ${buffer.cells} × ${buffer.format}`));
-    const grid = make("div", "cells");
-    const columns = buffer.columns && whole && buffer.columns <= 16 ? buffer.columns : Math.min(8, kept.length);
-    grid.style.setProperty("--columns", columns);
-    grid.style.setProperty("--narrow", buffer.columns && whole && buffer.columns <= 16 ? columns : Math.min(5, columns));
+    const rows = buffer.columns && whole && buffer.columns <= 16;
+    const grid = make("div", rows ? "cells rows" : "cells");
+    grid.style.setProperty("--columns", rows ? buffer.columns : 8);
+    grid.style.setProperty("--letters", longest[number]);
+    grid.classList.toggle("many", kept.length > 256);
     const board = new Map();
     for (const cell of kept) {
       const button = make("button");
@@ -291,6 +326,8 @@ function showMemory(step, index, mark) {
   }
   boards.forEach((board, number) => {
     const [reads, writes] = now[number];
+    const first = board.get(Math.min(...reads, ...writes)), box = first?.parentElement;
+    if (box?.matches(".many")) box.scrollTop = first.offsetTop - 8;
     for (const [cell, button] of board) {
       const one = state.cells[number].get(cell) ?? { value: null };
       const outside = button.dataset.outside !== undefined;
@@ -408,7 +445,7 @@ function show(index) {
 
 let timer = 0;
 const ICONS = {
-  first: "M2 2h2v12H2zM14 2v12L5 8z", previous: "M12 2v12L3 8z", next: "M4 2v12l9-6z",
+  first: "M2 2h2v12H2zM14 2v12L5 8z", previous: "M11 1 3 8l8 7 1.5-1.7L6.4 8l6.1-5.3z", next: "M5 1l8 7-8 7-1.5-1.7L9.6 8 3.5 2.7z",
   last: "M12 2h2v12h-2zM2 2v12l9-6z", play: "M4 2v12l9-6z", pause: "M3 2h4v12H3zM9 2h4v12H9z",
 };
 const icon = name => {
@@ -467,14 +504,20 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const wanted = ["dark", "light"].find(name => location.hash === `#${name}`);
 const follow = () => { root.dataset.theme = wanted ?? (dark.matches ? "dark" : "light"); };
 follow();
-dark.addEventListener("change", follow);
+dark.addEventListener("change", () => { if (parent === self) follow(); });
+addEventListener("message", message => {
+  const theme = message.source === parent && /^theme-(dark|light)$/.exec(message.data);
+  if (theme) root.dataset.theme = theme[1];
+});
 el("theme").addEventListener("click", () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; });
 
 buildThreads();
 buildMemory();
 buildTimeline();
 namePhases();
-addEventListener("resize", namePhases);
+fitThreads();
+addEventListener("resize", () => { namePhases(); fitThreads(); });
+document.fonts.ready.then(fitThreads);
 play(false);
 if (!trace.marks.length) document.querySelector(".of-marks").remove();
 show(trace.marks.find(mark => mark.error)?.step ?? trace.marks[0]?.step ?? 0);

@@ -17,10 +17,15 @@ _FOLDER = Path(__file__).parent
 
 
 class Files(Struct, frozen=True):
-    """Where a page finds what all pages have in common, relative to it."""
+    """Where a page finds what all pages have in common, relative to it.
 
-    style: str
+    Attributes:
+        styles: style sheets, in order.
+    """
+
+    styles: tuple[str, ...]
     script: str
+    icon: str
 
 
 def to_html(
@@ -46,7 +51,9 @@ def to_html(
     return _PAGE.format(
         language=language,
         title=title,
-        style=f'<link rel="stylesheet" href="{files.style}">' if files else f"<style>{style()}</style>",
+        style="\n".join([f'<link rel="icon" href="{files.icon}">', *map(_style_sheet, files.styles)])
+        if files
+        else f"<style>{style()}</style>",
         script=f'<script src="{files.script}"></script>' if files else f"<script>{script()}</script>",
         data=embedded,
         facts=escape(_facts(trace, language)),
@@ -55,9 +62,17 @@ def to_html(
     )
 
 
-def style() -> str:
-    """The style sheet of every page."""
-    return PALETTE + (_FOLDER / "page.css").read_text("utf-8")
+def _style_sheet(address: str) -> str:
+    return f'<link rel="stylesheet" href="{address}">'
+
+
+def style(fonts: str = "") -> str:
+    """The style sheet of every page.
+
+    Args:
+        fonts: rules for the fonts of the site, and their names in `--text` and `--mono`.
+    """
+    return PALETTE + fonts + (_FOLDER / "page.css").read_text("utf-8")
 
 
 def script() -> str:

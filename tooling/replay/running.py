@@ -9,13 +9,14 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tooling.replay.assembly import make_trace
+from tooling.replay.assembly import make_trace, shorten
 from tooling.replay.recorder import Recorder
 from tooling.replay.trace import Trace
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.findings import Finding, Severity
 from tooling.simulator.engine.executor import Engine, Job
 from tooling.simulator.gpu.clusters import blocks_of, clusters_of
+from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3, LaunchResult
 from tooling.target_run import RunOptions, TargetRun, run_on_target
 from tooling.targets.model import Target
@@ -28,10 +29,14 @@ class Place(Struct, frozen=True):
 
     Attributes:
         launch: its number in the program, from 1; blocks: positions in its grid.
+        kernels: instead, the first launch of one of these kernels, if there is one.
+        most_bytes: of the trace; steps from a barrier on are left out until it has no more. None: no limit.
     """
 
     launch: int = 1
     blocks: tuple[Dim3, ...] = (Dim3(0, 0, 0),)
+    kernels: frozenset[str] = frozenset()
+    most_bytes: int | None = None
 
 
 class Recorded(Struct, frozen=True):
@@ -55,7 +60,7 @@ def record(
 
     Raises: as `run_on_target`.
     """
-    engine = _Engine(place.launch, place.blocks, languages)
+    engine = _Engine(place, languages)
     run = run_on_target(command, target, replace(options, executor=engine))
     traces = {
         language: replace(trace, launches=run.launches or trace.launch)
@@ -75,6 +80,7 @@ def record_finding(
         return recorded
     if wanted.launch == trace.launch and set(wanted.blocks) <= {Dim3(*each) for each in trace.positions}:
         return recorded
+    wanted = replace(wanted, most_bytes=place.most_bytes)
     again = record(command, target, replace(options, stream=None, error_output=None), languages, wanted)
     return again if again.traces else recorded
 
@@ -93,8 +99,7 @@ class _Engine(Engine):
     """Runs launches, and records some blocks of one of them.
 
     Args:
-        launch: its number, from 1; blocks: the positions of the blocks. Of a single one, its whole cluster is
-            recorded; of many, the first MOST_BLOCKS.
+        place: the blocks. Of a single one, its whole cluster is recorded; of many, the first MOST_BLOCKS.
         languages: of the findings' messages.
 
     Attributes:
@@ -102,24 +107,28 @@ class _Engine(Engine):
         grid: of the launch; None until it was made.
     """
 
-    def __init__(self, launch: int, blocks: Sequence[Dim3], languages: Sequence[str]) -> None:
+    def __init__(self, place: Place, languages: Sequence[str]) -> None:
         super().__init__("lockstep", None)
         self.traces: dict[str, Trace] = {}
         self.grid: Dim3 | None = None
-        self._blocks = blocks
+        self._place = place
         self._languages = languages
-        self._launch = launch
+        self._wanted = place.kernels  # empty as soon as one of them was launched
         self._launches = 0
 
     def run(self, job: Job) -> LaunchResult:
         """See `Executor.run`."""
         self._launches += 1
-        if self._launches != self._launch:
+        meant = readable_kernel(job.launch.function.name, job.module.files.values()) in self._wanted
+        if meant:
+            self._wanted = frozenset()
+        elif self._launches != self._place.launch or (self._place.kernels and not self._wanted):
             return super().run(job)
         grid = self.grid = job.launch.grid
-        if any(at >= extent for block in self._blocks for at, extent in zip(block, grid, strict=True)):
+        blocks = self._place.blocks
+        if any(at >= extent for block in blocks for at, extent in zip(block, grid, strict=True)):
             return super().run(job)
-        numbers = [block.x + grid.x * (block.y + grid.y * block.z) for block in self._blocks]
+        numbers = [block.x + grid.x * (block.y + grid.y * block.z) for block in blocks]
         if len(numbers) == 1:
             numbers = blocks_of(job.launch, clusters_of(job.launch, np.array(numbers)))[0].tolist()
         recorder = Recorder(
@@ -127,7 +136,10 @@ class _Engine(Engine):
         )
         result = super().run(job.watched_by(recorder))
         if recorder.began:
+            recording, launch = recorder.recording, self._launches
+            if self._place.most_bytes is not None:
+                shorten(recording, self._place.most_bytes)
             for language in self._languages:
                 fault = result.error.reason.render(language) if result.error else ""
-                self.traces[language] = make_trace(recorder.recording, self._launch, language, fault)
+                self.traces[language] = make_trace(recording, launch, language, fault)
         return result

@@ -89,9 +89,12 @@ document.querySelectorAll("a.replay").forEach((link) => link.addEventListener("c
   frame.addEventListener("load", () => frame.focus({ preventScroll: true }));
   const escaped = (message) => { if (message.source === frame.contentWindow && message.data === "close-replay") dialog.close(); };
   addEventListener("message", escaped);
+  const recoloured = new MutationObserver(() => frame.contentWindow?.postMessage(`theme-${root.dataset.theme}`, "*"));
+  recoloured.observe(root, { attributes: true, attributeFilter: ["data-theme"] });
   dialog.addEventListener("keydown", (key) => { if (key.key === "Escape") dialog.close(); });
   dialog.addEventListener("close", () => {
     removeEventListener("message", escaped);
+    recoloured.disconnect();
     dialog.remove();
     if (links.previousElementSibling?.matches(".replay-dialog")) return; // another one was opened in its place
     if (figure) figure.hidden = false;
@@ -285,7 +288,7 @@ function load(name) {
     const script = document.createElement("script");
     script.src = new URL(name, assets);
     script.onload = done;
-    script.onerror = () => failed(new Error(`${name} could not be loaded`));
+    script.onerror = () => { script.remove(); failed(new Error(`${name} could not be loaded`)); };
     document.head.append(script);
   });
 }
@@ -294,7 +297,18 @@ async function openSearch() {
     await Promise.all([load("minisearch.js"), load(`search-${root.lang}.js`)]);
     await load("search.js");
   })();
-  await searching;
+  try {
+    await searching;
+  } catch {
+    searching = undefined; // the next attempt loads it again
+    const says = Object.assign(document.createElement("dialog"), { className: "search", onclose: () => says.remove() });
+    says.innerHTML = '<p class="search-status" role="alert"></p><form method="dialog"><button class="bar-button"></button></form>';
+    says.firstChild.textContent = opener.dataset.failed;
+    says.querySelector("button").textContent = opener.dataset.close;
+    document.body.append(says);
+    says.showModal();
+    return;
+  }
   window.showSearch();
 }
 opener.addEventListener("click", openSearch);

@@ -25,14 +25,50 @@ const ALIASES = {
   tid: "thread_idx", bid: "block_idx", syncthreads: "barrier", cumsum: "prefix sum", 행렬곱: "행렬 곱셈", 행렬곱셈: "행렬 곱셈",
 };
 
+// A Korean word without its particle.
+function withoutParticle(word) {
+  const stem = word.length < 3 ? word : word.replace(PARTICLES, "");
+  return stem.length >= 2 ? stem : word;
+}
+
 // The stems of a query: what a section must contain, and is marked in the result.
 function stems(query) {
-  return words(query).flatMap((word) => (ALIASES[word] ? words(ALIASES[word]) : [word])).map((word) => {
-    if (!HANGUL.test(word)) return word.length > 5 ? word.replace(/(?:ing|ed|es|s|ions?)$/, "") : word;
-    if (word.length < 3) return word;
-    const stem = word.replace(PARTICLES, "");
-    return stem.length >= 2 ? stem : word;
+  return words(query).flatMap((word) => (ALIASES[word] ? words(ALIASES[word]) : [word])).flatMap((word) => {
+    if (!HANGUL.test(word)) return [word.length > 5 ? word.replace(/(?:ing|ed|es|s|ions?)$/, "") : word];
+    const stem = withoutParticle(word);
+    return book.includes(stem) ? [stem] : spelled(stem);
   });
+}
+
+// A Korean word that the book does not have: the words that it has with spaces between them (공유메모리), or else the most
+// frequent word that differs in one letter (배리여).
+const guesses = new Map();
+function spelled(stem) {
+  if (!guesses.has(stem)) guesses.set(stem, apart(stem, 2) || nearest(stem) || [stem]);
+  return guesses.get(stem);
+}
+function apart(stem, spaces, before = "") {
+  for (let cut = stem.length - 1; cut > 0; cut--) {
+    const first = `${before}${stem.slice(0, cut)} `, rest = stem.slice(cut);
+    if (new RegExp(`(?<![가-힣])${first}${rest}`).test(book)) return `${first}${rest}`.split(" ");
+    const more = spaces > 1 && book.includes(first) && apart(rest, spaces - 1, first);
+    if (more) return more;
+  }
+  return null;
+}
+function nearest(stem) {
+  if (stem.length < 2) return null;
+  const letters = stem.normalize("NFD");
+  const near = [...koreanWords].filter(([word]) => Math.abs(word.length - stem.length) < 2 && oneEdit(letters, word.normalize("NFD")));
+  return near.length ? [near.reduce((best, one) => (one[1] > best[1] ? one : best))[0]] : null;
+}
+// Whether one letter was replaced, added or left out.
+function oneEdit(one, other) {
+  if (Math.abs(one.length - other.length) > 1) return false;
+  let same = 0;
+  while (same < one.length && one[same] === other[same]) same++;
+  const rests = [[same + 1, same + 1], [same + 1, same], [same, same + 1]];
+  return rests.some(([a, b]) => one.slice(a) === other.slice(b));
 }
 
 // The word with each pair of neighbouring letters exchanged: a common slip, and two edits for the index.
@@ -46,6 +82,11 @@ const index = new MiniSearch({
 });
 const sections = searchSections.map(([page, fragment, title, heading, text], id) => ({ id, page, fragment, title, heading, text }));
 index.addAll(sections);
+const book = sections.map((section) => `${section.title} ${section.heading} ${section.text}`).join("\n");
+const koreanWords = new Map(); // without particles, and how many there are
+if (document.documentElement.lang === "ko") {
+  for (const word of book.match(/[가-힣]+/g).map(withoutParticle)) koreanWords.set(word, (koreanWords.get(word) || 0) + 1);
+}
 
 function find(query) {
   const wanted = stems(query);
@@ -83,7 +124,9 @@ function find(query) {
 }
 
 // ---- the dialog ----
-const text = document.querySelector(".search-button").dataset; // label, close, hint, none, one, many
+const text = document.querySelector(".search-button").dataset; // label, close, hint, none, one, many, more
+// The page for wrong addresses is shown at any address, and has no root: the site is around this script.
+const siteRoot = document.documentElement.dataset.root ?? new URL("../", document.currentScript.src).href;
 const SHOWN = 20;
 const EXCERPT = 170;
 
@@ -120,18 +163,22 @@ function show() {
   const query = input.value.trim();
   const wanted = stems(query);
   const found = query ? find(query) : [];
-  const count = found.length === 1 ? text.one : text.many;
+  const count = found.length === 1 ? text.one : found.length > SHOWN ? text.more.replace("%", SHOWN) : text.many;
   status.textContent = !query ? text.hint : (found.length ? count.replace("#", found.length) : text.none.replace("#", () => query));
   results.replaceChildren(...found.slice(0, SHOWN).map((section) => {
     const place = section.heading === section.title ? section.title : `${section.title} › ${section.heading}`;
-    const address = `${document.documentElement.dataset.root}${section.page}${section.fragment ? `#${section.fragment}` : ""}`;
+    const address = `${siteRoot}${section.page}${section.fragment ? `#${section.fragment}` : ""}`;
     const link = element("a", { href: address }, element("strong", {}, ...marked(place, wanted)), element("span", {}, ...marked(excerpt(section, wanted), wanted)));
     link.addEventListener("click", () => dialog.close());
     return element("li", {}, link);
   }));
+  results.scrollTop = 0;
 }
 input.addEventListener("input", show);
-dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); }); // beside the box
+// A click beside the box closes it; not a selection that ends there.
+let pressed = null;
+dialog.addEventListener("pointerdown", (event) => { pressed = event.target; });
+dialog.addEventListener("click", (event) => { if (event.target === dialog && pressed === dialog) dialog.close(); });
 dialog.addEventListener("keydown", (event) => {
   const links = [...results.querySelectorAll("a")];
   const now = links.indexOf(document.activeElement);

@@ -30,6 +30,8 @@ from tooling.text import ENGLISH
 FOLDER = "replays"
 """Of the pages, below the root of an edition."""
 MOST_BYTES = 200_000
+_FINDINGS = 20_000
+"""Bytes that are kept free for the sentences of findings in other languages, and what identifies the run."""
 SOLVED = "solved"
 """The state of a replay of the solution."""
 _FOLD = '<details class="solution-details">'
@@ -234,6 +236,7 @@ def record(
         ToolingError: it cannot be built or run here.
     """
     # Not imported at the top: pages are mostly set without a run.
+    from tooling.replay.names import functions_between  # noqa: PLC0415
     from tooling.replay.running import Place, record_finding  # noqa: PLC0415
     from tooling.target_run import RunOptions  # noqa: PLC0415
     from tooling.targets.selection import choose  # noqa: PLC0415
@@ -250,7 +253,11 @@ def record(
     executable = build_trial(project, trial, toolchain, cache)
     options = RunOptions(environment=environment_of(executable), time_limit=trial.limit)
     command = [*executable.command, *selection.mode.flags]
-    traces = record_finding(command, trial.choice.target, options, languages, Place()).traces
+    anchors = selection.mode.anchors.get(program.name, ())
+    place = Place(
+        kernels=functions_between("\n".join(files.values()), anchors), most_bytes=MOST_BYTES - _FINDINGS
+    )
+    traces = record_finding(command, trial.choice.target, options, languages, place).traces
     if not traces:
         raise BookError(f"{selection.command} ({state}) launches no kernel that could be recorded")
     own = {

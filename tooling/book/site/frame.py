@@ -40,7 +40,7 @@ _HEAD = re.compile(r"<h1[^>]*><a[^>]*>")
 _PART = re.compile(r'<section class="puzzle-card"[^>]*style="--part: (\d+)"')
 _NAME = re.compile(r'<section class="puzzle-card"[^>]* data-name="([^"]+)"')
 _PUZZLE = re.compile(r'<section class="puzzle-card"[^>]* data-puzzle="p(\d+)"')
-_FONTS = {"ko": "fonts-ko.css"}
+FONTS = {"ko": "fonts-ko.css"}
 """Style sheets with the fonts of a language's script, beside those of Latin letters."""
 _NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
 _COLUMNS = '<colgroup><col class="name"><col></colgroup>'
@@ -101,6 +101,7 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
         to_site = urlsplit(around.site).path
         up = to_site + around.edition.prefix
         article = re.sub(r'(href|src)="(?!\w+:|#|/)', rf'\1="{up}', article)
+        head = head.replace(' data-root=""', "", 1)  # the search finds the site by its own address
 
     def fill(match: re.Match[str]) -> str:
         asset, text, icon, part = match.groups()
@@ -198,7 +199,7 @@ def _position(page: str, number: re.Match[str] | None, around: SiteContext) -> l
 
 def _fonts(language: str, to_site: str) -> str:
     """The style sheet with the fonts of a language, where it needs any."""
-    file = _FONTS.get(language)
+    file = FONTS.get(language)
     return f'<link rel="stylesheet" href="{to_site}assets/{file}">' if file else ""
 
 

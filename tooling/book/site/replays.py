@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tooling.book.editions import Edition
+from tooling.book.site.frame import FONTS
 from tooling.book.site.inputs import digest
 from tooling.book.site.stamps import Stamp
 from tooling.project import Project
@@ -15,6 +16,20 @@ from tooling.text import ENGLISH, languages
 
 _DIRECTIVE = re.compile(r"\{\{#replay[^}]*\}\}")
 _STYLE, _SCRIPT = "replay.css", "replay.js"
+_FACES = (
+    ("Book Sans", 400, "sans"),
+    ("Book Sans", 600, "sans-bold"),
+    ("Book Mono", 400, "mono"),
+    ("Book Mono", 600, "mono-bold"),
+)
+_FONT_NAMES = """
+:root {
+  --text: "Book Sans", "Book Sans KR", system-ui, "Apple SD Gothic Neo", "Noto Sans CJK KR", "Malgun Gothic",
+    sans-serif;
+  --mono: "Book Mono", "Book Sans KR", ui-monospace, Menlo, Consolas, "DejaVu Sans Mono",
+    "Noto Sans Mono CJK KR", monospace;
+}
+"""
 
 
 def write_replays(project: Project, every: Sequence[Edition], work: Path, key: str, fresh: Path) -> None:
@@ -47,19 +62,30 @@ def write_replays(project: Project, every: Sequence[Edition], work: Path, key: s
             shutil.copyfile(made.folder / name, fresh / "assets" / name)
 
 
+def _fonts() -> str:
+    """Rules for the fonts of the site, beside the style sheet of the replays."""
+    return _FONT_NAMES + "".join(
+        f'@font-face {{ font-family: "{family}"; font-weight: {weight}; src: url("fonts/{name}.woff2") '
+        f'format("woff2"); font-display: swap; }}\n'
+        for family, weight, name in _FACES
+    )
+
+
 def _make(project: Project, every: Sequence[Edition], folder: Path) -> None:
     from tooling.book.directives.replays import load, page_name, replay_path, shown_replays  # noqa: PLC0415
     from tooling.replay.page import Files, script, style, to_html  # noqa: PLC0415 - most builds change none
 
     shown = list(shown_replays(project, every))
     if shown:
-        (folder / _STYLE).write_text(style(), encoding="utf-8")
+        (folder / _STYLE).write_text(style(_fonts()), encoding="utf-8")
         (folder / _SCRIPT).write_text(script(), encoding="utf-8")
     for selection, state in shown:
         recorded = load(replay_path(project, selection, state))
         for edition in every:
             assets = "../" * (1 + edition.prefix.count("/")) + "assets/"
-            files = Files(assets + _STYLE, assets + _SCRIPT)
+            hangul = FONTS.get(edition.language)
+            styles = (assets + _STYLE, *([assets + hangul] if hangul else []))
+            files = Files(styles, assets + _SCRIPT, f"{assets}favicon.svg")
             page = folder / edition.language / page_name(selection, state)
             page.parent.mkdir(exist_ok=True)
             language = edition.language if edition.language in languages() else ENGLISH

@@ -19,8 +19,13 @@ _UNSEEN = re.compile(
     r'|<section class="puzzle-card".*?</section>|<a class="filename".*?</a>',
     re.DOTALL,
 )
-_TAG = re.compile(r"</?(?:p|br|li|d[dlt]|h\d|td|th|tr|div|pre|details|summary|figcaption|blockquote)[^>]*>")
+_TAG = re.compile(
+    r"</?(?:p|br|li|d[dlt]|h\d|td|th|tr|div|pre|details|summary|figcaption|blockquote)[^>]*>"
+    r'|<span class="map-[^>]*>'  # the cells of the map of the puzzles
+)
 _INLINE_TAG = re.compile(r"<[^>]+>")
+_INVISIBLE = re.compile("[\N{WORD JOINER}\ue000-\uf8ff]")
+"""What keeps words on a line, and marks of code that is added or left out (U+E000 to U+F8FF: private use)."""
 
 
 class Section(Struct, frozen=True):
@@ -59,7 +64,7 @@ def sections(article: str, page: str) -> Iterator[Section]:
 
 
 def _plain(html: str) -> str:
-    return " ".join(unescape(_INLINE_TAG.sub("", _TAG.sub(" ", html))).split())
+    return " ".join(_INVISIBLE.sub("", unescape(_INLINE_TAG.sub("", _TAG.sub(" ", html)))).split())
 
 
 def script(found: list[Section]) -> str:

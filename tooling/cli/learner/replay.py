@@ -130,7 +130,8 @@ def _recorded(
     from tooling.target_run import RunOptions
 
     x, y, z = options.block or (0, 0, 0)
-    place = Place(options.launch or 1, tuple(Dim3(x + more, y, z) for more in range(options.blocks)))
+    blocks = tuple(Dim3(x + more, y, z) for more in range(options.blocks))
+    place = Place(options.launch or 1, blocks, frozenset() if options.launch else subject.written)
     settings = RunOptions(
         environment={**subject.environment, **staged},
         time_limit=options.timeout,
