@@ -139,7 +139,7 @@ DARK = Shade(
         Ink.LIVE: ("#0a544d", "#4eaa9e", "#c8f0e8"),
         Ink.SUM: ("#1d8275", "#4eaa9e", "#f4fffc"),
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
-        Ink.SPARE: ("#1b222a", "#4d5a67", "#7f8b97"),
+        Ink.SPARE: ("#1b222a", "#4d5a67", "#8a96a2"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
         Ink.MARK: ("#453713", "#edc275", "#f8e3b4"),
         Ink.WRONG: ("#3d2124", "#d9837a", "#f3a59c"),

@@ -369,8 +369,9 @@ def _field(
     bars = [bar for row in rows.values() for bar in row]
     names = [bar.name for bar in bars if bar.name]
     beside = Size.LABEL if names else size
-    longest = max(canvas.length(name, beside, mono=isinstance(name, str)) for name in names or rows)
-    left = math.ceil(1 + longest + _BESIDE_BARS)
+    labels = [canvas.length(name, beside, mono=isinstance(name, str)) for name in names or rows]
+    headings = [canvas.length(name, size, mono=isinstance(name, str)) for name in rows if names]
+    left = math.ceil(1 + max(labels + headings) + _BESIDE_BARS)
     whole = canvas.width - 1 - left
     scales = [(whole - _BESIDE_LINE - canvas.length(bar.text, Size.LABEL)) / bar.value for bar in bars]
     scale = min(*scales, *(whole / limit.value for limit in limits))

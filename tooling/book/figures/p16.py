@@ -242,11 +242,12 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         middle = y + tile * high / 2
         between = (columns[2] + tile * one + columns[3]) / 2
         canvas.dot(between, middle)
-        between = (columns[3] + tile * other + columns[4]) / 2
+        between = (columns[4] + tile * total + columns[2]) / 2
         canvas.label(between, middle, "+=", "middle", size=Size.VALUE if narrow else Size.COVER)
         if step:
-            centre = columns[4] + tile * total / 2
-            canvas.arrow(centre, y + tile * high - pitch + 4, centre, y - 4)
+            # A narrow one passes between the name of the step and its tiles.
+            way = columns[4] + tile * total / 2 + (13 if narrow else 0)
+            canvas.arrow(way, y + tile * high - pitch + 4, way, y - 4)
     written = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, _BLOCK)}
     if [written[thread] for thread in range(cells)] != totals:
         raise ValueError("the kernel wrote other totals than the tiles give")
@@ -410,15 +411,18 @@ def _tiles(stores: Sequence[Access], cells: int) -> tuple[dict[int, float], dict
 
 
 def _columns(narrow: bool, matrix: int, tiles: tuple[int, int, int]) -> tuple[tuple[int, ...], int]:
-    """Where the columns of the steps begin: `a`, `b`, both shared tiles, totals; and where these end."""
+    """Where the columns of the steps begin: `a`, `b`, both shared tiles, totals; and where all end.
+
+    The totals are before the tiles, as in `total += a_shared · b_shared`.
+    """
     one, other, total = tiles
     end = 351 if narrow else PAGE - 1
-    last = end - total
-    second = last - (27 if narrow else 38) - other
-    first = second - (11 if narrow else 28) - one
+    second = end - other
+    first = second - (15 if narrow else 28) - one
+    totals = first - (23 if narrow else 38) - total
     if narrow:
-        return (115, 115 + matrix + 34, first, second, last), end
-    return (90, 90 + matrix + 12, first, second, last), end
+        return (115, 115 + matrix + 34, first, second, totals), end
+    return (90, 90 + matrix + 12, first, second, totals), end
 
 
 def _row(lines: Sequence[str], kernel: str, elements: int) -> list[str]:
