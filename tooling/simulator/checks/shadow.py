@@ -35,6 +35,9 @@ MAX_STRIPS = 4096
 """Strips kept before they are written to the arrays."""
 
 
+LATEST = 4
+"""Strips among which a repeated one is looked for."""
+
 MAX_LATER = 64
 """Other reads kept before they are written to the arrays."""
 
@@ -134,6 +137,15 @@ class _Touched:
     def forget_strips(self) -> None:
         self.strips.clear()
         self.waiting = (0, 0)
+
+    def forget_repeated(self, strip: Strip) -> None:
+        """Remove one of the latest strips if this one repeats it later, as the accesses of a loop do."""
+        strips = self.strips
+        for place in range(len(strips) - 1, max(-1, len(strips) - 1 - LATEST), -1):
+            other = strips[place]
+            if other[:4] == strip[:4] and (other.mark ^ strip.mark) & STRONG == 0:
+                del strips[place]
+                return
 
     def overlaps(self, low: int, high: int) -> bool:
         return _overlap(self.entered, low, high) or _overlap(self.waiting, low, high)
@@ -257,6 +269,7 @@ class Shadow:
         if self._written.may_clash(strip) or (writes and self._read.may_clash(strip)):
             return False
         touched = self._written if writes else self._read
+        touched.forget_repeated(strip)
         if len(touched.strips) == MAX_STRIPS:
             self.flush_writes()
             self.flush_reads(0)

@@ -6,7 +6,6 @@ from collections import defaultdict
 from enum import Enum
 
 from msgspec import Struct, field
-from msgspec.structs import fields
 
 from tooling.simulator.counters.sectors import SECTOR
 from tooling.simulator.gpu.hooks import Space
@@ -56,8 +55,8 @@ class Traffic(Struct):
     def add(self, other: Traffic) -> None:
         """Add another sum to this one."""
         self.line_bytes = other.line_bytes
-        for counter in fields(self)[:-1]:
-            setattr(self, counter.name, getattr(self, counter.name) + getattr(other, counter.name))
+        for counter in self.__struct_fields__[:-1]:
+            setattr(self, counter, getattr(self, counter) + getattr(other, counter))
 
     @property
     def moved_bytes(self) -> int:
