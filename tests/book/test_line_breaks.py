@@ -59,7 +59,7 @@ from tooling.book.site.typography.superscripts import raise_exponents
         ),
         ("<td>as in puzzle 3, part 12</td>", "<td>as in puzzle\u00a03, part\u00a012</td>"),
         ("<p>퍼즐 3에서</p>", "<p>퍼즐\u00a03에서</p>"),
-        ("<td>8 warps of 32 lanes each</td>", "<td>8 warps of 32 lanes each</td>"),
+        ("<td>8 warps of 32 lanes each</td>", "<td>8\u00a0warps of 32\u00a0lanes each</td>"),
         ("<p>p100 threads, 1,024 threads</p>", "<p>p100 threads, 1,024 threads</p>"),
         (
             "<td>lanes 0 to 31 of 4-byte words</td>",

@@ -194,6 +194,8 @@ def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, flo
     for tick in axis.ticks:
         _line(canvas, [(left, height(tick)), (left + wide, height(tick))], canvas.shade.grid, 1)
         canvas.label(left - _BESIDE_AXIS, height(tick), f"{tick:,g}", "end", size=size, quiet=True)
+    if axis.logarithmic:
+        _line(canvas, [(left, top), (left, top + high)], canvas.shade.arrow, 1)
     for low, high_tick in pairwise(axis.ticks if axis.logarithmic else ()):
         for factor in range(2, round(high_tick / low)):
             y = height(low * factor)

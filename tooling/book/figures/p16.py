@@ -200,6 +200,8 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     headings = ("a", "b", "a_shared", "b_shared", "total")
     for x, heading in list(zip(columns, headings, strict=True))[2 if narrow else 0 :]:
         canvas.label(x, top - (15 if narrow else 16), heading, mono=True, bold=True, size=letters)
+    beside = columns[4] + canvas.length("total", letters, mono=True) + 8
+    canvas.label(beside, top - (15 if narrow else 16), Text("after the step"), size=Size.SMALL, quiet=True)
     copied = Ink.LIVE, Text("copied tile, shared memory")
     canvas.legend(
         1,

@@ -23,6 +23,11 @@ _EQUATION = re.compile(
 )
 """An operator between short terms, one of which is code or a variable."""
 _PARTICLE = re.compile(r"</(?:code|math)>(?=[가-힣])")
+_COUNTED = (
+    r"(?:threads?|lanes?|warps?|blocks?|banks?|sectors?|requests?|passes|steps?|tiles?|rows?|columns?|cells?"
+    r"|elements?|words?|bytes?|bits?|terms?|times|lines?|microseconds?)"
+)
+"""What follows a small number in the same line."""
 _UNBROKEN = re.compile(
     r"<(head|nav|h[1-6]|pre|code|svg|math|script|style)\b.*?</\1>|<[^>]*>"  # stay as they are
     r"|\b(?:[Pp]uzzle|[Pp]art|[Ll]ane|[Tt]hread|[Ww]arp|[Bb]lock) \d+\b"
@@ -31,6 +36,7 @@ _UNBROKEN = re.compile(
     r"|(?<![가-힣])(?:한|두|세|네|다섯|여섯|일곱|여덟|몇|첫) (?:개|번|가지|줄|행|열|쪽|칸|값|배|단계)"
     r"|\d (?:[KMG]iB?|[kMG]B|[mµn]s|[kMGT]B/s|[GT]FLOP/s)\b"
     r"|(?<![\w.,])\d{1,5} (?:to|or) \d{1,5}\b(?: (?=[a-z(]))?"
+    rf"|(?<![\w.,])\d{{1,3}} (?={_COUNTED}\b)"
     r"|\bGPU \d|\b(?:\d{1,2}-(?=byte)|x86-(?=64))"
     r"|(?<=\d)(?: [=·×+−] \d[\d,.]*)+(?<=\d)"
     r"|\((?:(?:\d+|[a-z]), )+(?:\d+|[a-z])\)"
