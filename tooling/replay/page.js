@@ -232,6 +232,10 @@ function fitThreads() {
     list.style.setProperty("--columns", columns);
     list.style.setProperty("--least", `${least}px`);
   }
+  // What is wider than the page is scrolled with the keyboard, too.
+  for (const list of document.querySelectorAll(".lanes")) {
+    if (list.scrollWidth > list.clientWidth) list.tabIndex = 0; else list.removeAttribute("tabindex");
+  }
 }
 
 function showThreads(step, mark) {
