@@ -84,10 +84,10 @@ def test_a_count_of_zero_in_a_register_is_the_whole_block(schedule: str) -> None
     ("text", "thread", "why"),
     [
         # An H200 stops these with CUDA_ERROR_ILLEGAL_INSTRUCTION (715) …
-        ("mov.u32 %r2, 33; bar.sync 0, %r2;", 0, "a barrier counts whole warps, and 33 threads are no "
-         "multiple of 32"),
-        ("mov.u32 %r2, 16; bar.arrive 0, %r2;", 0, "a barrier counts whole warps, and 16 threads are no "
-         "multiple of 32"),
+        ("mov.u32 %r2, 33; bar.sync 0, %r2;", 0, "the number of threads at a barrier must be a "
+         "multiple of 32, not 33"),
+        ("mov.u32 %r2, 16; bar.arrive 0, %r2;", 0, "the number of threads at a barrier must be a "
+         "multiple of 32, not 16"),
         ("shr.u32 %r2, %r30, 4; and.b32 %r2, %r2, 1; bar.sync %r2;", 16, "another lane of its warp names "
          "another barrier or another number of threads"),
         ("shr.u32 %r2, %r30, 4; and.b32 %r2, %r2, 1; barrier.sync %r2, 32;", 16, "another lane of its warp "
@@ -117,8 +117,8 @@ def test_wrong_values_in_registers_stop_the_kernel(text: str, thread: int, why: 
         ("bar.sync 16;", "a block has the barriers 0 to 15, and no barrier 16"),
         ("bar.sync -1;", "a block has the barriers 0 to 15, and no barrier -1"),
         ("bar.red.popc.u32 %r1, 16, %p1;", "a block has the barriers 0 to 15, and no barrier 16"),
-        ("bar.sync 0, 31;", "a barrier counts whole warps, and 31 threads are no multiple of 32"),
-        ("barrier.sync 0, 33;", "a barrier counts whole warps, and 33 threads are no multiple of 32"),
+        ("bar.sync 0, 31;", "the number of threads at a barrier must be a multiple of 32, not 31"),
+        ("barrier.sync 0, 33;", "the number of threads at a barrier must be a multiple of 32, not 33"),
         ("bar.arrive 0, 0;", "`arrive` must say for how many threads the barrier waits, not 0"),
     ],
 )  # fmt: skip

@@ -51,7 +51,7 @@ def make_trace(recording: Recording, launch: int, language: str, fault: str = ""
 
 
 def shorten(recording: Recording, most_bytes: int) -> None:
-    """Leaves out the last steps, from a barrier on, until the trace as JSON has at most so many bytes.
+    """Leaves out the last steps, from a barrier on, until the trace as JSON has at most `most_bytes`.
 
     Steps up to the last finding are kept.
     """

@@ -86,7 +86,7 @@ def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None
 
 
 def _refusal(barrier: int, threads: int | None, *, arrive_only: bool) -> Text | None:
-    """Why a block has no such barrier or it cannot wait for so many threads; None if it can."""
+    """Why a barrier of this number cannot wait for this number of threads; None if it can."""
     if not 0 <= barrier < BARRIERS:
         return NO_BARRIER.of(number=barrier, last=BARRIERS - 1)
     if threads is None:
