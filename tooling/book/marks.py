@@ -5,6 +5,7 @@ A page of a puzzle shows the puzzle's number, another page one or two signs that
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 _SIGNS = {
@@ -57,6 +58,17 @@ def mark_of(page: str, puzzle: int | None) -> str:
     """
     signs = _PAGES.get(page, "") if puzzle is None else f"{puzzle:02}"
     return draw(signs) if signs else ""
+
+
+def cells_path(rows: Sequence[str], sign: str, side: int) -> str:
+    """The SVG path of the cells with this sign in rows of signs: squares with a unit between them."""
+    pitch = side + 1
+    return "".join(
+        f"M{pitch * x} {pitch * y}h{side}v{side}h-{side}z"
+        for y, row in enumerate(rows)
+        for x, each in enumerate(row)
+        if each == sign
+    )
 
 
 @lru_cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from tooling.book.marks import cells_path
 from tooling.catalog.model import PartNumber
 
 _NUMBER = re.compile(r"\b([IVX]+|\d+)(?=:|부:)")
@@ -42,16 +43,8 @@ def part_style(number: int) -> str:
 def glyph(number: int) -> str:
     """The pattern of a part as inline SVG, hidden from screen readers: the name is beside it."""
     rows = _PATTERNS[number - 1].split("/")
-
-    def path(cell: str) -> str:
-        return "".join(
-            f"M{4 * x} {4 * y}h3v3h-3z"
-            for y, row in enumerate(rows)
-            for x, each in enumerate(row)
-            if each == cell
-        )
-
+    strong, pale, faint = (cells_path(rows, sign, 3) for sign in "#+.")
     return (
-        f'<svg class="glyph" viewBox="0 0 15 15" aria-hidden="true"><path d="{path("#")}"/>'
-        f'<path opacity=".35" d="{path("+")}"/><path opacity=".14" d="{path(".")}"/></svg>'
+        f'<svg class="glyph" viewBox="0 0 15 15" aria-hidden="true"><path d="{strong}"/>'
+        f'<path opacity=".35" d="{pale}"/><path opacity=".14" d="{faint}"/></svg>'
     )

@@ -36,7 +36,7 @@ function stems(query) {
   return words(query).flatMap((word) => (ALIASES[word] ? words(ALIASES[word]) : [word])).flatMap((word) => {
     if (!HANGUL.test(word)) return [word.length > 5 ? word.replace(/(?:ing|ed|es|s|ions?)$/, "") : word];
     const stem = withoutParticle(word);
-    return book.includes(stem) ? [stem] : spelled(stem);
+    return book().includes(stem) ? [stem] : spelled(stem);
   });
 }
 
@@ -50,8 +50,8 @@ function spelled(stem) {
 function apart(stem, spaces, before = "") {
   for (let cut = stem.length - 1; cut > 0; cut--) {
     const first = `${before}${stem.slice(0, cut)} `, rest = stem.slice(cut);
-    if (new RegExp(`(?<![가-힣])${first}${rest}`).test(book)) return `${first}${rest}`.split(" ");
-    const more = spaces > 1 && book.includes(first) && apart(rest, spaces - 1, first);
+    if (new RegExp(`(?<![가-힣])${first}${rest}`).test(book())) return `${first}${rest}`.split(" ");
+    const more = spaces > 1 && book().includes(first) && apart(rest, spaces - 1, first);
     if (more) return more;
   }
   return null;
@@ -59,7 +59,7 @@ function apart(stem, spaces, before = "") {
 function nearest(stem) {
   if (stem.length < 2) return null;
   const letters = stem.normalize("NFD");
-  const near = [...koreanWords].filter(([word]) => Math.abs(word.length - stem.length) < 2 && oneEdit(letters, word.normalize("NFD")));
+  const near = [...koreanWords()].filter(([word]) => Math.abs(word.length - stem.length) < 2 && oneEdit(letters, word.normalize("NFD")));
   return near.length ? [near.reduce((best, one) => (one[1] > best[1] ? one : best))[0]] : null;
 }
 // Whether one letter was replaced, added or left out.
@@ -82,11 +82,16 @@ const index = new MiniSearch({
 });
 const sections = searchSections.map(([page, fragment, title, heading, text], id) => ({ id, page, fragment, title, heading, text }));
 index.addAll(sections);
-const book = sections.map((section) => `${section.title} ${section.heading} ${section.text}`).join("\n");
-const koreanWords = new Map(); // without particles, and how many there are
-if (document.documentElement.lang === "ko") {
-  for (const word of book.match(/[가-힣]+/g).map(withoutParticle)) koreanWords.set(word, (koreanWords.get(word) || 0) + 1);
-}
+// What only queries in Korean need is made for the first of them.
+const atFirst = (make) => { let made; return () => (made ??= make()); };
+const book = atFirst(() => sections.map((section) => `${section.title} ${section.heading} ${section.text}`).join("\n"));
+const koreanWords = atFirst(() => { // without particles, and how many there are
+  const counts = new Map();
+  if (document.documentElement.lang === "ko") {
+    for (const word of book().match(/[가-힣]+/g).map(withoutParticle)) counts.set(word, (counts.get(word) || 0) + 1);
+  }
+  return counts;
+});
 
 function find(query) {
   const wanted = stems(query);

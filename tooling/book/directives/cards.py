@@ -160,21 +160,21 @@ def puzzle_map(page: PageContext, words: Words) -> str:
     unwritten = missing(read_summary(source.source), index.needs())
     entries = complete_contents(read_summary(page.edition.source), unwritten, index.needs(), language)
     parts = {entry.path: entry.part for entry in entries}
-    blocks, colours = [], list[str]()
+    blocks, styles = [], list[str]()
     for part, members in groupby(index.needs(), key=lambda each: parts.get(each.chapter, "")):
         title, _, name = part.partition(": ")
         number = part_number(part)
         style, mark = (f" {part_style(number)}", glyph(number)) if number else ("", "")
         stations = [_station(each, page, each in unwritten) for each in members]
-        colours += [style] * len(stations)
+        styles += [style] * len(stations)
         blocks.append(
             f'<section class="map-part"{style}>\n'
             f"<h3>{mark}<span>{escape(title)}</span> <b>{escape(name)}</b></h3>\n"
             f"<ol>\n{''.join(stations)}</ol>\n</section>\n"
         )
-    strip = "".join(f"<i{style}></i>" for style in colours)
+    strip = "".join(f"<i{style}></i>" for style in styles)
     return (
-        f'<p class="map-mark" aria-hidden="true">{draw(str(len(colours)))}</p>\n'
+        f'<p class="map-mark" aria-hidden="true">{draw(str(len(styles)))}</p>\n'
         f'<p class="map-strip" aria-hidden="true">{strip}</p>\n<div class="map">\n{"".join(blocks)}</div>\n'
     )
 

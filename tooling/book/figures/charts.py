@@ -342,24 +342,22 @@ def draw_bars(
     field = _field(canvas, rows, limits, size)
     canvas.label(1, _TITLE_LINE, title, size=Size.LABEL, quiet=True)
     y = top = _TITLE_LINE + _BELOW_TITLE
-    for name, bars in rows.items():
-        if headed:
-            canvas.label(1, y + _BAR_HEADING / 2 - 4, name, bold=True, mono=isinstance(name, str), size=size)
-            y += _BAR_HEADING
-        for index, bar in enumerate(bars):
-            middle = y + index * field.pitch + field.high / 2
-            label = bar.name or name
-            canvas.label(1, middle, label, mono=isinstance(label, str), size=Size.LABEL if headed else size)
-        y += (len(bars) - 1) * field.pitch + field.high + _ROWS_APART
+    firsts = []  # where the first bar of each row is
+    for bars in rows.values():
+        firsts.append(y + (_BAR_HEADING if headed else 0))
+        y = firsts[-1] + (len(bars) - 1) * field.pitch + field.high + _ROWS_APART
     bottom = y - _ROWS_APART + _PAST_BARS
     canvas.height = bottom + 1
     _draw_limits(canvas, limits, field, (_TITLE_LINE + 10, bottom))
-    y = top
-    for bars in rows.values():
-        y += _BAR_HEADING if headed else 0
+    for (name, bars), first in zip(rows.items(), firsts, strict=True):
+        if headed:
+            heading = first - _BAR_HEADING / 2 - 4
+            canvas.label(1, heading, name, bold=True, mono=isinstance(name, str), size=size)
         for index, bar in enumerate(bars):
-            _draw_bar(canvas, bar, field, y + index * field.pitch)
-        y += (len(bars) - 1) * field.pitch + field.high + _ROWS_APART
+            level, label = first + index * field.pitch, bar.name or name
+            middle = level + field.high / 2
+            canvas.label(1, middle, label, mono=isinstance(label, str), size=Size.LABEL if headed else size)
+            _draw_bar(canvas, bar, field, level)
     _line(canvas, [(field.left, top - _PAST_BARS), (field.left, bottom)], canvas.shade.text, 1)
     return canvas
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from tooling.book.marks import cells_path
+
 _PATHS = {
     "menu": '<path d="M4 6h16M4 12h16M4 18h16"/>',
     "search": '<circle cx="11" cy="11" r="6.5"/><path d="m16 16 4.5 4.5"/>',
@@ -44,13 +46,7 @@ def draw_signs(article: str) -> str:
 def sign(mark: str) -> str:
     """A tick or a cross of cells as inline SVG."""
     kind, rows = _SIGNS[mark]
-    cells = "".join(
-        f"M{5 * x} {5 * y}h4v4h-4z"
-        for y, row in enumerate(rows.split("/"))
-        for x, cell in enumerate(row)
-        if cell == "#"
-    )
     return (
         f'<svg class="sign sign-{kind}" viewBox="0 0 24 24" role="img" aria-label="{mark}">'
-        f'<path d="{cells}"/></svg>'
+        f'<path d="{cells_path(rows.split("/"), "#", 4)}"/></svg>'
     )

@@ -16,20 +16,8 @@ from tooling.text import ENGLISH, languages
 
 _DIRECTIVE = re.compile(r"\{\{#replay[^}]*\}\}")
 _STYLE, _SCRIPT = "replay.css", "replay.js"
-_FACES = (
-    ("Book Sans", 400, "sans"),
-    ("Book Sans", 600, "sans-bold"),
-    ("Book Mono", 400, "mono"),
-    ("Book Mono", 600, "mono-bold"),
-)
-_FONT_NAMES = """
-:root {
-  --text: "Book Sans", "Book Sans KR", system-ui, "Apple SD Gothic Neo", "Noto Sans CJK KR", "Malgun Gothic",
-    sans-serif;
-  --mono: "Book Mono", "Book Sans KR", ui-monospace, Menlo, Consolas, "DejaVu Sans Mono",
-    "Noto Sans Mono CJK KR", monospace;
-}
-"""
+_FACE = re.compile(r'^@font-face \{ font-family: "Book (?:Sans|Mono)";.*\}$', re.MULTILINE)
+_FAMILIES = re.compile(r"^ *(--(?:text|mono): .*;)$", re.MULTILINE)
 
 
 def write_replays(project: Project, every: Sequence[Edition], work: Path, key: str, fresh: Path) -> None:
@@ -62,13 +50,11 @@ def write_replays(project: Project, every: Sequence[Edition], work: Path, key: s
             shutil.copyfile(made.folder / name, fresh / "assets" / name)
 
 
-def _fonts() -> str:
-    """Rules for the fonts of the site, beside the style sheet of the replays."""
-    return _FONT_NAMES + "".join(
-        f'@font-face {{ font-family: "{family}"; font-weight: {weight}; src: url("fonts/{name}.woff2") '
-        f'format("woff2"); font-display: swap; }}\n'
-        for family, weight, name in _FACES
-    )
+def _fonts(project: Project) -> str:
+    """The rules of the book's style sheet for the fonts of text and code; the replays' one is beside it."""
+    sheet = (project.root / "book" / "theme" / "assets" / "book.css").read_text(encoding="utf-8")
+    faces, families = _FACE.findall(sheet), _FAMILIES.findall(sheet)
+    return "\n".join([f":root {{ {' '.join(families)} }}", *faces, ""])
 
 
 def _make(project: Project, every: Sequence[Edition], folder: Path) -> None:
@@ -77,7 +63,7 @@ def _make(project: Project, every: Sequence[Edition], folder: Path) -> None:
 
     shown = list(shown_replays(project, every))
     if shown:
-        (folder / _STYLE).write_text(style(_fonts()), encoding="utf-8")
+        (folder / _STYLE).write_text(style(_fonts(project)), encoding="utf-8")
         (folder / _SCRIPT).write_text(script(), encoding="utf-8")
     for selection, state in shown:
         recorded = load(replay_path(project, selection, state))

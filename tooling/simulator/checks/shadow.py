@@ -34,7 +34,6 @@ def stamps_of(keys: Keys) -> NDArray[np.int64]:
 MAX_STRIPS = 4096
 """Strips kept before they are written to the arrays."""
 
-
 LATEST = 4
 """Strips among which a repeated one is looked for."""
 

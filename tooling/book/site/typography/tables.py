@@ -48,10 +48,11 @@ def _mark(table: str) -> str:
     turned = many and len(numbers) == len(columns) - 1 and len(body) <= _FEW_ROWS
     stacked = not turned and (many or (len(columns) >= _WIDE and len(columns) - len(numbers) >= _TEXTS))
     names = [_text(name) for name in columns[0]] if numbers else []
-    if turned:
-        table = table.replace("<table>", f'<table class="turned" style="--columns: {len(columns)}">', 1)
-    elif stacked or max(map(len, names), default=0) > _LONG_NAME:
-        table = table.replace("<table>", f'<table class="{"stacked" if stacked else "wordy"}">', 1)
+    wordy = max(map(len, names), default=0) > _LONG_NAME
+    kind = "turned" if turned else "stacked" if stacked else "wordy" if wordy else ""
+    if kind:
+        style = f' style="--columns: {len(columns)}"' if turned else ""
+        table = table.replace("<table>", f'<table class="{kind}"{style}>', 1)
     labels = [_text(head) for head in heads] if stacked else []
     if numbers:
         table = _NAME.sub(_breakable, table)

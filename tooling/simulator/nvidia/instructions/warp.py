@@ -30,15 +30,17 @@ def together(
     perform: Step,
     *,
     whole: bool = False,
+    operation: WarpOperation | None = None,
 ) -> None:
     """Bind an instruction that the lanes of a warp perform together, once all lanes of the mask arrive.
 
     Args:
         whole: the instruction requires all 32 lanes of a warp; if some are missing, the kernel stops.
+        operation: what lanes at other instructions of its form perform with them, if these may be elsewhere.
     """
 
     def wait(group: Group, batch: Batch) -> bool:
-        ready = batch.gather_warps(group, mask, instruction)
+        ready = batch.gather_warps(group, mask, instruction, operation)
         if ready is None:
             return False
         if whole and not batch.warps.whole(ready):
@@ -72,21 +74,7 @@ def collectively(
         negated: the first operand is a negated predicate.
     """
     operation = WarpOperation(instruction, following, sources, targets, compute, negated)
-    mask = sources[-1]
-
-    def wait(group: Group, batch: Batch) -> bool:
-        ready = batch.gather_warps(group, mask, instruction, operation)
-        if ready is None:
-            return False
-        operation.perform(ready, batch)
-        if ready is group:
-            return True
-        batch.resume(ready)
-        return False
-
-    decoder.block.gathers = True
-    decoder.block.successors.append(following)
-    end_guarded(decoder, instruction, following, wait)
+    together(decoder, instruction, following, sources[-1], operation.perform, operation=operation)
 
 
 def _teams(group: Group, batch: Batch, masks: Array) -> tuple[Array, int]:
@@ -117,15 +105,7 @@ def _ballot(group: Group, batch: Batch, predicate: Array, masks: Array) -> Array
 @binds("shfl", alone=True)
 def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None:
     """`shfl.sync.mode.b32 d[|p], a, b, c, membermask` (PTX ISA 9.7.9.6)."""
-    if (
-        len(instruction.modifiers) != 3
-        or instruction.modifiers[0] != "sync"
-        or instruction.modifiers[2] != "b32"
-    ):
-        raise decoder.unknown(instruction)
     mode = instruction.modifiers[1]
-    if mode not in ("up", "down", "bfly", "idx"):
-        raise decoder.unknown(instruction)
     destination, a, b, c, members = instruction.operands
     value, amount, clamp, mask = (decoder.value(x, U32, instruction) for x in (a, b, c, members))
     found = None

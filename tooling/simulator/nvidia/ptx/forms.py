@@ -24,7 +24,8 @@ FORMS = {
     "fence": rf"((sc|acq_rel|acquire|release)\.)?{_SCOPE}|mbarrier_init\.release\.cluster|{_RESTRICTED}"
     r"|proxy\.(alias|async(\.global|\.shared::cta|\.shared::cluster)?)"
     rf"|proxy\.async::generic\.{_RESTRICTED}|proxy\.tensormap::generic\.(release|acquire)\.{_SCOPE}",
-    # Lanes of a warp (9.7.13.9 to 9.7.13.15)
+    # Lanes of a warp (9.7.9.6 and 9.7.13.9 to 9.7.13.15)
+    "shfl": r"sync\.(up|down|bfly|idx)\.b32",
     "vote": r"sync\.((all|any|uni)\.pred|ballot\.b32)",
     "match": r"(any|all)\.sync\.(b32|b64)",
     "redux": r"sync\.((add|min|max)\.(u32|s32)|(and|or|xor)\.b32)",

@@ -79,17 +79,14 @@ def _lop3(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     return Operation(lop3, U32, (U32, U32, U32, U32), "9.7.8.6")
 
 
-_PERMUTATIONS = ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
+_PERMUTATIONS = ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
+"""The modes of `prmt`, the first one without a name (PTX ISA 9.7.9.7)."""
 
 
 @makes("prmt")
 def _permute(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     mode = modifiers[1] if len(modifiers) > 1 else ""
-    if (
-        modifiers[0] != "b32"
-        or len(modifiers) > 2
-        or mode not in ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
-    ):
+    if modifiers[0] != "b32" or len(modifiers) > 2 or mode not in _PERMUTATIONS:
         return None
 
     def permute(a: Array, b: Array, c: Array) -> Array:
