@@ -114,7 +114,7 @@ def test_variables_are_italic_where_emphasis_is_not() -> None:
         ("output[i] = a[i] + 10", "output[i] = a[i] + 10"),  # has room
         (
             "output[unsafe_offset=i] = a[unsafe_offset=j] + b",
-            "{output[unsafe_offset=i]} = {a[unsafe_offset=j]} + b",
+            "{output[unsafe_offset=i]} = {a[unsafe_offset=j]} {+ b}",
         ),
         (
             "a: TileTensor[dtype, type_of(in_layout), ImmutAnyOrigin],",
@@ -122,7 +122,7 @@ def test_variables_are_italic_where_emphasis_is_not() -> None:
         ),
         (
             "row_major[BM, BK + 1]().tile[BM, BK](0, 0) + 1",
-            "{row_major[BM, BK + 1]()}|{.tile[BM, BK](0, 0)} + 1",
+            "{row_major[BM, BK + 1]()}|{.tile[BM, BK](0, 0)} {+ 1}",
         ),
         (
             "stack_allocation[dtype, address_space=AddressSpace.SHARED](",
@@ -130,7 +130,19 @@ def test_variables_are_italic_where_emphasis_is_not() -> None:
         ),
         (
             'call("an (opening bracket in a text", "and ] another") + f(x)',
-            'call(|"an (opening bracket in a text", "and ] another") + {f(x)}',
+            'call(|"an (opening bracket in a text", "and ] another") {+ f(x)}',
+        ),
+        (
+            "var global_i = block_dim.x * block_idx.x + thread_idx.x",
+            "var global_i = block_dim.x {* block_idx.x} {+ thread_idx.x}",
+        ),
+        (
+            "if row < rows and column >= columns // 2 or (row == -1):",
+            "if row {< rows} {and column} {>= columns} {// 2} {or (row == -1):}",
+        ),
+        (
+            "a_name_that_has_thirty_one_letters = another_name + an_operand_that_is_longer_than_a_line",
+            "a_name_that_has_thirty_one_letters = another_name + an_operand_that_is_longer_than_a_line",
         ),
         (
             "# A comment (with brackets) has no place that is marked",

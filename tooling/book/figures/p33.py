@@ -175,7 +175,7 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (Text("ordinary units"), measured_roof(facts).peak),
         (Text("tensor cores, tf32"), _TENSOR_CORES),
     )
-    rows = {Text("peak rate"): [Bar(peak, f"{peak:.0f}", Ink.SPARE, name) for name, peak in peaks]}
+    rows = {Text("peak rate"): [Bar(peak, f"{peak:.0f}", Ink.FRAME, name) for name, peak in peaks]}
     for size, speeds in measured_speeds(facts).items():
         rows[Text("*n* = {size}").of(size=f"{size:,}")] = [
             Bar(speed, f"{speed:.1f}" if speed < 100 else f"{speed:.0f}", ink, name)

@@ -1,7 +1,8 @@
 """Where a long line of highlighted code may go on below itself on a narrow screen.
 
-It may at spaces. A bracketed expression with its name, such as `row_major[TPB]()`, stays in one line if it
-fits there; a longer one may be broken after its opening bracket, and before a constant such as `.SHARED`.
+It may at spaces, but not after an operator: as in formulas, a line goes on with `+ 10`. A bracketed
+expression with its name, such as `row_major[TPB]()`, stays in one line if it fits there; a longer one may be
+broken after its opening bracket, and before a constant such as `.SHARED`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from html import unescape
+from itertools import groupby
 
 from msgspec import Struct
 
@@ -20,6 +22,7 @@ _PIECE = re.compile(
 )
 _NAME = re.compile(r"[\w.]")
 _OPENING, _CLOSING = "([{", ")]}"
+_OPERATOR = re.compile(r"[-+*/%&|^]|//|<<|>>|[<>]=?|[=!]=|and|or")
 _BREAK = "<wbr>"
 
 
@@ -57,12 +60,12 @@ def breakable(code: str, indent: int) -> str:
         if piece.plain in _OPENING:
             opened.append(_start_of_name(done))
         done.append(piece)
-    return _joined(done)
+    return _joined(_operands(done, room))
 
 
 def _piece(found: re.Match[str]) -> _Piece:
     text = found[0]
-    width = 0 if found["tag"] else len(unescape(re.sub(r"<[^>]+>", "", text)))
+    width = 0 if found["tag"] else len(_text(text))
     shown = _BREAK + text if found["break"] is not None else text
     return _Piece(text, shown, width, bool(found["tag"] or _NAME.fullmatch(text)))
 
@@ -84,11 +87,27 @@ def _groups(pieces: Sequence[_Piece], room: int) -> list[_Piece]:
     *starts, last = 0, *ends
     start = next((start for start in starts if _width(pieces[start:]) <= room), last)
     before, together = pieces[:start], pieces[start:]
-    plain, width = "".join(piece.plain for piece in together), _width(together)
-    shown = f'<span class="unit">{plain}</span>' if width <= room else _joined(together)
+    plain, width = _plain(together), _width(together)
+    shown = _unit(plain) if width <= room else _joined(_operands(together, room))
     if before and plain.startswith("."):
         shown = _BREAK + shown
     return [*before, _Piece(plain, shown, width, is_name=True, is_group=True)]
+
+
+def _operands(pieces: Sequence[_Piece], room: int) -> list[_Piece]:
+    """The pieces with each binary operator and the operand after it as one, if they have room in a line."""
+    words = [list(word) for _, word in groupby(pieces, lambda piece: piece.plain == " ")]
+    done: list[_Piece] = []
+    while words:
+        together = [piece for word in words[:3] for piece in word]
+        is_operator = done and done[-1].plain == " " and _OPERATOR.fullmatch(_text(_plain(words[0])))
+        if is_operator and len(words) > 2 and _width(together) <= room:
+            plain = _plain(together)
+            done.append(_Piece(plain, _unit(plain), _width(together), is_name=False))
+            del words[:3]
+        else:
+            done += words.pop(0)
+    return done
 
 
 def _joined(pieces: Sequence[_Piece]) -> str:
@@ -98,6 +117,19 @@ def _joined(pieces: Sequence[_Piece]) -> str:
         piece.shown + _BREAK * (piece.plain in _OPENING and following not in _CLOSING)
         for piece, following in zip(pieces, after, strict=True)
     )
+
+
+def _unit(code: str) -> str:
+    """Code that stays in one line."""
+    return f'<span class="unit">{code}</span>'
+
+
+def _plain(pieces: Iterable[_Piece]) -> str:
+    return "".join(piece.plain for piece in pieces)
+
+
+def _text(code: str) -> str:
+    return unescape(re.sub(r"<[^>]+>", "", code))
 
 
 def _width(pieces: Iterable[_Piece]) -> int:
