@@ -102,3 +102,43 @@ def test_a_page_that_the_browser_has_kept_shows_what_was_chosen_since(page: Any,
     page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert page.locator("[data-tab-group=api] [aria-selected=true]").first.inner_text() == "LayoutTensor"
+
+
+_LAST_LINES = """() => [...document.querySelectorAll("article :is(p, li)")].filter(
+  text => text.style.paddingRight
+).map(text => {
+  const lines = () => {
+    const range = document.createRange(), rights = new Map();
+    range.selectNodeContents(text);
+    const left = text.getBoundingClientRect().left, whole = text.clientWidth;
+    for (const box of range.getClientRects()) {
+      const line = Math.round((box.top + box.bottom) / 2 / 15);
+      rights.set(line, Math.max(rights.get(line) || 0, box.right - left));
+    }
+    return [text.clientHeight, [...rights].sort((one, other) => one[0] - other[0]).at(-1)[1] / whole];
+  };
+  const [high, last] = lines();
+  text.style.paddingRight = "";
+  const [before, short] = lines();
+  return [high === before, last, short];
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_more_than_one_short_word_is_in_the_last_line_of_a_text(page: Any, address: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"{address}puzzle_33/puzzle_33.html")
+    page.wait_for_function("document.querySelector('article p[style*=padding-right]')")
+    texts = page.evaluate(_LAST_LINES)
+    assert len(texts) >= 2
+    assert [(same_height, last >= 0.19, short < 0.17) for same_height, last, short in texts] == [
+        (True, True, True)
+    ] * len(texts)
+
+
+def test_lines_are_not_made_shorter_on_paper(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_33/puzzle_33.html")
+    page.wait_for_function("document.querySelector('article p[style*=padding-right]')")
+    page.emulate_media(media="print")
+    text = page.locator("article p[style*=padding-right]").first
+    assert text.evaluate("text => getComputedStyle(text).paddingRight") == "0px"

@@ -220,7 +220,8 @@ def test_what_a_wrong_answer_changes_is_above_its_verdict(real: Project) -> None
     assert judged
     html = highlight_page(_as_html(shown), REPOSITORY, "en")
     assert html.startswith(
-        '<figure class="code changed"><figcaption><span class="filename">p12_tile_tensor.mojo</span> '
+        '<figure class="code changed"><figcaption>'
+        '<span class="filename">p12_<wbr>tile_<wbr>tensor.mojo</span> '
     )
     assert re.findall(r'class="key" data-sign="(.)">([^<]*)<', html) == [
         ("−", "left out"),
@@ -437,7 +438,7 @@ def test_a_caption_replaces_the_link_to_the_same_file() -> None:
     shown = highlight_page(code + link.format("a/b.mojo"), REPOSITORY, "en")
     assert shown == (
         f'<figure class="code"><figcaption><a class="filename" href="{REPOSITORY}/blob/main/a/b.mojo#L3-L9">'
-        "a/b.mojo</a> <span>lines 3–9</span></figcaption>"
+        "a/<wbr>b.mojo</a> <span>lines 3–9</span></figcaption>"
         '<pre><code class="language-mojo"><span class="line" data-line="3">one\n</span>'
         '<span class="line" data-line="4"><span class="n">2</span>\n</span>'
         '<span class="line" data-line="⋮"><span class="left-out"></span>\n</span>'

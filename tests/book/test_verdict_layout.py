@@ -44,7 +44,7 @@ def test_a_finding_has_its_labels_and_its_places() -> None:
     assert '<p class="judged-title">❌ <code>p12</code> is not right yet</p>' in shown
     assert "<p><b>error: <span>[races]</span></b> Race on shared memory: a &lt;b&gt;</p>" in shown
     assert (
-        '<dt>where:</dt><dd><span class="place"><code>p12.mojo:40:26</code>: '
+        '<dt>where:</dt><dd><span class="place"><code>p12.mojo:40:26</code>:<br> '
         "thread (3, 0, 0) of block (0, 0, 0) reads</span>"
         '<span class="place">found 5 times in <code>dot_product</code></span></dd>'
     ) in shown

@@ -252,6 +252,48 @@ addEventListener("load", reachable); // pictures have their sizes now
 addEventListener("resize", reachable);
 document.addEventListener("click", () => requestAnimationFrame(reachable)); // a tab or fold may have opened
 
+// ---- last lines: where one short word would be left for the last line of a text, all its lines become a little
+// shorter, so that more words go there and no line before it has a hole ----
+const SHORT = 0.17, ENOUGH = 0.19, NARROWEST = 0.8, HOLE = 0.14; // parts of the width of the text
+function lineWidths(text) {
+  const range = document.createRange();
+  range.selectNodeContents(text);
+  const lines = [];
+  for (const { left, right, top, bottom } of range.getClientRects()) {
+    if (right - left < 1) continue;
+    const middle = (top + bottom) / 2;
+    const line = lines.find((other) => Math.abs(other.middle - middle) < 9); // code is lower than letters
+    if (line) Object.assign(line, { left: Math.min(line.left, left), right: Math.max(line.right, right) });
+    else lines.push({ middle, left, right });
+  }
+  return lines.sort((one, other) => one.middle - other.middle).map(({ left, right }) => right - left);
+}
+function settle(text) {
+  text.style.paddingRight = "";
+  const { paddingLeft, paddingRight } = getComputedStyle(text);
+  const whole = text.clientWidth - parseFloat(paddingLeft);
+  if (!whole || parseFloat(paddingRight)) return;
+  const before = lineWidths(text);
+  const hole = (lines) => (Math.max(...lines) - Math.min(...lines.slice(0, -1))) / whole;
+  if (before.length < 2 || before.at(-1) >= SHORT * whole) return;
+  for (let less = 0.01; less <= 1 - NARROWEST; less += 0.01) {
+    text.style.paddingRight = `${less * whole}px`;
+    const lines = lineWidths(text);
+    if (lines.length > before.length) break;
+    if (lines.at(-1) >= ENOUGH * whole && hole(lines) <= Math.max(HOLE, hole(before))) return;
+  }
+  text.style.paddingRight = "";
+}
+const settled = new WeakMap(); // the width for which the lines of a text were set
+const settling = new ResizeObserver((changes) => changes.forEach(({ target }) => {
+  if (settled.get(target) === target.offsetWidth) return;
+  settled.set(target, target.offsetWidth);
+  settle(target);
+}));
+document.fonts.ready.then(() => document.querySelectorAll("article :is(p, li, dd, figcaption)").forEach((text) => {
+  if (!text.querySelector("p, ul, ol, dl, pre, div, button")) settling.observe(text);
+}));
+
 // ---- outline ----
 const marks = new Map([...document.querySelectorAll(".outline a")].map((a) => [decoded(a.hash), a]));
 if (marks.size) {

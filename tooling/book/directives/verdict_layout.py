@@ -34,6 +34,7 @@ _PRINTED = {"'": "\N{RIGHT SINGLE QUOTATION MARK}", "...": "\N{HORIZONTAL ELLIPS
 _BEGINNING = re.compile(r"[a-z]+[ ,:]")  # a lower-case word that is not an identifier
 _PLACE = re.compile(PLACE)
 _LINE_OF_CODE = re.compile(rf"({PLACE}): (`.+`)")  # a place, and what is there
+_PLACE_AND_TEXT = re.compile(rf"({PLACE}): (.+)")
 _ASIDE = re.compile(r" (\([^()]*\))$")  # such as the data that a cause was found with
 _UNDERSCORE = re.compile(r"_(?=\w{16})")  # in a long name, which may go on in the next line
 _MARGIN = 2  # columns by which what belongs to a line is indented further
@@ -315,7 +316,13 @@ def _one_or_more(texts: Sequence[str]) -> str:
         return f'{_words(found[1])}<span class="place">{_words(found[2])}</span>'
     if len(texts) == 1 and (texts[0].endswith(".") or not _PLACE.match(texts[0])):
         return _words(_capital(texts[0]))
-    return "".join(f'<span class="place">{_words(text)}</span>' for text in texts)
+    return "".join(f'<span class="place">{_after_place(text)}</span>' for text in texts)
+
+
+def _after_place(text: str) -> str:
+    """A place, and in the next line of a narrow screen what is there."""
+    found = _PLACE_AND_TEXT.fullmatch(text)
+    return f"{_words(found[1])}:<br> {_words(found[2])}" if found else _words(text)
 
 
 def _table(head: Line, rows: Iterable[Line]) -> str:

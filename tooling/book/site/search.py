@@ -15,7 +15,7 @@ from msgspec import Struct
 _HEADING = re.compile(r'<h([1-3]) id="([^"]+)">(.*?)</h\1>', re.DOTALL)
 _UNSEEN = re.compile(
     r'<math.*?</math>|<p class="tab-title".*?</p>|<div class="tab-labels".*?</div>|<svg.*?</svg>'
-    r"|<aside.*?</aside>"
+    r'|<aside.*?</aside>|<span class="head".*?</span>'
     r'|<section class="puzzle-card".*?</section>|<a class="filename".*?</a>',
     re.DOTALL,
 )

@@ -1,4 +1,4 @@
-"""Prevents line breaks in code, flags, tuples and `8 KiB`, before particles and a short last word."""
+"""Prevents line breaks in code, flags, tuples and `8 KiB`, and before particles."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ _SHORT = re.compile(rf"<code>((?!uv run )[^<]{{1,{_LONGEST}}})</code>")
 _MEDIUM = 48
 """Letters of code that stay in one line on wider screens."""
 _LONG = re.compile(r"<code>([^<]+)</code>")
+_IN_PATH, _WITH_BREAK = re.compile(r"(?<=\w)[/_](?=\w)"), r"\g<0><wbr>"
 _PARTS = re.compile(
     r"(?<=<code>)uv run(?= )|(?<= )tooling [a-z-]+(?: [\w.]+)?|(?<=<code>)(?:var )?\w+ \+?=(?= )"
     r"|(?<=\s)(?:--[a-z][\w-]*(?: [a-z][\w./-]*)?|-\w+)"
@@ -39,19 +40,11 @@ _UNBROKEN = re.compile(
     rf"|(?<![\w.,])\d{{1,3}} (?={_COUNTED}\b)"
     r"|\bGPU \d|\b(?:\d{1,2}-(?=byte)|x86-(?=64))"
     r"|(?<=\d)(?: [=·×+−] \d[\d,.]*)+(?<=\d)"
-    r"|\((?:(?:\d+|[a-z]), )+(?:\d+|[a-z])\)"
+    r"|(?:\b(?:thread|block) |(?:스레드|블록) )?\((?:(?:\d+|[a-z]), )+(?:\d+|[a-z])\)"
     r"|(?<=\w)\)(?=[가-힣])|(?<=\d)%(?=[가-힣])"  # before a particle
     r"|(?<=[가-힣])\(",  # before a gloss
     re.DOTALL,
 )
-_LAST_WORD = re.compile(
-    r"(?<=[\w,;:]) (?:[^\s<>가-힣]{1,4}|[가-힣]{1,3}[.:]?)(?=</(?:p|li|dd|figcaption|summary)>)"
-    r"|(?<=[\w,;:]) (?:[^\s<>가-힣]{5,11}|[가-힣]{4,5}[.:]?)(?=</(?:li|dd)>)"
-)
-"""A short word at the end of a paragraph, and the space before it: it is not a line of its own.
-
-In lists and verdicts, whose lines are shorter, a word of medium length is not, either.
-"""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _JOINER = "\N{WORD JOINER}"
 
@@ -63,13 +56,14 @@ def keep_together(html: str) -> str:
     html = _LONG.sub(_broken_between_parts, html)
     html = _EQUATION.sub(_unbroken_equation, html)
     html = _UNBROKEN.sub(lambda found: found[0] if found[0][0] == "<" else _joined(found[0]), html)
-    html = _LAST_WORD.sub(lambda word: word[0].replace(" ", _NO_BREAK), html)
     return _PARTICLE.sub(rf"\g<0>{_JOINER}", html)
 
 
 def _broken_between_parts(code: re.Match[str]) -> str:
     parts = _PARTS.sub(lambda part: f'<span class="{_size(part[0])}">{part[0]}</span>', code[0])
     parts = _COMMAND.sub(r'<span class="medium">\g<0></span>', parts)
+    if len(code[1]) > _LONGEST and " " not in code[1]:
+        parts = f"<code>{_IN_PATH.sub(_WITH_BREAK, code[1])}</code>"
     return parts.replace("<code>", '<code class="medium">', 1) if len(code[1]) <= _MEDIUM else parts
 
 
@@ -84,5 +78,5 @@ def _unbroken_equation(found: re.Match[str]) -> str:
 
 def _joined(words: str) -> str:
     if words == "(":
-        return _JOINER + words
+        return f'<span class="joint">{_JOINER}</span>('  # on phones, lines are too short for it
     return words + _JOINER if words in ")%" or words[-1] == "-" else words.replace(" ", _NO_BREAK)

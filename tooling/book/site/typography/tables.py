@@ -53,7 +53,7 @@ def _mark(table: str) -> str:
     if kind:
         style = f' style="--columns: {len(columns)}"' if turned else ""
         table = table.replace("<table>", f'<table class="{kind}"{style}>', 1)
-    labels = [_text(head) for head in heads] if stacked else []
+    labels = heads if stacked else []
     if numbers:
         table = _NAME.sub(_breakable, table)
     return _ROW.sub(lambda row: _mark_row(row[0], numbers, labels), table)
@@ -79,8 +79,12 @@ def _mark_row(row: str, numbers: set[int], labels: Sequence[str]) -> str:
         place = next(position)
         short = cell["name"] == "td" and _SHORT.fullmatch(_text(cell["content"]))
         attributes = ' class="number"' if place in numbers else ' class="short"' if short else ""
+        content = cell["content"]
         if labels and place and cell["name"] == "td":
-            attributes += f' data-head="{escape(labels[place])}"'
-        return f"<{cell['name']}{attributes}>{cell['content']}</{cell['name']}>"
+            if "<code" in labels[place]:
+                content = f'<span class="head" aria-hidden="true">{labels[place]}</span>{content}'
+            else:
+                attributes += f' data-head="{escape(_text(labels[place]))}"'
+        return f"<{cell['name']}{attributes}>{content}</{cell['name']}>"
 
     return _CELL.sub(mark, row)
