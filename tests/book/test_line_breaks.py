@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from tooling.book.site.typography.code_breaks import breakable
+from tooling.book.code_breaks import breakable
 from tooling.book.site.typography.emphasis import mark_latin, mark_variables
 from tooling.book.site.typography.highlight import highlight
 from tooling.book.site.typography.line_breaks import keep_together

@@ -14,6 +14,7 @@ from itertools import groupby, takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tooling.book.code_breaks import breakable
 from tooling.book.phrases import NUMBERS, say
 
 _LABEL = re.compile(r"([^\s:][^:]{0,14}): +(?=\S)")  # such as `why:`
@@ -33,7 +34,7 @@ long number."""
 _PRINTED = {"'": "\N{RIGHT SINGLE QUOTATION MARK}", "...": "\N{HORIZONTAL ELLIPSIS}"}
 _BEGINNING = re.compile(r"[a-z]+[ ,:]")  # a lower-case word that is not an identifier
 _PLACE = re.compile(PLACE)
-_LINE_OF_CODE = re.compile(rf"({PLACE}): (`.+`)")  # a place, and what is there
+_LINE_OF_CODE = re.compile(rf"({PLACE}): `(.+)`")  # a place, and what is there
 _PLACE_AND_TEXT = re.compile(rf"({PLACE}): (.+)")
 _ASIDE = re.compile(r" (\([^()]*\))$")  # such as the data that a cause was found with
 _UNDERSCORE = re.compile(r"_(?=\w{16})")  # in a long name, which may go on in the next line
@@ -313,7 +314,8 @@ def _facts(lines: Iterable[Line]) -> str:
 def _one_or_more(texts: Sequence[str]) -> str:
     """A text, or several below one another, such as the places of a race."""
     if found := _LINE_OF_CODE.fullmatch(texts[0]):
-        return f'{_words(found[1])}<span class="place">{_words(found[2])}</span>'
+        code = breakable(escape(found[2], quote=False), 0)
+        return f'{_words(found[1])}<span class="place"><code>{code}</code></span>'
     if len(texts) == 1 and (texts[0].endswith(".") or not _PLACE.match(texts[0])):
         return _words(_capital(texts[0]))
     return "".join(f'<span class="place">{_after_place(text)}</span>' for text in texts)

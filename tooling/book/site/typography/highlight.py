@@ -12,9 +12,9 @@ from functools import lru_cache
 from html import escape, unescape
 from textwrap import dedent
 
+from tooling.book.code_breaks import breakable
 from tooling.book.directives.captions import CLOSING, NAMED, OPENING, REMOVED
 from tooling.book.phrases import say
-from tooling.book.site.typography.code_breaks import breakable
 
 _MOJO_KEYWORDS = (
     "abi alias and as assert break capturing case comptime continue def deinit del elif else except "
