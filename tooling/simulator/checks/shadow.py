@@ -542,7 +542,7 @@ def granules_of(where: Selection | NDArray[np.int32], positions: NDArray[np.int6
         return np.asarray(positions + where.start)
     if isinstance(where, Panel):
         return where.granules(positions)
-    return where[positions].astype(np.int64)
+    return where[positions].astype(np.int64, copy=False)
 
 
 def _overlap(interval: tuple[int, int], low: int, high: int) -> bool:
