@@ -113,8 +113,12 @@ class HandLaunch:
         width: int = 4,
         space: Space = Space.SHARED,
         asynchronous: bool = False,
+        form: str = "",
     ) -> Access:
-        """An access; `offsets` are addresses for global memory and offsets in the window else."""
+        """An access; `offsets` are addresses for global memory and offsets in the window else.
+
+        `form` is the mnemonic; by default the usual one of `kind`.
+        """
         lanes, addresses = np.array(threads, np.int64), np.array(offsets, np.int64)
         if space is Space.SHARED and blocks is None:
             blocks = lanes // self.context.threads_per_block
@@ -122,7 +126,7 @@ class HandLaunch:
         access = Access(
             space,
             kind,
-            instruction(line, _FORMS[kind]),
+            instruction(line, form or _FORMS[kind]),
             width,
             min(4, width),
             addresses,

@@ -23,9 +23,12 @@ def meant(body: str) -> list[str]:
     return [name for _, name in sorted(arrays_meant(function, ("one", "two")).items())]
 
 
+@pytest.mark.parametrize("end", [";\n", "; "], ids=["lines", "one line"])
 @pytest.mark.parametrize(
     ("body", "names"),
     [
+        ("mov.u32 %r1, one; mov.u32 %r2, two; st.shared.b32 [%r1], 1; ld.shared.b32 %r3, [%r2];",
+         ["one", "two"]),
         ("mov.u32 %r1, two; ld.shared.b32 %r2, [%r1+4];", ["two"]),
         ("ld.shared.b32 %r2, [one+4];", ["one"]),
         ("mov.u32 %r1, one; mad.lo.s32 %r2, %r30, 4, %r1; st.shared.b32 [%r2], %r30;", ["one"]),
@@ -39,8 +42,23 @@ def meant(body: str) -> list[str]:
         ("mov.u32 %r1, one;\n@%p1 mov.u32 %r1, 64; ld.shared.b32 %r2, [%r1];", []),
     ],
 )  # fmt: skip
-def test_the_array_of_an_address_is_said_only_where_it_is_certain(body: str, names: list[str]) -> None:
-    assert meant(body.replace("; ", ";\n")) == names
+def test_the_array_of_an_address_is_said_only_where_it_is_certain(
+    body: str, names: list[str], end: str
+) -> None:
+    assert meant(body.replace("; ", end)) == names
+
+
+@pytest.mark.parametrize("end", ["\n", " "], ids=["lines", "one line"])
+def test_a_store_past_an_array_into_the_next_is_reported_and_suppressed(end: str) -> None:
+    body = f"st.shared.b32 [two], 5;{end}st.shared.b32 [one+32], 7;{end}ld.shared.b32 %r1, [two];{end}"
+    checks = make_checks()
+    store = "st.global.b32 [%rd30], %r1;"
+    _, (out,) = simulate(kernel(body + store, before=ARRAYS), [np.zeros(1, np.uint32)], block=1, hooks=checks)
+    (finding,) = [finding for check in checks for finding in check.findings]
+    assert (finding.kind, finding.offset, finding.distance) == (Kind.OUTSIDE_SHARED, 32, 4)
+    assert finding.buffer is not None
+    assert (finding.buffer.number, finding.buffer.size) == (1, 32)
+    assert out.tolist() == [5]
 
 
 SHIFT = """

@@ -277,7 +277,10 @@ def test_a_flag_orders_blocks_if_both_sides_do_so_at_a_scope_with_both(
     body = MESSAGE.format(set=flag[0], poll=flag[1], after_data=after_data, before_data=before_data)
     out, findings = run(body, blocks=2, block=1)
     assert out[0] == 5
-    assert [finding.kind for finding in findings] == [Kind.READ_AFTER_WRITE] * (not ordered)
+    assert [finding.kind for finding in findings] == [
+        *[Kind.NARROW_SCOPE] * (flag is IN_BLOCK),  # the flag itself
+        *[Kind.READ_AFTER_WRITE] * (not ordered),
+    ]
 
 
 def test_a_fence_of_one_thread_serves_its_block() -> None:

@@ -60,6 +60,7 @@ class Kind(StrEnum):
     WRITE_AFTER_READ = "write-after-read"
     WRITE_AFTER_WRITE = "write-after-write"
     SAME_INSTRUCTION = "same-instruction"
+    NARROW_SCOPE = "narrow-scope"
     STREAM_RACE = "stream-race"
     HOST_READS_EARLY = "host-reads-early"
     HOST_WRITES_EARLY = "host-writes-early"

@@ -266,7 +266,7 @@ class InitialisationCheck(CheckHook):
         first = int(np.argmax(unwritten))
         if home is None:
             shared = access.space is Space.SHARED
-            array = self.context.arrays_meant().get(access.instruction.code_line) if shared else None
+            array = self.context.arrays_meant().get(access.instruction.place) if shared else None
             buffer = self.window(access.space, access.element_bytes, array)
             offset = int(access.addresses[first]) - (array.offset if array else 0)
         else:

@@ -37,7 +37,7 @@ class MemoryCheck(CheckHook):
         super().__init__()
         self._footprints = footprints
         self._owned: dict[int, Allocation] = {}
-        self._arrays: dict[int, SharedArray] = {}
+        self._arrays: dict[tuple[int, int], SharedArray] = {}
 
     def launch_begin(self, context: LaunchContext) -> None:
         super().launch_begin(context)
@@ -117,7 +117,7 @@ class MemoryCheck(CheckHook):
         shared array.
         """
         shared = access.space is Space.SHARED
-        array = self._arrays.get(access.instruction.code_line) if shared else None
+        array = self._arrays.get(access.instruction.place) if shared else None
         start, size = 0, self.context.shared_bytes if shared else self.context.local_bytes
         if array is not None:
             start = array.offset

@@ -2,8 +2,8 @@
 
 Every access is compared with the last writer and the readers of each granule it touches (`shadow`);
 `happens_before` decides whether a barrier, a warp operation or a fence orders the two. Writes of the value
-that is already there, and pairs of atomic operations, are not races. Models: compute-sanitizer's racecheck
-(shared memory only) and Oclgrind's race detector.
+that is already there, and pairs of atomic operations whose scopes include both threads, are not races.
+Models: compute-sanitizer's racecheck (shared memory only) and Oclgrind's race detector.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from tooling.simulator.checks.shadow import (
     stamps_of,
 )
 from tooling.simulator.checks.targets import Target, dense_strip, dense_target, panel_target, sparse_target
+from tooling.simulator.gpu.clusters import clusters_of
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.hooks import (
@@ -49,6 +50,7 @@ from tooling.simulator.gpu.hooks import (
     Space,
     Waiter,
 )
+from tooling.simulator.program.backend import Scope
 
 _NONE: NDArray[np.int64] = np.empty(0, np.int64)
 """No positions."""
@@ -388,8 +390,8 @@ class RaceCheck(CheckHook):
             kind = Kind.WRITE_AFTER_WRITE if writes else Kind.READ_AFTER_WRITE
             known = gather(shadow.writer, where)
             reported, alike = self._compare_keys(target, known, kind, strong)
-            if not strong:
-                self._compare_further_writers(target, kind, reported, strong=False, among_strong=True)
+            if not strong or self._has_scopes(target):
+                self._compare_further_writers(target, kind, reported, strong=strong, among_strong=True)
             if writes:
                 self._compare_further_writers(target, kind, reported, strong=strong, among_strong=False)
         if writes and shadow.was_read(target.low, target.high):
@@ -454,6 +456,10 @@ class RaceCheck(CheckHook):
         if len(displaced):
             if access.kind is AccessKind.STORE:
                 displaced = self._compare_within(target, displaced)
+            elif self._has_scopes(target):
+                winners = gather(shadow.writer, target.where)
+                apart = self._out_of_scope(target, winners)[displaced]
+                self._report(target, winners, displaced[apart], Kind.NARROW_SCOPE)
             shadow.keep_writers(target.where, target.keys, displaced)
         if access.space is Space.SHARED and access.values is not None:
             if self._shared_values is None:
@@ -480,14 +486,16 @@ class RaceCheck(CheckHook):
         if newest < floor:
             return _NONE, _NONE
         clash = (known >= floor) & ((known ^ target.keys) & THREAD != 0)
-        flying = alike = _NONE
+        flying = alike = apart = _NONE
         if newest >= IN_FLIGHT << STAMP_SHIFT:
             in_flight = known >= IN_FLIGHT << STAMP_SHIFT
             own = (known ^ target.keys) & THREAD == 0
             flying = np.flatnonzero(in_flight & ~own if target.access.asynchronous else in_flight)
             clash &= ~in_flight
+        scoped = strong and self._has_scopes(target)
         if strong:
-            clash &= known & STRONG == 0
+            weak = known & STRONG == 0
+            clash &= weak | self._out_of_scope(target, known) if scoped else weak
         lanes = np.flatnonzero(clash)
         if len(lanes):
             mine, others = target.keys[lanes] & THREAD, known[lanes] & THREAD
@@ -495,12 +503,39 @@ class RaceCheck(CheckHook):
             if self.context.lockstep:  # a warp performs its accesses in the order of its instructions
                 unordered &= self._warp(others) != self._warp(mine)
             lanes = lanes[unordered]
+        if len(lanes) and scoped:
+            both = known[lanes] & STRONG != 0
+            apart, lanes = lanes[both], lanes[~both]
+            self._report(target, known, apart, Kind.NARROW_SCOPE)
         if len(lanes) and kind is Kind.WRITE_AFTER_WRITE:
             changes = self._changes_value(target, lanes) | (known[lanes] & STRONG != 0)
             alike, lanes = lanes[~changes], lanes[changes]
         self._report(target, known, lanes, kind)
         self._report(target, known, flying, Kind.COPY_IN_FLIGHT)
-        return np.append(lanes, flying) if len(flying) else lanes, alike
+        return np.concatenate([apart, lanes, flying]) if len(flying) or len(apart) else lanes, alike
+
+    def _has_scopes(self, target: Target) -> bool:
+        """Whether the scope of some strong access to this memory excludes threads of the launch."""
+        return target.access.space in self._accesses.narrow
+
+    def _out_of_scope(self, target: Target, known: Keys) -> NDArray[np.bool_]:
+        """(n,) of which keys, if this access is strong, either excludes the other thread by its scope.
+
+        Only two operations whose scopes include both threads are morally strong (PTX ISA 8.7.1).
+        """
+        result = np.zeros(len(known), np.bool_)
+        stamps = stamps_of(known)
+        mine, others = ((keys & THREAD) // self.context.threads_per_block for keys in (target.keys, known))
+        lanes = np.flatnonzero((known & STRONG != 0) & (stamps >= self._log_start) & (mine != others))
+        if len(lanes):
+            scope_of = self._accesses.scope
+            places, which = np.unique(stamps[lanes] - self._log_start, return_inverse=True)
+            scopes = np.array([scope_of(self._log[place][0]) for place in places.tolist()])
+            scope = np.minimum(scopes[which], scope_of(target.access.instruction))
+            launch = self.context.launch
+            apart = clusters_of(launch, mine[lanes]) != clusters_of(launch, others[lanes])
+            result[lanes] = (scope == Scope.BLOCK) | ((scope == Scope.CLUSTER) & apart)
+        return result
 
     def _keep_displaced(
         self, target: Target, known: Keys, alike: NDArray[np.int64], displaced: NDArray[np.int64]

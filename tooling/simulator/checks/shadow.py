@@ -507,19 +507,24 @@ class Further:
         new = keys >= floor
         return positions[new], keys[new]
 
+    def _all(self) -> tuple[NDArray[np.int64], Keys]:
+        """Granules and keys in the order in which they were added, but for those sorted before."""
+        granules = np.concatenate([self._granules, *(granules for granules, _ in self._new)])
+        return granules, np.concatenate([self._keys, *(keys for _, keys in self._new)])
+
     def _sort(self) -> None:
         if self._new:
-            granules = np.concatenate([self._granules, *(granules for granules, _ in self._new)])
-            keys = np.concatenate([self._keys, *(keys for _, keys in self._new)])
+            granules, keys = self._all()
             order = np.argsort(granules, kind="stable")
             self._granules, self._keys = granules[order], keys[order]
             self._new.clear()
 
     def _thin_out(self) -> None:
         """Keep the newest key of each warp at each granule, or of several warps."""
-        self._sort()
-        order = np.lexsort((self._keys & THREAD, self._granules))
-        granules, keys = self._granules[order], self._keys[order]
+        granules, keys = self._all()
+        self._new.clear()
+        order = np.argsort(granules << STAMP_SHIFT | keys & THREAD)
+        granules, keys = granules[order], keys[order]
         group = WARP
         while len(keys) > MAX_FURTHER // 2 and group < THREAD:
             groups = (keys & THREAD) // group
@@ -537,7 +542,7 @@ def granules_of(where: Selection | NDArray[np.int32], positions: NDArray[np.int6
         return np.asarray(positions + where.start)
     if isinstance(where, Panel):
         return where.granules(positions)
-    return where[positions].astype(np.int64)
+    return where[positions].astype(np.int64, copy=False)
 
 
 def _overlap(interval: tuple[int, int], low: int, high: int) -> bool:

@@ -210,6 +210,21 @@ FINDINGS: Mapping[str, FindingText] = {
             "`Atomic.fetch_add`."
         ),
     ),
+    "narrow-scope": FindingText(
+        Text(
+            "race on {memory} memory: threads of two blocks access one address at a scope that does not "
+            "include both"
+        ),
+        Text(
+            "At the scope of a block (`.cta` in PTX) or of a cluster an operation is atomic only for the "
+            "threads of that block or cluster: on hardware an update by the other block may be lost, or an "
+            "old value read."
+        ),
+        Text(
+            "Leave out `scope=`, as in `Atomic.fetch_add(…)`: then the scope includes all threads. Or give "
+            "each block its own element."
+        ),
+    ),
     "stream-race": FindingText(
         Text("{operation} and {other_operation}, in two streams, use the same bytes of {buffer}, unordered"),
         Text(

@@ -122,6 +122,11 @@ class Instruction(Struct, frozen=True):
     code_column: int = 1
 
     @property
+    def place(self) -> tuple[int, int]:
+        """Line and column in the text of the code: no other instruction of the kernel has both."""
+        return self.code_line, self.code_column
+
+    @property
     def form(self) -> str:
         """The mnemonic with all its modifiers: `ld.global.nc.v4.b32`."""
         return ".".join((self.opcode, *self.modifiers))

@@ -48,7 +48,7 @@ class LaunchContext(Struct, frozen=True):
         shared_bytes: shared memory of one block, static and dynamic, in bytes.
         local_bytes: local memory of one thread, in bytes.
         blocks_per_cluster: 1 without clusters.
-        arrays_meant: by code line of an access, the shared array that it must stay in, if known.
+        arrays_meant: by `Instruction.place` of an access, the shared array that it must stay in, if known.
         warp_size: lanes of a warp.
         whole_warps: blocks consist of whole warps, whose last lanes may have no thread.
         lockstep: the lanes of a warp execute each instruction together, so that their accesses are ordered.
@@ -62,7 +62,7 @@ class LaunchContext(Struct, frozen=True):
     blocks_per_cluster: int
     shared_bytes: int
     local_bytes: int
-    arrays_meant: Callable[[], dict[int, SharedArray]] = dict
+    arrays_meant: Callable[[], dict[tuple[int, int], SharedArray]] = dict
     warp_size: int = 32
     whole_warps: bool = False
     lockstep: bool = False

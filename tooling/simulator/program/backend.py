@@ -7,6 +7,7 @@ selects the back end of a module by `Module.instruction_set`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -100,6 +101,14 @@ class Order(NamedTuple):
     releases: bool = True
 
 
+class Scope(IntEnum):
+    """The threads for which a strong access is atomic and ordered, fewest first (PTX ISA 8.5)."""
+
+    BLOCK = 0
+    CLUSTER = 1
+    DEVICE = 2
+
+
 class Accesses(Struct, frozen=True):
     """Properties of the memory accesses of a kernel and of all functions that it may call.
 
@@ -110,6 +119,8 @@ class Accesses(Struct, frozen=True):
         acquires: whether a strong access reads a value that is used: false for a store, and for an atomic
             operation whose result is unused.
         order: how a strong access or a fence orders blocks.
+        narrow: memories in which the scope of some strong access excludes threads of the launch.
+        scope: of a strong access.
     """
 
     granules: dict[Space, int]
@@ -117,6 +128,8 @@ class Accesses(Struct, frozen=True):
     acquiring: frozenset[Space]
     acquires: Callable[[Instruction], bool]
     order: Callable[[Instruction], Order] = lambda _instruction: Order()
+    narrow: frozenset[Space] = frozenset()
+    scope: Callable[[Instruction], Scope] = lambda _instruction: Scope.DEVICE
 
 
 class Backend(Protocol):

@@ -145,14 +145,14 @@ class Program(Struct):
     frame_start: int = 0
     frame_slot: int = -1
     framed_slots: frozenset[int] = frozenset()
-    find_arrays: Callable[[], dict[int, SharedArray]] = dict
+    find_arrays: Callable[[], dict[tuple[int, int], SharedArray]] = dict
     live_in: list[tuple[int, ...]] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
-    _arrays_meant: dict[int, SharedArray] | None = None
+    _arrays_meant: dict[tuple[int, int], SharedArray] | None = None
 
     @property
-    def arrays_meant(self) -> dict[int, SharedArray]:
-        """By code line, the shared array that an access must stay in, if known."""
+    def arrays_meant(self) -> dict[tuple[int, int], SharedArray]:
+        """By `Instruction.place`, the shared array that an access must stay in, if known."""
         if self._arrays_meant is None:
             self._arrays_meant = self.find_arrays()
         return self._arrays_meant

@@ -156,13 +156,15 @@ def _assemble(decoder: Decoder) -> Program:
     )
 
 
-def _arrays_meant(functions: tuple[Function, ...], arrays: dict[str, SharedArray]) -> dict[int, SharedArray]:
-    """By PTX line, the shared array that an access must stay in, if known."""
+def _arrays_meant(
+    functions: tuple[Function, ...], arrays: dict[str, SharedArray]
+) -> dict[tuple[int, int], SharedArray]:
+    """By `Instruction.place`, the shared array that an access must stay in, if known."""
     return {
-        line: arrays[name]
+        place: arrays[name]
         for function in functions
         if arrays
-        for line, name in arrays_meant(function, arrays).items()
+        for place, name in arrays_meant(function, arrays).items()
     }
 
 

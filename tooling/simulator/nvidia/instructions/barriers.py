@@ -86,7 +86,11 @@ def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None
 
 
 def _refusal(barrier: int, threads: int | None, *, arrive_only: bool) -> Text | None:
-    """Why a barrier of this number cannot wait for this number of threads; None if it can."""
+    """Why a barrier of this number cannot wait for this number of threads; None if it can.
+
+    A block has 16 barriers (PTX ISA 9.7.13.1). An H100 takes a larger number from a register, with an effect
+    that nothing specifies, and the assembler refuses it as a constant: here it always stops the kernel.
+    """
     if not 0 <= barrier < BARRIERS:
         return NO_BARRIER.of(number=barrier, last=BARRIERS - 1)
     if threads is None:

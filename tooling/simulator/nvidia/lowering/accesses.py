@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from tooling.simulator.gpu.code_model import Instruction, Register, Vector
 from tooling.simulator.gpu.hooks import LaunchContext, Space
 from tooling.simulator.nvidia.lowering.register_reads import registers_read
-from tooling.simulator.program.backend import Accesses, Order
+from tooling.simulator.program.backend import Accesses, Order, Scope
 from tooling.simulator.program.module_cache import ModuleCache
 
 _ACCESSES = frozenset({"ld", "st", "atom", "red", "cp"})
@@ -44,8 +44,33 @@ def _accesses(context: LaunchContext) -> Accesses:
     )
     read = registers_read(functions)
     acquiring = [item for item in body if item.is_strong and _acquires(item, read)]
-    spaces = (space for space in granules if any(_width(item, space) is not None for item in acquiring))
-    return Accesses(granules, synchronise, frozenset(spaces), lambda item: _acquires(item, read), _order)
+    narrow = [item for item in body if item.is_strong and _scope(item) is not Scope.DEVICE]
+    return Accesses(
+        granules,
+        synchronise,
+        _spaces_of(acquiring),
+        lambda item: _acquires(item, read),
+        _order,
+        _spaces_of(narrow),
+        _scope,
+    )
+
+
+def _spaces_of(accesses: Iterable[Instruction]) -> frozenset[Space]:
+    """The memories that some of these instructions may access."""
+    return frozenset(
+        space
+        for item in accesses
+        for space in (Space.GLOBAL, Space.SHARED)
+        if _width(item, space) is not None
+    )
+
+
+def _scope(instruction: Instruction) -> Scope:
+    """The scope of a strong access; without a modifier that of the device (PTX ISA 9.7.13.5)."""
+    if "cta" in instruction.modifiers:
+        return Scope.BLOCK
+    return Scope.CLUSTER if "cluster" in instruction.modifiers else Scope.DEVICE
 
 
 def _order(instruction: Instruction) -> Order:

@@ -37,25 +37,23 @@ _OPAQUE = frozenset({"ld", "ldu", "atom", "setp", "isspacep", "getctarank"})
 """Their result is a number, whatever the address."""
 
 
-def arrays_meant(function: Function, names: Collection[str]) -> dict[int, str]:
-    """Per PTX line of an access, the one shared array that its address was computed from.
+def arrays_meant(function: Function, names: Collection[str]) -> dict[tuple[int, int], str]:
+    """Per `Instruction.place` of an access, the one shared array that its address was computed from.
 
     Args:
         names: the shared variables that the function can access.
     """
     body = [item for item in function.body if isinstance(item, Instruction)]
     values = follow(body, names)
-    meant: dict[int, Arrays] = {}
+    meant: dict[tuple[int, int], Arrays] = {}
     for instruction in body:
         found = _NUMBER
         for operand in instruction.operands:
             if isinstance(operand, Address):
                 found = found | value_of(operand.base, values, names)
         if found:
-            # Two instructions may share a line; then neither is certain.
-            line = instruction.code_line
-            meant[line] = found if meant.get(line, found) == found else _ANY
-    return {line: next(iter(found)) for line, found in meant.items() if len(found) == 1 and found != _ANY}
+            meant[instruction.place] = found
+    return {place: next(iter(found)) for place, found in meant.items() if len(found) == 1 and found != _ANY}
 
 
 def follow(body: list[Instruction], names: Collection[str]) -> dict[str, Arrays]:

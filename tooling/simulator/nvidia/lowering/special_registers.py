@@ -50,6 +50,9 @@ def special_dtype(name: str) -> np.dtype[Any]:
 def initial_value(origin: Origin, batch: Batch) -> Array:
     """The value of a slot for all lanes of a batch: one per lane, or a single one.
 
+    A register that no instruction has written is 0. PTX leaves it undefined, and no check looks for such
+    reads, since Mojo emits none (`tests/simulator/test_unwritten_registers.py`).
+
     Raises:
         KeyError: an unsupported special register.
     """
