@@ -83,6 +83,49 @@ def test_what_the_host_wrote_last_is_named_in_both_languages() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("dataset", "source", "found"),
+    [
+        ("probe", RIGHT.content, ["copied-from-host"]),
+        ("probe", RIGHT.content + bytes(16), ["copied-from-host"]),
+        ("probe", A.tobytes() + RIGHT.content, []),  # an allocation that holds the input, too
+        ("probe", A[:2].tobytes(), []),  # a part of the input
+        ("book", RIGHT.content, []),  # may hold the same by chance
+    ],
+)
+def test_a_result_that_a_kernel_copied_from_a_foreign_buffer_is_refused(
+    dataset: str, source: bytes, found: list[str]
+) -> None:
+    ((key, origin),) = copied(RIGHT.content, None).copied.items()
+    provenance = Provenance({key: origin}, (), (LAUNCH,), {key: (source,)})
+    case = ReferenceCase(dataset, CASE.inputs, CASE.expected)
+    assert [problem.name for problem in problems(provenance, case=case)] == found
+
+
+def test_a_copied_result_is_named_in_both_languages() -> None:
+    ((key, origin),) = copied(RIGHT.content, None).copied.items()
+    provenance = Provenance({key: origin}, (), (LAUNCH,), {key: (RIGHT.content,)})
+    (problem,) = problems(provenance, case=ReferenceCase("probe", CASE.inputs, CASE.expected))
+    assert said(problem, "en") == (
+        "the kernel copied `out` from a buffer into which the host had written the result; that buffer is "
+        "none of the puzzle's inputs, so the GPU did not compute these values; pass the staged inputs to the "
+        "kernel as in the original `main`, and compute the result from them"
+    )
+    assert said(problem, "ko") == (
+        "커널이 `out` 버퍼의 값을 계산하지 않고, 호스트가 결과를 미리 써 둔 버퍼에서 복사했습니다; "
+        "그 버퍼는 퍼즐의 입력이 아니므로, 이 값은 GPU가 계산한 것이 아닙니다; "
+        "원래 `main`처럼 `stage`에 넘긴 입력을 커널에 전달하고, 그 입력에서 결과를 계산합니다"
+    )
+
+
+def test_a_result_that_is_an_input_may_be_copied() -> None:
+    case = ReferenceCase("probe", {"a": A}, {"out": A})
+    ((key, origin),) = copied(A.tobytes(), None).copied.items()
+    provenance = Provenance({key: origin}, (), (LAUNCH,), {key: (A.tobytes() + bytes(4),)})
+    submitted = {"out": Buffer("float32", A.tobytes())}
+    assert problems(provenance, case=case, submitted=submitted) == []
+
+
 def test_an_element_may_keep_its_initial_value() -> None:
     initial = np.array([0, A[1] + 1, 0, np.nan], np.float32)
     expected = np.array([A[0] + 1, A[1] + 1, A[2] + 1, np.nan], np.float32)

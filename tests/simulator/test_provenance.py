@@ -22,7 +22,8 @@ INITIAL = np.zeros(8, np.float32)
 RIGHT = np.arange(10, 18, dtype=np.float32)
 
 # Thread i stores i + 10 at index i. The other kernels store the same: `one` by one thread, `vectors` four
-# elements per thread, `bulk` by a bulk copy from shared memory; `atomic` adds it.
+# elements per thread, `bulk` by a bulk copy from shared memory; `atomic` adds it. `copies` stores
+# what a second buffer holds, `compares` i + 10 if that buffer holds the same.
 KERNELS = b"""
 .version 8.5
 .target sm_90a
@@ -135,6 +136,40 @@ END:
     cp.async.bulk.commit_group;
     cp.async.bulk.wait_group 0;
 DONE:
+    ret;
+}
+.visible .entry copies(.param .u64 out, .param .u64 in)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<6>;
+    ld.param.b64 %rd1, [out];
+    ld.param.b64 %rd2, [in];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    ld.global.b32 %r2, [%rd5];
+    st.global.b32 [%rd4], %r2;
+    ret;
+}
+.visible .entry compares(.param .u64 out, .param .u64 in)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<6>;
+    ld.param.b64 %rd1, [out];
+    ld.param.b64 %rd2, [in];
+    mov.u32 %r1, %tid.x;
+    cvt.rn.f32.u32 %f1, %r1;
+    add.f32 %f2, %f1, 0f41200000;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    ld.global.f32 %f3, [%rd5];
+    setp.neu.f32 %p1, %f2, %f3;
+    @%p1 trap;
+    st.global.f32 [%rd4], %f2;
     ret;
 }
 .visible .entry empty(.param .u64 out)
@@ -339,6 +374,37 @@ def test_a_guard_that_was_refilled_was_stored_to(program: Program) -> None:
     elements = origin.elements(4)
     assert elements is not None
     assert not elements.any()
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_a_buffer_of_the_host_that_a_launch_copied_is_recorded(program: Program, *, pinned: bool) -> None:
+    result, planted = program.buffer(), program.buffer(RIGHT, pinned=pinned)
+    program.launch("copies", result, planted)
+    assert program.read(result) == RIGHT.tobytes()
+    (source,) = program.provenance.sources_of(RIGHT.tobytes())
+    assert source[:SIZE] == RIGHT.tobytes()
+    assert program.origin(RIGHT.tobytes()) == [True] * 8
+
+
+def test_a_kernels_own_result_may_be_copied_by_a_later_launch(program: Program) -> None:
+    first, second = program.buffer(), program.buffer()
+    program.launch("fill", first)
+    program.launch("copies", second, first)
+    assert program.provenance.sources_of(RIGHT.tobytes()) == ()
+
+
+def test_a_result_that_a_kernel_compares_with_a_buffer_of_the_host_was_not_copied(program: Program) -> None:
+    result, expected = program.buffer(), program.buffer(RIGHT)
+    program.launch("compares", result, expected)
+    assert program.read(result) == RIGHT.tobytes()
+    assert program.provenance.sources_of(RIGHT.tobytes()) == ()
+
+
+def test_what_a_launch_computes_is_in_no_buffer_that_it_read(program: Program) -> None:
+    result, other, _expected = program.buffer(), program.buffer(RIGHT[::-1].copy()), program.buffer(RIGHT)
+    program.launch("copies", program.buffer(), other)
+    program.launch("fill", result)
+    assert program.provenance.sources_of(RIGHT.tobytes()) == ()
 
 
 def test_reads_of_other_sizes_are_not_recorded(program: Program) -> None:

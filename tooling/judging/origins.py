@@ -61,6 +61,25 @@ def judge_origin(
     return explained("stored-by-host", output=output.name, count=count) if count else None
 
 
+def judge_sources(
+    output: Output, buffer: Buffer, inputs: Sequence[bytes], provenance: Provenance
+) -> Problem | None:
+    """Whether the kernel copied an output, whose origin is right, from a buffer that is none of the inputs.
+
+    A result that is part of an input, as after a copy, needs no other source. An allocation may hold an input
+    besides other bytes, or a part of one.
+
+    Args:
+        inputs: what the program staged, without the outputs.
+    """
+    if output.host or not inputs or any(buffer.content in each for each in inputs):
+        return None
+    for source in provenance.sources_of(buffer.content):
+        if not any(each in source or source in each for each in inputs):
+            return explained("copied-from-host", output=output.name)
+    return None
+
+
 def judge_launches(mode: Mode, launches: Sequence[LaunchFacts]) -> list[Problem]:
     """What is wrong with the launches of a run whose values are right."""
     found = []

@@ -284,6 +284,13 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "you changed)"
         ),
     ),
+    "copied-from-host": Explanation(
+        Text("the kernel copied `{output}` from a buffer into which the host had written the result"),
+        Text("that buffer is none of the puzzle's inputs, so the GPU did not compute these values"),
+        Text(
+            "pass the staged inputs to the kernel as in the original `main`, and compute the result from them"
+        ),
+    ),
     "not-from-device": Explanation(
         Text("what the program handed in as `{output}` was never copied from the GPU's memory"),
         Text("a result is the content of a buffer that a kernel stored to; these bytes come from the host"),
