@@ -10,7 +10,16 @@ from msgspec.structs import replace
 
 from tests.judging.test_judge import CASE, MODE, RIGHT, USED, A
 from tooling.catalog.catalogue import every_selection, load_catalogue
-from tooling.catalog.model import LaunchShape, LeastThreads, Mode, Output
+from tooling.catalog.model import (
+    Bound,
+    CounterMetric,
+    Criterion,
+    LaunchShape,
+    LeastThreads,
+    Mode,
+    Output,
+    SharedMemoryUse,
+)
 from tooling.catalog.mutants import ORIGINS
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
@@ -265,6 +274,43 @@ def test_a_thread_that_does_everything_is_named_where_work_is_to_be_shared() -> 
         "이 퍼즐의 주제입니다; "
         "각 스레드가 인덱스로 자기 원소를 찾아 처리하게 합니다"
     )
+
+
+def test_a_kernel_that_never_reads_shared_memory_is_named_where_the_puzzle_is_about_it() -> None:
+    mode = replace(MODE, shared_memory=SharedMemoryUse(BECAUSE))
+    other = replace(LAUNCH, kernel="finish", threads=1, reads_shared=True)
+    assert launched(MODE, LAUNCH) == []
+    assert launched(mode, LAUNCH, other) == []
+    (problem,) = launched(mode, LAUNCH, replace(other, reads_shared=False))
+    assert (problem.name, problem.output) == ("no-shared-memory", "add_10")
+    assert said(problem, "en") == (
+        "`add_10` never reads shared memory; the puzzle is about it; store the elements in shared memory, "
+        "wait for the other threads with `barrier()`, and compute from what is there"
+    )
+    assert said(problem, "ko") == (
+        "`add_10` 커널이 공유 메모리를 읽지 않습니다; 이 퍼즐의 주제입니다; "
+        "원소를 공유 메모리에 저장하고 `barrier()`로 다른 스레드를 기다린 뒤, "
+        "공유 메모리에서 읽은 값으로 계산합니다"
+    )
+
+
+def test_requirements_that_a_target_does_not_show_are_known_to_be_unchecked() -> None:
+    criterion = Criterion("add_10", CounterMetric.TENSOR, Bound.AT_LEAST, 1, BECAUSE, simulated_only=True)
+    mode = replace(
+        MODE,
+        launch=SHAPE,
+        threads=THREADS,
+        shared_memory=SharedMemoryUse(BECAUSE),
+        counters=(criterion,),
+    )
+    real = judge_case(mode, CASE, RAN, USED, {"out": RIGHT})
+    assert (real.right, real.uncounted) == (True, False)
+    assert real.unchecked == ("counters", "launch", "threads", "shared_memory")
+    simulated = judge_case(
+        replace(mode, counters=()), CASE, RAN, USED, {"out": RIGHT}, provenance=copied(RIGHT.content, None)
+    )
+    assert simulated.unchecked == ()
+    assert judge_case(MODE, CASE, RAN, USED, {"out": RIGHT}).unchecked == ()
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ INITIAL = np.zeros(8, np.float32)
 RIGHT = np.arange(10, 18, dtype=np.float32)
 
 # Thread i stores i + 10 at index i. The other kernels store the same: `one` by one thread, `vectors` four
-# elements per thread, `bulk` by a bulk copy from shared memory; `atomic` adds it. `copies` stores
-# what a second buffer holds, `compares` i + 10 if that buffer holds the same.
+# elements per thread, `bulk` by a bulk copy from shared memory, `shares` after reading it; `atomic` adds it.
+# `copies` stores what a second buffer holds, `compares` i + 10 if that buffer holds the same.
 KERNELS = b"""
 .version 8.5
 .target sm_90a
@@ -138,6 +138,27 @@ END:
 DONE:
     ret;
 }
+.visible .entry shares(.param .u64 out)
+{
+    .reg .b32 %r<6>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<4>;
+    .shared .align 4 .b8 cells[32];
+    ld.param.b64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    cvt.rn.f32.u32 %f1, %r1;
+    add.f32 %f2, %f1, 0f41200000;
+    mov.u32 %r2, cells;
+    shl.b32 %r3, %r1, 2;
+    add.s32 %r4, %r2, %r3;
+    st.shared.f32 [%r4], %f2;
+    bar.sync 0;
+    ld.shared.f32 %f3, [%r4];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.f32 [%rd3], %f3;
+    ret;
+}
 .visible .entry copies(.param .u64 out, .param .u64 in)
 {
     .reg .b32 %r<4>;
@@ -244,7 +265,7 @@ def program() -> Iterator[Program]:
 
 @pytest.mark.parametrize(
     ("kernel", "block"),
-    [("fill", 8), ("backwards", 8), ("one", 8), ("atomic", 8), ("vectors", 2), ("bulk", 8)],
+    [("fill", 8), ("backwards", 8), ("one", 8), ("atomic", 8), ("vectors", 2), ("bulk", 8), ("shares", 8)],
 )
 def test_what_a_kernel_stored_is_a_kernels(program: Program, kernel: str, block: int) -> None:
     out = program.buffer()
@@ -414,16 +435,23 @@ def test_reads_of_other_sizes_are_not_recorded(program: Program) -> None:
     assert program.provenance.of(RIGHT[:4].tobytes()) is None
 
 
-def test_launches_are_recorded_with_the_threads_that_accessed_memory(program: Program) -> None:
+def test_launches_are_recorded_with_the_memory_that_they_accessed(program: Program) -> None:
     out = program.buffer()
     program.launch("fill", out, block=7)
     program.launch("one", out)
     program.launch("empty", out, block=2)
+    program.launch("shares", out, block=6)
     assert program.provenance.launches == (
         LaunchFacts("fill", Dim3(1), Dim3(7), 7),
         LaunchFacts("one", Dim3(1), Dim3(8), 1),
         LaunchFacts("empty", Dim3(1), Dim3(2), 0),
+        LaunchFacts("shares", Dim3(1), Dim3(6), 6, reads_shared=True),
     )
+
+
+def test_a_bulk_copy_reads_shared_memory(program: Program) -> None:
+    program.launch("bulk", program.buffer())
+    assert [launch.reads_shared for launch in program.provenance.launches] == [True]
 
 
 def test_nothing_is_recorded_unless_results_are_judged() -> None:

@@ -25,6 +25,7 @@ ORIGINS = (
     "guard-refilled",
     "launch-shape",
     "few-threads",
+    "no-shared-memory",
 )
 """Right values that the GPU did not compute, or not as the puzzle asks; only the simulated GPU sees it."""
 DIAGNOSES = (

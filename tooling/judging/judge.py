@@ -139,7 +139,19 @@ def judge_case(
         case,
         {name: _beginning(array) for name, array in case.inputs.items() if name not in case.expected},
         launches,
+        _unchecked(mode, kernels, provenance),
     )
+
+
+def _unchecked(
+    mode: Mode, kernels: Sequence[KernelProfile] | None, provenance: Provenance | None
+) -> tuple[str, ...]:
+    """The keys of the mode's requirements that nothing was recorded for, as on a real GPU."""
+    found = [] if kernels is not None or not mode.counters else ["counters"]
+    if provenance is None:
+        facts = {"launch": mode.launch, "threads": mode.threads, "shared_memory": mode.shared_memory}
+        found += [name for name, required in facts.items() if required is not None]
+    return tuple(found)
 
 
 def _beginning(array: Array) -> str:

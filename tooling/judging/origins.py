@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tooling.catalog.model import LaunchShape, LeastThreads, Mode, Output
+from tooling.catalog.model import LaunchShape, LeastThreads, Mode, Output, SharedMemoryUse
 from tooling.execution.channel import Buffer, element_bytes
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.reference import ReferenceCase
@@ -87,6 +87,8 @@ def judge_launches(mode: Mode, launches: Sequence[LaunchFacts]) -> list[Problem]
         found += _other_shape(mode.launch, launches)
     if mode.threads is not None:
         found += _few_threads(mode.threads, launches)
+    if mode.shared_memory is not None:
+        found += _no_shared_memory(mode.shared_memory, launches)
     return found
 
 
@@ -107,6 +109,13 @@ def _few_threads(wanted: LeastThreads, launches: Sequence[LaunchFacts]) -> list[
         return []
     facts: dict[str, Any] = {"count": largest.threads, "least": wanted.least, "because": wanted.because}
     return [explained("few-threads", output=largest.kernel, **facts)]
+
+
+def _no_shared_memory(wanted: SharedMemoryUse, launches: Sequence[LaunchFacts]) -> list[Problem]:
+    if not launches or any(launch.reads_shared for launch in launches):
+        return []
+    largest = max(launches, key=lambda launch: launch.threads)
+    return [explained("no-shared-memory", output=largest.kernel, because=wanted.because)]
 
 
 def _shown(extents: Sequence[int]) -> str:

@@ -325,6 +325,14 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("{because}"),
         Text("let each thread work on elements of its own, found from its index"),
     ),
+    "no-shared-memory": Explanation(
+        Text("`{output}` never reads shared memory"),
+        Text("{because}"),
+        Text(
+            "store the elements in shared memory, wait for the other threads with `barrier()`, and compute "
+            "from what is there"
+        ),
+    ),
     "call-refused": Explanation(
         Text("the program failed: {detail}"),
         Text(

@@ -58,12 +58,14 @@ class Origin(Struct, frozen=True, eq=False):
 
 
 class LaunchFacts(Struct, frozen=True):
-    """A launch: its kernel as the author wrote it, its shape, and how many threads accessed global memory."""
+    """A launch: its kernel as the author wrote it, its shape, how many threads accessed global memory, and
+    whether it read shared memory."""
 
     kernel: str
     grid: Dim3
     block: Dim3
     threads: int
+    reads_shared: bool = False
 
 
 class Provenance(Struct, frozen=True, eq=False):
@@ -127,12 +129,14 @@ class _Running(Struct):
         stored: by physical address, what was stored to, and from which byte to which: pinned memory, and with
             `copied_loads` all memory.
         read: by physical address, what was read by `copied_loads`.
+        reads_shared: whether it has read shared memory.
     """
 
     threads: NDArray[np.bool_] | None
     copied_loads: frozenset[int] = frozenset()
     stored: dict[int, tuple[Allocation, int, int]] = field(default_factory=dict)
     read: dict[int, Allocation] = field(default_factory=dict)
+    reads_shared: bool = False
 
 
 class ProvenanceHook(Hook):
@@ -167,7 +171,9 @@ class ProvenanceHook(Hook):
         )
 
     def access(self, access: Access) -> None:
-        """Mark what is stored, and who accesses global memory."""
+        """Mark what is stored, who accesses global memory, and whether shared memory is read."""
+        if access.space is Space.SHARED and access.kind is not AccessKind.STORE:
+            self._running.reads_shared = True
         if access.space is not Space.GLOBAL or self._context is None:
             return
         access = survivors(access)
@@ -202,6 +208,7 @@ class ProvenanceHook(Hook):
                 launch.grid,
                 launch.block,
                 threads if running.threads is None else int(np.count_nonzero(running.threads)),
+                running.reads_shared,
             )
         )
         for home, low, high in running.stored.values():
