@@ -96,6 +96,7 @@ SAID = "because: {en: it is the subject, ko: 주제입니다}"
 
 def test_launch_shape_shared_work_and_outputs_of_the_cpu(tmp_path: Path) -> None:
     facts = f"    launch: {{grid: [2], block: [3, 4], {SAID}}}\n    threads: {{at_least: 8, {SAID}}}"
+    facts += f"\n    shared_memory: {{{SAID}}}"
     text = MANIFEST.replace("    anchors: [add_10]", facts)
     (mode,) = load(tmp_path, text.replace("shape: [8]", "shape: [8], host: true")).modes
     assert mode.launch is not None
@@ -103,9 +104,12 @@ def test_launch_shape_shared_work_and_outputs_of_the_cpu(tmp_path: Path) -> None
     assert mode.launch.because.render("ko") == "주제입니다"
     assert mode.threads is not None
     assert (mode.threads.least, mode.threads.because.render("en")) == (8, "it is the subject")
+    assert mode.shared_memory is not None
+    assert mode.shared_memory.because.render("ko") == "주제입니다"
     assert mode.outputs[0].host
     (plain,) = load(tmp_path / "plain", MANIFEST).modes
-    assert (plain.launch, plain.threads, plain.outputs[0].host) == (None, None, False)
+    assert (plain.launch, plain.threads, plain.shared_memory) == (None, None, None)
+    assert not plain.outputs[0].host
 
 
 def test_a_criterion_may_be_for_the_simulated_gpu_alone(tmp_path: Path) -> None:

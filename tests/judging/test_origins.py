@@ -10,7 +10,16 @@ from msgspec.structs import replace
 
 from tests.judging.test_judge import CASE, MODE, RIGHT, USED, A
 from tooling.catalog.catalogue import every_selection, load_catalogue
-from tooling.catalog.model import LaunchShape, LeastThreads, Mode, Output
+from tooling.catalog.model import (
+    Bound,
+    CounterMetric,
+    Criterion,
+    LaunchShape,
+    LeastThreads,
+    Mode,
+    Output,
+    SharedMemoryUse,
+)
 from tooling.catalog.mutants import ORIGINS
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
@@ -81,6 +90,49 @@ def test_what_the_host_wrote_last_is_named_in_both_languages() -> None:
         "`map_to_host` 블록이 끝나면서 썼습니다; 출력 전체를 커널에서 계산하고 `main`의 줄을 되돌립니다 "
         "(`git diff`로 바뀐 곳을 볼 수 있습니다)"
     )
+
+
+@pytest.mark.parametrize(
+    ("dataset", "source", "found"),
+    [
+        ("probe", RIGHT.content, ["copied-from-host"]),
+        ("probe", RIGHT.content + bytes(16), ["copied-from-host"]),
+        ("probe", A.tobytes() + RIGHT.content, []),  # an allocation that holds the input, too
+        ("probe", A[:2].tobytes(), []),  # a part of the input
+        ("book", RIGHT.content, []),  # may hold the same by chance
+    ],
+)
+def test_a_result_that_a_kernel_copied_from_a_foreign_buffer_is_refused(
+    dataset: str, source: bytes, found: list[str]
+) -> None:
+    ((key, origin),) = copied(RIGHT.content, None).copied.items()
+    provenance = Provenance({key: origin}, (), (LAUNCH,), {key: (source,)})
+    case = ReferenceCase(dataset, CASE.inputs, CASE.expected)
+    assert [problem.name for problem in problems(provenance, case=case)] == found
+
+
+def test_a_copied_result_is_named_in_both_languages() -> None:
+    ((key, origin),) = copied(RIGHT.content, None).copied.items()
+    provenance = Provenance({key: origin}, (), (LAUNCH,), {key: (RIGHT.content,)})
+    (problem,) = problems(provenance, case=ReferenceCase("probe", CASE.inputs, CASE.expected))
+    assert said(problem, "en") == (
+        "the kernel copied `out` from a buffer into which the host had written the result; that buffer is "
+        "none of the puzzle's inputs, so the GPU did not compute these values; pass the staged inputs to the "
+        "kernel as in the original `main`, and compute the result from them"
+    )
+    assert said(problem, "ko") == (
+        "커널이 `out` 버퍼의 값을 계산하지 않고, 호스트가 결과를 미리 써 둔 버퍼에서 복사했습니다; "
+        "그 버퍼는 퍼즐의 입력이 아니므로, 이 값은 GPU가 계산한 것이 아닙니다; "
+        "원래 `main`처럼 `stage`에 넘긴 입력을 커널에 전달하고, 그 입력에서 결과를 계산합니다"
+    )
+
+
+def test_a_result_that_is_an_input_may_be_copied() -> None:
+    case = ReferenceCase("probe", {"a": A}, {"out": A})
+    ((key, origin),) = copied(A.tobytes(), None).copied.items()
+    provenance = Provenance({key: origin}, (), (LAUNCH,), {key: (A.tobytes() + bytes(4),)})
+    submitted = {"out": Buffer("float32", A.tobytes())}
+    assert problems(provenance, case=case, submitted=submitted) == []
 
 
 def test_an_element_may_keep_its_initial_value() -> None:
@@ -222,6 +274,43 @@ def test_a_thread_that_does_everything_is_named_where_work_is_to_be_shared() -> 
         "이 퍼즐의 주제입니다; "
         "각 스레드가 인덱스로 자기 원소를 찾아 처리하게 합니다"
     )
+
+
+def test_a_kernel_that_never_reads_shared_memory_is_named_where_the_puzzle_is_about_it() -> None:
+    mode = replace(MODE, shared_memory=SharedMemoryUse(BECAUSE))
+    other = replace(LAUNCH, kernel="finish", threads=1, reads_shared=True)
+    assert launched(MODE, LAUNCH) == []
+    assert launched(mode, LAUNCH, other) == []
+    (problem,) = launched(mode, LAUNCH, replace(other, reads_shared=False))
+    assert (problem.name, problem.output) == ("no-shared-memory", "add_10")
+    assert said(problem, "en") == (
+        "`add_10` never reads shared memory; the puzzle is about it; store the elements in shared memory, "
+        "wait for the other threads with `barrier()`, and compute from what is there"
+    )
+    assert said(problem, "ko") == (
+        "`add_10` 커널이 공유 메모리를 읽지 않습니다; 이 퍼즐의 주제입니다; "
+        "원소를 공유 메모리에 저장하고 `barrier()`로 다른 스레드를 기다린 뒤, "
+        "공유 메모리에서 읽은 값으로 계산합니다"
+    )
+
+
+def test_requirements_that_a_target_does_not_show_are_known_to_be_unchecked() -> None:
+    criterion = Criterion("add_10", CounterMetric.TENSOR, Bound.AT_LEAST, 1, BECAUSE, simulated_only=True)
+    mode = replace(
+        MODE,
+        launch=SHAPE,
+        threads=THREADS,
+        shared_memory=SharedMemoryUse(BECAUSE),
+        counters=(criterion,),
+    )
+    real = judge_case(mode, CASE, RAN, USED, {"out": RIGHT})
+    assert (real.right, real.uncounted) == (True, False)
+    assert real.unchecked == ("counters", "launch", "threads", "shared_memory")
+    simulated = judge_case(
+        replace(mode, counters=()), CASE, RAN, USED, {"out": RIGHT}, provenance=copied(RIGHT.content, None)
+    )
+    assert simulated.unchecked == ()
+    assert judge_case(MODE, CASE, RAN, USED, {"out": RIGHT}).unchecked == ()
 
 
 @pytest.mark.parametrize(

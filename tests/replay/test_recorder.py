@@ -7,12 +7,14 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.replay.recorded import cells_after
 from tests.simulator.simulate import kernel, simulate
-from tooling.replay import recorder
+from tooling.replay import assembly, recorder
 from tooling.replay.assembly import make_trace, shorten
 from tooling.replay.recorder import Recorder
+from tooling.replay.recording import Recording
 from tooling.replay.trace import Trace, numbers, unpacked
 
 TABLE = """
@@ -115,6 +117,34 @@ def test_a_long_trace_ends_at_a_barrier() -> None:
     assert trace.steps_left_out == 2
     shorten(watching.recording, 0)
     assert [step.kind for step in make_trace(watching.recording, 1, "en").steps] == [*kinds[:2], "end"]
+
+
+def test_a_long_trace_is_encoded_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    phase = IN_PHASES.splitlines()[4]
+    watching = Recorder([0], [])
+    text = kernel("\n".join([*IN_PHASES.splitlines()[:4], *[phase] * 40, *IN_PHASES.splitlines()[5:]]))
+    simulate(text, [np.zeros(64, np.int32)], grid=1, block=4, hooks=[watching])
+    recording = watching.recording
+    barriers = [at + 1 for at, moment in enumerate(recording.moments) if moment.kind == "barrier"]
+    assert len(barriers) == 41
+    count = len(recording.moments)
+    cuts = [replace(recording, moments=recording.moments[:end], left_out=count - end) for end in barriers]
+    sizes = [len(msgspec.json.encode(make_trace(cut, 1, "en"))) for cut in cuts]
+    made: list[int] = []
+
+    def counted(one: Recording, launch: int, language: str, fault: str = "") -> Trace:
+        made.append(len(one.moments))
+        return make_trace(one, launch, language, fault)
+
+    monkeypatch.setattr(assembly, "make_trace", counted)
+    for most in (*sizes, *(size - 1 for size in sizes)):
+        made.clear()
+        cut = replace(recording, moments=list(recording.moments))
+        shorten(cut, most)
+        fitting = [end for end, size in zip(barriers, sizes, strict=True) if size <= most]
+        assert len(cut.moments) == max(fitting, default=barriers[0])
+        assert cut.left_out == count - len(cut.moments)
+        assert len(made) <= 7  # the whole trace, and 6 for 41 barriers
 
 
 def test_local_memory_has_a_row_for_each_thread() -> None:

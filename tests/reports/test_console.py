@@ -58,6 +58,7 @@ def shown(
     target: Target = SIMULATED,
     flags: tuple[str, ...] = (),
     solution: bool = False,
+    outcome: Outcome = Outcome.WRONG,
 ) -> str:
     program = Program("p01", TensorApi.RAW, Path("p01.mojo"), Path("p01.mojo"))
     mode = replace(MODE, flags=flags)
@@ -69,7 +70,7 @@ def shown(
         Choice(target, "the test's"),
         solution=solution,
         cases=confirmed(cases),
-        outcome=Outcome.WRONG,
+        outcome=outcome,
         seconds=0.1,
     )
     stream = io.StringIO()
@@ -129,6 +130,34 @@ def test_a_wrong_answer_on_a_simulated_gpu_is_offered_as_a_replay(
     assert [each for each in found if words in each] == ([line] if line else [])
     # As the hints, it is not part of the verdicts that the book records.
     assert words not in shown(one, language=language, flags=flags, target=target, solution=True)
+
+
+@pytest.mark.parametrize(
+    ("language", "unchecked", "note"),
+    [
+        ("en", (), None),
+        (
+            "en",
+            ("threads", "shared_memory"),
+            "note: not checked on H200: how many threads share the work, whether a kernel reads shared "
+            "memory; `tooling run p01 --target sim` checks it",
+        ),
+        (
+            "ko",
+            ("counters", "launch"),
+            "참고: H200에서는 확인하지 않은 조건: 커널의 카운터, 실행 구성(그리드와 블록의 크기). "
+            "`tooling run p01 --target sim` 명령으로 확인합니다",
+        ),
+    ],
+)
+def test_what_a_real_gpu_does_not_show_is_said_beside_a_pass(
+    language: str, unchecked: tuple[str, ...], note: str | None
+) -> None:
+    cases = [replace(case(), dataset=name, unchecked=unchecked) for name in ("book", "probe")]
+    target = Target(TargetKind.NVIDIA, "H200", "sm_90a")
+    passed, *rest = shown(*cases, language=language, target=target, outcome=Outcome.PASSED).splitlines()
+    assert passed.startswith("✅ p01")
+    assert rest == ([note] if note else [])
 
 
 def test_a_run_that_does_not_end_is_not_offered_as_a_replay() -> None:

@@ -22,7 +22,8 @@ INITIAL = np.zeros(8, np.float32)
 RIGHT = np.arange(10, 18, dtype=np.float32)
 
 # Thread i stores i + 10 at index i. The other kernels store the same: `one` by one thread, `vectors` four
-# elements per thread, `bulk` by a bulk copy from shared memory; `atomic` adds it.
+# elements per thread, `bulk` by a bulk copy from shared memory, `shares` after reading it; `atomic` adds it.
+# `copies` stores what a second buffer holds, `compares` i + 10 if that buffer holds the same.
 KERNELS = b"""
 .version 8.5
 .target sm_90a
@@ -137,6 +138,61 @@ END:
 DONE:
     ret;
 }
+.visible .entry shares(.param .u64 out)
+{
+    .reg .b32 %r<6>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<4>;
+    .shared .align 4 .b8 cells[32];
+    ld.param.b64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    cvt.rn.f32.u32 %f1, %r1;
+    add.f32 %f2, %f1, 0f41200000;
+    mov.u32 %r2, cells;
+    shl.b32 %r3, %r1, 2;
+    add.s32 %r4, %r2, %r3;
+    st.shared.f32 [%r4], %f2;
+    bar.sync 0;
+    ld.shared.f32 %f3, [%r4];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.f32 [%rd3], %f3;
+    ret;
+}
+.visible .entry copies(.param .u64 out, .param .u64 in)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<6>;
+    ld.param.b64 %rd1, [out];
+    ld.param.b64 %rd2, [in];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    ld.global.b32 %r2, [%rd5];
+    st.global.b32 [%rd4], %r2;
+    ret;
+}
+.visible .entry compares(.param .u64 out, .param .u64 in)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<6>;
+    ld.param.b64 %rd1, [out];
+    ld.param.b64 %rd2, [in];
+    mov.u32 %r1, %tid.x;
+    cvt.rn.f32.u32 %f1, %r1;
+    add.f32 %f2, %f1, 0f41200000;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    ld.global.f32 %f3, [%rd5];
+    setp.neu.f32 %p1, %f2, %f3;
+    @%p1 trap;
+    st.global.f32 [%rd4], %f2;
+    ret;
+}
 .visible .entry empty(.param .u64 out)
 {
     ret;
@@ -209,7 +265,7 @@ def program() -> Iterator[Program]:
 
 @pytest.mark.parametrize(
     ("kernel", "block"),
-    [("fill", 8), ("backwards", 8), ("one", 8), ("atomic", 8), ("vectors", 2), ("bulk", 8)],
+    [("fill", 8), ("backwards", 8), ("one", 8), ("atomic", 8), ("vectors", 2), ("bulk", 8), ("shares", 8)],
 )
 def test_what_a_kernel_stored_is_a_kernels(program: Program, kernel: str, block: int) -> None:
     out = program.buffer()
@@ -341,6 +397,37 @@ def test_a_guard_that_was_refilled_was_stored_to(program: Program) -> None:
     assert not elements.any()
 
 
+@pytest.mark.parametrize("pinned", [False, True])
+def test_a_buffer_of_the_host_that_a_launch_copied_is_recorded(program: Program, *, pinned: bool) -> None:
+    result, planted = program.buffer(), program.buffer(RIGHT, pinned=pinned)
+    program.launch("copies", result, planted)
+    assert program.read(result) == RIGHT.tobytes()
+    (source,) = program.provenance.sources_of(RIGHT.tobytes())
+    assert source[:SIZE] == RIGHT.tobytes()
+    assert program.origin(RIGHT.tobytes()) == [True] * 8
+
+
+def test_a_kernels_own_result_may_be_copied_by_a_later_launch(program: Program) -> None:
+    first, second = program.buffer(), program.buffer()
+    program.launch("fill", first)
+    program.launch("copies", second, first)
+    assert program.provenance.sources_of(RIGHT.tobytes()) == ()
+
+
+def test_a_result_that_a_kernel_compares_with_a_buffer_of_the_host_was_not_copied(program: Program) -> None:
+    result, expected = program.buffer(), program.buffer(RIGHT)
+    program.launch("compares", result, expected)
+    assert program.read(result) == RIGHT.tobytes()
+    assert program.provenance.sources_of(RIGHT.tobytes()) == ()
+
+
+def test_what_a_launch_computes_is_in_no_buffer_that_it_read(program: Program) -> None:
+    result, other, _expected = program.buffer(), program.buffer(RIGHT[::-1].copy()), program.buffer(RIGHT)
+    program.launch("copies", program.buffer(), other)
+    program.launch("fill", result)
+    assert program.provenance.sources_of(RIGHT.tobytes()) == ()
+
+
 def test_reads_of_other_sizes_are_not_recorded(program: Program) -> None:
     out = program.buffer()
     program.launch("fill", out)
@@ -348,16 +435,23 @@ def test_reads_of_other_sizes_are_not_recorded(program: Program) -> None:
     assert program.provenance.of(RIGHT[:4].tobytes()) is None
 
 
-def test_launches_are_recorded_with_the_threads_that_accessed_memory(program: Program) -> None:
+def test_launches_are_recorded_with_the_memory_that_they_accessed(program: Program) -> None:
     out = program.buffer()
     program.launch("fill", out, block=7)
     program.launch("one", out)
     program.launch("empty", out, block=2)
+    program.launch("shares", out, block=6)
     assert program.provenance.launches == (
         LaunchFacts("fill", Dim3(1), Dim3(7), 7),
         LaunchFacts("one", Dim3(1), Dim3(8), 1),
         LaunchFacts("empty", Dim3(1), Dim3(2), 0),
+        LaunchFacts("shares", Dim3(1), Dim3(6), 6, reads_shared=True),
     )
+
+
+def test_a_bulk_copy_reads_shared_memory(program: Program) -> None:
+    program.launch("bulk", program.buffer())
+    assert [launch.reads_shared for launch in program.provenance.launches] == [True]
 
 
 def test_nothing_is_recorded_unless_results_are_judged() -> None:

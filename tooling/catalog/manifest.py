@@ -24,6 +24,7 @@ from tooling.catalog.model import (
     ProgramLanguage,
     Puzzle,
     Requirement,
+    SharedMemoryUse,
     SourceFile,
     TensorApi,
     Vendor,
@@ -37,6 +38,7 @@ from tooling.catalog.schema import (
     OutputFile,
     ProgramFile,
     PuzzleFile,
+    SharedMemoryFile,
     ThreadsFile,
     VendorFile,
     keys_of,
@@ -284,7 +286,7 @@ def _mode(
     if not judged:
         if "counters" in keys:
             errors.add(keys["counters"].error("only a judged mode can have counters"))
-        for name in ("launch", "threads"):
+        for name in ("launch", "threads", "shared_memory"):
             if name in keys:
                 errors.add(keys[name].error("only a judged mode can have requirements on its launches"))
     narrowed = errors.attempt(lambda: _requirements(keys["targets"]) if "targets" in keys else (), ())
@@ -305,6 +307,11 @@ def _mode(
         counters=errors.attempt(lambda: _criteria(keys["counters"]), ()) if "counters" in keys else (),
         launch=errors.attempt(lambda: _launch(keys["launch"]), None) if "launch" in keys else None,
         threads=errors.attempt(lambda: _threads(keys["threads"]), None) if "threads" in keys else None,
+        shared_memory=(
+            errors.attempt(lambda: _shared_memory(keys["shared_memory"]), None)
+            if "shared_memory" in keys
+            else None
+        ),
     )
     errors.raise_all()
     return mode
@@ -384,6 +391,10 @@ def _extents(value: Value) -> tuple[int, int, int]:
 def _threads(value: Value) -> LeastThreads:
     keys = value.mapping(*keys_of(ThreadsFile))
     return LeastThreads(keys["at_least"].integer(2), local_text(keys["because"]))
+
+
+def _shared_memory(value: Value) -> SharedMemoryUse:
+    return SharedMemoryUse(local_text(value.mapping(*keys_of(SharedMemoryFile))["because"]))
 
 
 def _anchors(value: Value, programs: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

@@ -164,6 +164,12 @@ class LeastThreads(Struct, frozen=True):
     because: LocalText
 
 
+class SharedMemoryUse(Struct, frozen=True):
+    """Some launch of a mode must read shared memory; judged on the simulated GPU."""
+
+    because: LocalText
+
+
 class SourceFile(Struct, frozen=True):
     """A problem file and the solution file that it is generated from."""
 
@@ -218,6 +224,7 @@ class Mode(Struct, frozen=True):
     counters: tuple[Criterion, ...] = ()  # judged if the target has counters
     launch: LaunchShape | None = None
     threads: LeastThreads | None = None
+    shared_memory: SharedMemoryUse | None = None
 
     def __hash__(self) -> int:
         return hash((self.name, self.flags, self.programs))  # `anchors` is a mapping, which has no hash

@@ -18,7 +18,15 @@ from tooling.text import LocalText
 SIMULATOR_CHECKS = ("memory", "races", "initialisation", "synchronisation")
 PROGRAM_FAILURES = ("crash", "time-limit", "program-error")
 COUNTERS = ("counters",)  # right values, but a counter does not meet the manifest's criteria
-ORIGINS = ("stored-by-host", "not-from-device", "guard-refilled", "launch-shape", "few-threads")
+ORIGINS = (
+    "stored-by-host",
+    "copied-from-host",
+    "not-from-device",
+    "guard-refilled",
+    "launch-shape",
+    "few-threads",
+    "no-shared-memory",
+)
 """Right values that the GPU did not compute, or not as the puzzle asks; only the simulated GPU sees it."""
 DIAGNOSES = (
     "never-written",

@@ -124,6 +124,12 @@ class ThreadsFile(Struct, forbid_unknown_fields=True):
     because: LocalFile
 
 
+class SharedMemoryFile(Struct, forbid_unknown_fields=True):
+    """That some launch must read shared memory."""
+
+    because: LocalFile
+
+
 class ModeFile(Struct, forbid_unknown_fields=True):
     """A way to run the puzzle's programs."""
 
@@ -146,6 +152,7 @@ class ModeFile(Struct, forbid_unknown_fields=True):
     counters: list[CriterionFile] | UnsetType = UNSET
     launch: LaunchFile | UnsetType = UNSET
     threads: ThreadsFile | UnsetType = UNSET
+    shared_memory: SharedMemoryFile | UnsetType = UNSET
 
 
 class PuzzleFile(Struct, forbid_unknown_fields=True):
@@ -172,6 +179,7 @@ STRUCTURES: tuple[type[Struct], ...] = (
     CriterionFile,
     LaunchFile,
     ThreadsFile,
+    SharedMemoryFile,
     TargetsFile,
     VendorFile,
     LocalFile,

@@ -18,7 +18,7 @@ from tooling.execution.listing import Elision, Listing, parse_listings
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD, Evidence, diagnose
-from tooling.judging.origins import judge_launches, judge_origin
+from tooling.judging.origins import judge_launches, judge_origin, judge_sources
 from tooling.judging.reference import Array, ReferenceCase
 from tooling.judging.texts import EXPLANATIONS
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, explained, line_of_code
@@ -123,7 +123,7 @@ def judge_case(
     if launches == 0 and not problems:
         problems.append(explained("not-launched"))
     if provenance is not None and not problems:
-        problems += _origin_problems(mode, case, submitted, provenance)
+        problems += _origin_problems(mode, case, used, submitted, provenance)
     uncounted = mode.needs_counters and kernels is None
     if mode.counters and kernels is not None and not problems:
         from tooling.judging.counters import judge_counters  # noqa: PLC0415 - imports the simulator
@@ -139,7 +139,19 @@ def judge_case(
         case,
         {name: _beginning(array) for name, array in case.inputs.items() if name not in case.expected},
         launches,
+        _unchecked(mode, kernels, provenance),
     )
+
+
+def _unchecked(
+    mode: Mode, kernels: Sequence[KernelProfile] | None, provenance: Provenance | None
+) -> tuple[str, ...]:
+    """The keys of the mode's requirements that nothing was recorded for, as on a real GPU."""
+    found = [] if kernels is not None or not mode.counters else ["counters"]
+    if provenance is None:
+        facts = {"launch": mode.launch, "threads": mode.threads, "shared_memory": mode.shared_memory}
+        found += [name for name, required in facts.items() if required is not None]
+    return tuple(found)
 
 
 def _beginning(array: Array) -> str:
@@ -150,12 +162,27 @@ def _beginning(array: Array) -> str:
 
 
 def _origin_problems(
-    mode: Mode, case: ReferenceCase, submitted: Mapping[str, Buffer], provenance: Provenance
+    mode: Mode,
+    case: ReferenceCase,
+    used: Mapping[str, Buffer],
+    submitted: Mapping[str, Buffer],
+    provenance: Provenance,
 ) -> list[Problem]:
+    """What is wrong with the origins of the outputs, or with the launches.
+
+    The program's own data may be equal everywhere, so that another buffer holds the result by chance; where a
+    kernel copied it from is therefore judged with other data.
+    """
     origins = [
         judge_origin(output, submitted[output.name], case.inputs.get(output.name), provenance)
         for output in mode.outputs
     ]
+    if case.dataset != "book":
+        outputs = {output.name for output in mode.outputs}
+        inputs = [buffer.content for name, buffer in used.items() if name not in outputs]
+        origins += [
+            judge_sources(output, submitted[output.name], inputs, provenance) for output in mode.outputs
+        ]
     found = [problem for problem in origins if problem is not None]
     return found or judge_launches(mode, provenance.launches)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tooling.catalog.model import LaunchShape, LeastThreads, Mode, Output
+from tooling.catalog.model import LaunchShape, LeastThreads, Mode, Output, SharedMemoryUse
 from tooling.execution.channel import Buffer, element_bytes
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.reference import ReferenceCase
@@ -61,6 +61,25 @@ def judge_origin(
     return explained("stored-by-host", output=output.name, count=count) if count else None
 
 
+def judge_sources(
+    output: Output, buffer: Buffer, inputs: Sequence[bytes], provenance: Provenance
+) -> Problem | None:
+    """Whether the kernel copied an output, whose origin is right, from a buffer that is none of the inputs.
+
+    A result that is part of an input, as after a copy, needs no other source. An allocation may hold an input
+    besides other bytes, or a part of one.
+
+    Args:
+        inputs: what the program staged, without the outputs.
+    """
+    if output.host or not inputs or any(buffer.content in each for each in inputs):
+        return None
+    for source in provenance.sources_of(buffer.content):
+        if not any(each in source or source in each for each in inputs):
+            return explained("copied-from-host", output=output.name)
+    return None
+
+
 def judge_launches(mode: Mode, launches: Sequence[LaunchFacts]) -> list[Problem]:
     """What is wrong with the launches of a run whose values are right."""
     found = []
@@ -68,6 +87,8 @@ def judge_launches(mode: Mode, launches: Sequence[LaunchFacts]) -> list[Problem]
         found += _other_shape(mode.launch, launches)
     if mode.threads is not None:
         found += _few_threads(mode.threads, launches)
+    if mode.shared_memory is not None:
+        found += _no_shared_memory(mode.shared_memory, launches)
     return found
 
 
@@ -88,6 +109,13 @@ def _few_threads(wanted: LeastThreads, launches: Sequence[LaunchFacts]) -> list[
         return []
     facts: dict[str, Any] = {"count": largest.threads, "least": wanted.least, "because": wanted.because}
     return [explained("few-threads", output=largest.kernel, **facts)]
+
+
+def _no_shared_memory(wanted: SharedMemoryUse, launches: Sequence[LaunchFacts]) -> list[Problem]:
+    if not launches or any(launch.reads_shared for launch in launches):
+        return []
+    largest = max(launches, key=lambda launch: launch.threads)
+    return [explained("no-shared-memory", output=largest.kernel, because=wanted.because)]
 
 
 def _shown(extents: Sequence[int]) -> str:

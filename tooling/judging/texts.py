@@ -284,6 +284,13 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "you changed)"
         ),
     ),
+    "copied-from-host": Explanation(
+        Text("the kernel copied `{output}` from a buffer into which the host had written the result"),
+        Text("that buffer is none of the puzzle's inputs, so the GPU did not compute these values"),
+        Text(
+            "pass the staged inputs to the kernel as in the original `main`, and compute the result from them"
+        ),
+    ),
     "not-from-device": Explanation(
         Text("what the program handed in as `{output}` was never copied from the GPU's memory"),
         Text("a result is the content of a buffer that a kernel stored to; these bytes come from the host"),
@@ -317,6 +324,14 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text("{because}"),
         Text("let each thread work on elements of its own, found from its index"),
+    ),
+    "no-shared-memory": Explanation(
+        Text("`{output}` never reads shared memory"),
+        Text("{because}"),
+        Text(
+            "store the elements in shared memory, wait for the other threads with `barrier()`, and compute "
+            "from what is there"
+        ),
     ),
     "call-refused": Explanation(
         Text("the program failed: {detail}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import PurePath
@@ -9,6 +10,7 @@ from pathlib import PurePath
 import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tooling.replay.buffers import Key, RecordedMove
 from tooling.replay.cells import Bytes, format_of, size_of, values_of
@@ -53,14 +55,25 @@ def make_trace(recording: Recording, launch: int, language: str, fault: str = ""
 def shorten(recording: Recording, most_bytes: int) -> None:
     """Leaves out the last steps, from a barrier on, until the trace as JSON has at most `most_bytes`.
 
-    Steps up to the last finding are kept.
+    Steps up to the last finding are kept. A trace grows with its steps, so the barrier is found by bisection.
     """
+    count = len(recording.moments)
     last = max((found.step for found in _Assembler(recording).own), default=-1)
     ends = [at + 1 for at, moment in enumerate(recording.moments) if moment.kind == "barrier" and at >= last]
-    while ends and len(msgspec.json.encode(make_trace(recording, 1, ENGLISH))) > most_bytes:
-        end = ends.pop()
-        recording.left_out += len(recording.moments) - end
-        del recording.moments[end:]
+    if not ends or _bytes_up_to(recording, count) <= most_bytes:
+        return
+    fitting = bisect_right(ends, most_bytes, key=lambda end: _bytes_up_to(recording, end))
+    end = ends[max(fitting - 1, 0)]
+    recording.left_out += count - end
+    del recording.moments[end:]
+
+
+def _bytes_up_to(recording: Recording, end: int) -> int:
+    """The bytes of the trace as JSON with the steps before `end` alone."""
+    kept = recording.moments[:end]
+    left_out = recording.left_out + len(recording.moments) - end
+    shorter = replace(recording, moments=kept, left_out=left_out)
+    return len(msgspec.json.encode(make_trace(shorter, 1, ENGLISH)))
 
 
 def _distinct(every: Sequence[Found]) -> list[Found]:

@@ -14,7 +14,7 @@ from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.reports.invocation import tool_prefix
 from tooling.reports.terminal import Terminal
 from tooling.targets.model import Choice, TargetKind
-from tooling.text import ENGLISH, Text, as_sentence, in_language
+from tooling.text import ENGLISH, Text, as_sentence, in_language, joined
 from tooling.text.width import columns
 
 _WORDS: dict[str, Text] = {
@@ -26,6 +26,9 @@ _WORDS: dict[str, Text] = {
     "wrong": Text("{command} is not right yet"),
     "time-limit": Text("{command} ran into its time limit"),
     "undecided": Text("{command}: values right, counters not judged"),
+    "unchecked": Text(
+        "not checked on {device}: {requirements}; `{tool} run {command} --target sim` checks it"
+    ),
     "book": Text("the book's data"),
     "probe": Text("other data"),
     "with": Text("with {dataset}"),
@@ -55,6 +58,13 @@ _WORDS: dict[str, Text] = {
     "simulator": Text("the simulated GPU found:"),
     "by-luck": Text("the values are right this time, but by luck; the simulated GPU found:"),
 }
+_REQUIREMENTS: dict[str, Text] = {
+    "counters": Text("the counters of the kernel"),
+    "launch": Text("the shape of the launch"),
+    "threads": Text("how many threads share the work"),
+    "shared_memory": Text("whether a kernel reads shared memory"),
+}
+"""What a requirement of a mode is about, by its key in the manifest."""
 _MOST_FINDINGS = 6
 BOOK = "book"
 """The data set that a program itself has."""
@@ -85,6 +95,7 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
     if verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED):
         sign = "✅ " if verdict.outcome is Outcome.PASSED else ""
         terminal.headed(sign + headline, f"  ({_circumstances(verdict, language)})", "green")
+        _show_unchecked(verdict, terminal, language)
         _show_warnings(verdict, terminal, language)
         return
     if verdict.outcome is Outcome.UNDECIDED:
@@ -121,6 +132,21 @@ def _offer_replay(verdict: Verdict, terminal: Terminal, language: str) -> None:
     command = f"{verdict.selection.command}{''.join(options)} --open"
     text = _say("step-through", language, command=command, tool=tool_prefix(os.environ))
     terminal.labelled(_say("replay", language), text, "cyan")
+
+
+def _show_unchecked(verdict: Verdict, terminal: Terminal, language: str) -> None:
+    """Names the requirements of the mode that only the simulated GPU checks, and how to check them."""
+    keys = {key: None for case in verdict.cases for key in case.unchecked}
+    if keys:
+        terminal.note(
+            _WORDS["unchecked"].of(
+                device=verdict.choice.target.named,
+                requirements=joined([_REQUIREMENTS[key] for key in keys], ", "),
+                tool=tool_prefix(os.environ),
+                command=verdict.selection.command,
+            ),
+            language,
+        )
 
 
 def _show_undecided(verdict: Verdict, headline: str, terminal: Terminal, language: str) -> None:

@@ -123,6 +123,7 @@ def _case_data(case: CaseVerdict, language: str) -> dict[str, Any]:
         "dataset": case.dataset,
         "right": case.right,
         "counters_judged": not case.uncounted,
+        "unchecked": list(case.unchecked),
         "ending": case.transcript.ending.value,
         "status": case.transcript.status,
         "seconds": round(case.transcript.seconds, 3),

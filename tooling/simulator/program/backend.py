@@ -215,6 +215,10 @@ class Backend(Protocol):
         """Serial numbers of the allocations that the launch may write; None if it may write any."""
         ...
 
+    def copied_loads(self, context: LaunchContext) -> frozenset[int]:
+        """Code lines of loads from global memory whose value the launch may store there unchanged."""
+        ...
+
     def registers_read(self, context: LaunchContext) -> frozenset[str]:
         """Names of the registers that an instruction of the launch's kernel reads."""
         ...

@@ -6,7 +6,10 @@ copy to the host of a result's size is recorded with its digest. What the host w
 changes a byte: leaving `map_to_host` writes the same bytes back. Copies between buffers keep the origin of
 the bytes, and so does a copy to the host that is written back as it is.
 
-What is not seen: whether a kernel computed a value or copied one that the host had computed.
+A launch may also copy a result that the host had computed. It is recorded if the kernel stores values as it
+loaded them from a buffer that only the host had written, and what it stored is there byte for byte. Whether
+that buffer is an input of the puzzle is for the judge to decide. A copy in pieces, or of values that the
+kernel changes, is not seen.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
+from tooling.simulator.backends import backend_of
 from tooling.simulator.checks.base import survivors
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
@@ -54,12 +58,14 @@ class Origin(Struct, frozen=True, eq=False):
 
 
 class LaunchFacts(Struct, frozen=True):
-    """A launch: its kernel as the author wrote it, its shape, and how many threads accessed global memory."""
+    """A launch: its kernel as the author wrote it, its shape, how many threads accessed global memory, and
+    whether it read shared memory."""
 
     kernel: str
     grid: Dim3
     block: Dim3
     threads: int
+    reads_shared: bool = False
 
 
 class Provenance(Struct, frozen=True, eq=False):
@@ -68,11 +74,17 @@ class Provenance(Struct, frozen=True, eq=False):
     Attributes:
         copied: by content, what was copied to the host.
         pinned: host memory as kernels left it that stored to it directly.
+        sources: by content of what a launch stored, the buffers that it copied from, which hold these bytes.
     """
 
     copied: Mapping[tuple[int, bytes], Origin]
     pinned: tuple[bytes, ...]
     launches: tuple[LaunchFacts, ...]
+    sources: Mapping[tuple[int, bytes], tuple[bytes, ...]] = {}
+
+    def sources_of(self, content: bytes) -> tuple[bytes, ...]:
+        """The buffers, written by the host alone, that hold this result and that its launch copied from."""
+        return self.sources.get(_key(content), ())
 
     def of(self, content: bytes) -> Origin | None:
         """The origin of a result, or None if it was never copied from the device."""
@@ -86,13 +98,17 @@ def merged(recorders: Iterable[ProvenanceHook]) -> Provenance:
     """What the hooks of all programs of a run recorded."""
     every = list(recorders)
     copied: dict[tuple[int, bytes], Origin] = {}
+    sources: dict[tuple[int, bytes], tuple[bytes, ...]] = {}
     for each in every:
+        for key, buffers in each.sources.items():
+            sources[key] = (*sources.get(key, ()), *buffers)
         for key, origin in each.copied.items():
             _enter(copied, key, origin)
     return Provenance(
         copied,
         tuple(content for each in every for content in each.pinned),
         tuple(launch for each in every for launch in each.launches),
+        sources,
     )
 
 
@@ -105,10 +121,22 @@ class _HostWrite(Struct, frozen=True, eq=False):
 
 
 class _Running(Struct):
-    """The launch under way: which threads accessed global memory, and which pinned bytes were stored to."""
+    """The launch under way.
+
+    Attributes:
+        threads: whether a thread accessed global memory; None for too many threads.
+        copied_loads: code lines of the loads whose value the kernel may store unchanged.
+        stored: by physical address, what was stored to, and from which byte to which: pinned memory, and with
+            `copied_loads` all memory.
+        read: by physical address, what was read by `copied_loads`.
+        reads_shared: whether it has read shared memory.
+    """
 
     threads: NDArray[np.bool_] | None
-    pinned: dict[int, tuple[Allocation, int, int]] = field(default_factory=dict)
+    copied_loads: frozenset[int] = frozenset()
+    stored: dict[int, tuple[Allocation, int, int]] = field(default_factory=dict)
+    read: dict[int, Allocation] = field(default_factory=dict)
+    reads_shared: bool = False
 
 
 class ProvenanceHook(Hook):
@@ -123,6 +151,7 @@ class ProvenanceHook(Hook):
         self.copied: dict[tuple[int, bytes], Origin] = {}
         self.pinned: list[bytes] = []
         self.launches: list[LaunchFacts] = []
+        self.sources: dict[tuple[int, bytes], tuple[bytes, ...]] = {}
         self._sizes = sizes
         self._footprints = footprints
         self._stored: dict[int, Flags] = {}
@@ -136,16 +165,24 @@ class ProvenanceHook(Hook):
         self._settle()
         self._context = context
         threads = context.blocks * context.threads_per_block
-        self._running = _Running(np.zeros(threads, np.bool_) if threads <= MOST_COUNTED_THREADS else None)
+        self._running = _Running(
+            np.zeros(threads, np.bool_) if threads <= MOST_COUNTED_THREADS else None,
+            backend_of(context.module).copied_loads(context),
+        )
 
     def access(self, access: Access) -> None:
-        """Mark what is stored, and who accesses global memory."""
+        """Mark what is stored, who accesses global memory, and whether shared memory is read."""
+        if access.space is Space.SHARED and access.kind is not AccessKind.STORE:
+            self._running.reads_shared = True
         if access.space is not Space.GLOBAL or self._context is None:
             return
         access = survivors(access)
         if self._running.threads is not None:
             self._running.threads[access.threads] = True
         if access.kind is AccessKind.LOAD:
+            if access.instruction.code_line in self._running.copied_loads:
+                for piece in self._footprints.of(access, self._context.memory).pieces:
+                    self._running.read[piece.allocation.physical_address] = piece.allocation
             return
         for piece in self._footprints.of(access, self._context.memory).pieces:
             home = piece.allocation
@@ -154,9 +191,9 @@ class ProvenanceHook(Hook):
                 flags[piece.low : piece.high] = _STORED
             else:
                 _scatter(flags, piece.offsets(), piece.access.bytes)
-            if home.host:
-                _, low, high = self._running.pinned.get(home.physical_address, (home, piece.low, piece.high))
-                self._running.pinned[home.physical_address] = (
+            if home.host or self._running.copied_loads:
+                _, low, high = self._running.stored.get(home.physical_address, (home, piece.low, piece.high))
+                self._running.stored[home.physical_address] = (
                     home,
                     min(low, piece.low),
                     max(high, piece.high),
@@ -171,12 +208,30 @@ class ProvenanceHook(Hook):
                 launch.grid,
                 launch.block,
                 threads if running.threads is None else int(np.count_nonzero(running.threads)),
+                running.reads_shared,
             )
         )
-        for home, low, high in running.pinned.values():
-            if high - low <= MOST_KEPT:
+        for home, low, high in running.stored.values():
+            if high - low > MOST_KEPT:
+                continue
+            if home.host:
                 self.pinned.append(context.memory.view(home.base + low, high - low).tobytes())
+            if running.read and high - low in self._sizes:
+                self._note_sources(context.memory, context.memory.view(home.base + low, high - low).tobytes())
         self._running = _Running(None)
+
+    def _note_sources(self, memory: DeviceMemory, stored: bytes) -> None:
+        """Record which buffers, written by the host alone, the launch copied from and hold what it stored."""
+        if not any(stored):
+            return
+        key = _key(stored)
+        for home in self._running.read.values():
+            flags = self._stored.get(home.physical_address)
+            if home.internal or home.size > MOST_KEPT or (flags is not None and flags.any()):
+                continue
+            content = memory.view(home.base, home.size).tobytes()
+            if stored in content and content not in self.sources.get(key, ()):
+                self.sources[key] = (*self.sources.get(key, ()), content)
 
     # -- what the host does --------------------------------------------------------------------------
 

@@ -163,6 +163,10 @@ class AmdBackend:
         """See `Backend.written_allocations`: addresses are not followed in machine code."""
         return None
 
+    def copied_loads(self, context: LaunchContext) -> frozenset[int]:
+        """See `Backend.copied_loads`: values are not followed in machine code."""
+        return frozenset()
+
     def registers_read(self, context: LaunchContext) -> frozenset[str]:
         """See `Backend.registers_read`: instructions have no operands by name."""
         return frozenset()

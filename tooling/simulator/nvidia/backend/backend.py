@@ -19,6 +19,7 @@ from tooling.simulator.nvidia.backend.lower import decode
 from tooling.simulator.nvidia.instructions.barriers import ClusterBarriers
 from tooling.simulator.nvidia.instructions.calls import leave
 from tooling.simulator.nvidia.lowering.accesses import accesses_of
+from tooling.simulator.nvidia.lowering.copied_values import copied_loads
 from tooling.simulator.nvidia.lowering.register_reads import registers_read
 from tooling.simulator.nvidia.lowering.slots import CONSTANT_WINDOW, PARAMETER_BLOCK
 from tooling.simulator.nvidia.lowering.special_registers import differs_by_batch, initial_value
@@ -121,6 +122,10 @@ class NvidiaBackend:
     def written_allocations(self, context: LaunchContext) -> frozenset[int] | None:
         """See `Backend.written_allocations`."""
         return written_allocations(context)
+
+    def copied_loads(self, context: LaunchContext) -> frozenset[int]:
+        """See `Backend.copied_loads`."""
+        return copied_loads(context)
 
     def registers_read(self, context: LaunchContext) -> frozenset[str]:
         """See `Backend.registers_read`."""

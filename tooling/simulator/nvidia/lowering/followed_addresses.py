@@ -65,20 +65,20 @@ def follow(body: list[Instruction], names: Collection[str]) -> dict[str, Arrays]
     users: dict[str, list[Instruction]] = {}
     found: list[Instruction] = []
     for instruction in body:
-        for operand in _sources(instruction):
+        for operand in sources_of(instruction):
             if isinstance(operand, Register):
                 users.setdefault(operand.name, []).append(instruction)
             elif _named(operand, names):
                 found.append(instruction)
     tainted: set[str] = set()
     while found:
-        for target in _targets(found.pop()):
+        for target in results_of(found.pop()):
             if target not in tainted:
                 tainted.add(target)
                 found += users.get(target, [])
     if not tainted:
         return {}
-    work = [item for item in body if any(target in tainted for target in _targets(item))]
+    work = [item for item in body if any(target in tainted for target in results_of(item))]
     values: dict[str, Arrays] = {}
     changed = True
     while changed:
@@ -87,7 +87,7 @@ def follow(body: list[Instruction], names: Collection[str]) -> dict[str, Arrays]
             result = _result(instruction, values, names, tainted)
             if result is None:
                 continue
-            for target in _targets(instruction):
+            for target in results_of(instruction):
                 now = _join(values.get(target), result)
                 if now != values.get(target):
                     values[target] = now
@@ -102,7 +102,7 @@ def _result(
     if instruction.opcode in _OPAQUE:
         return _named(instruction.operands[1], names) if instruction.opcode == "ld" else _NUMBER
     operands = []
-    for operand in _sources(instruction):
+    for operand in sources_of(instruction):
         if isinstance(operand, Register) and operand.name in tainted and operand.name not in values:
             return None
         operands.append(value_of(operand, values, names))
@@ -142,7 +142,8 @@ def _named(operand: Operand, names: Collection[str]) -> Arrays:
     return _NUMBER
 
 
-def _targets(instruction: Instruction) -> Iterator[str]:
+def results_of(instruction: Instruction) -> Iterator[str]:
+    """The registers that an instruction writes."""
     for operand in instruction.operands[:1]:
         inner: tuple[Operand, ...] = operand.elements if isinstance(operand, Vector) else (operand,)
         if isinstance(operand, OperandPair):
@@ -150,7 +151,8 @@ def _targets(instruction: Instruction) -> Iterator[str]:
         yield from (item.name for item in inner if isinstance(item, Register))
 
 
-def _sources(instruction: Instruction) -> Iterator[Operand]:
+def sources_of(instruction: Instruction) -> Iterator[Operand]:
+    """The operands after the first, elements of vectors one by one."""
     for operand in instruction.operands[1:]:
         if isinstance(operand, Vector):
             yield from operand.elements
