@@ -69,7 +69,7 @@ def draw_gpu(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     width = lanes.wide + 2 * gap
     memories = 34 + 2 * (lanes.high + 8) + 4
     bottom = memories + 2 // across * (_MEMORY + 8) + 4
-    canvas = sheet(PHONE - 4 if narrow else PAGE, 0)
+    canvas = sheet(PHONE if narrow else PAGE, 0)
     own: tuple[tuple[Text, Sentence | str], ...] = (
         (Text("registers"), Text("{count} of 32 bits").of(count=f"{H200.registers:,}")),
         (Text("shared memory, L1"), f"{_L1_KIB} KiB"),
@@ -297,7 +297,7 @@ def draw_occupancy(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     """How many blocks fit if a thread has some number of registers, and the warps that they fill."""
     from tooling.simulator.counters.occupancy import Limit, theoretical_occupancy  # noqa: PLC0415
 
-    canvas = sheet(PHONE - 4 if narrow else PAGE, 0)
+    canvas = sheet(PHONE if narrow else PAGE, 0)
     heads = (Text("registers\nper thread"), Text("blocks\nby registers"), Text("blocks\nby warps"))
     columns = [1.0]
     for head in heads:

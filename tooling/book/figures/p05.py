@@ -100,7 +100,7 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     apart = 26 if narrow else 40
     count = len(data["a"])
     # On a narrow screen the output is below the vectors, and as wide as both.
-    whole = (PHONE - 4 if narrow else PAGE) - 1 - left
+    whole = (PHONE if narrow else PAGE) - 1 - left
     wide = (whole - apart) / (2 * count) if narrow else (whole - 2 * apart) / (2 * count + len(results))
     second = left + count * wide + apart
     below = 2 * (_THREAD + GAP) + _REST + 32

@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct
 
 from tooling.book.errors import malformed
-from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
@@ -187,7 +187,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     stores = list(trace.accesses("store", SHARED, _BLOCK))
     small = 12 if narrow else 20  # a tile of a or b
     # Of an element of both shared tiles, and of a total.
-    (one, other, total), high = ((24, 32, 48), 27) if narrow else ((39, 39, 62), 36)
+    (one, other, total), high = ((28, 32, 46), 32) if narrow else ((39, 39, 62), 36)
     columns, end = _columns(narrow, steps * small, (tile * one, tile * other, tile * total))
     # A narrow step has the tiles of a and b above its elements.
     apart, top = (62, 99) if narrow else (30, 66)
@@ -224,7 +224,8 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         # Narrow tiles of the first step are above the headings.
         tiles = y - (13 if step else 33) - steps * small if narrow else y + (tile * high - steps * small) / 2
         middle = tiles + steps * small / 2
-        canvas.label(1, middle, label, mono=True)
+        # Narrow, the arrow from the totals of the step before passes at the left of the name.
+        canvas.label(columns[4] + tile * total / 2 + 14 if narrow else 1, middle, label, mono=True)
         for x, matrix in zip(columns, ("a", "b"), strict=False):
             first = min(load.element for load in loads[matrix][step * cells : (step + 1) * cells])
             here = (first // size // tile, first % size // tile)
@@ -247,8 +248,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         between = (columns[4] + tile * total + columns[2]) / 2
         canvas.label(between, middle, "+=", "middle", size=Size.VALUE if narrow else Size.COVER)
         if step:
-            # A narrow one passes between the name of the step and its tiles.
-            way = columns[4] + tile * total / 2 + (13 if narrow else 0)
+            way = columns[4] + tile * total / 2
             canvas.arrow(way, y + tile * high - pitch + 4, way, y - 4)
     written = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, _BLOCK)}
     if [written[thread] for thread in range(cells)] != totals:
@@ -415,15 +415,15 @@ def _tiles(stores: Sequence[Access], cells: int) -> tuple[dict[int, float], dict
 def _columns(narrow: bool, matrix: int, tiles: tuple[int, int, int]) -> tuple[tuple[int, ...], int]:
     """Where the columns of the steps begin: `a`, `b`, both shared tiles, totals; and where all end.
 
-    The totals are before the tiles, as in `total += a_shared · b_shared`.
+    The totals are before the tiles, as in `total += a_shared · b_shared`. Narrow, `a` and `b` are above them.
     """
     one, other, total = tiles
-    end = 351 if narrow else PAGE - 1
+    end = (PHONE if narrow else PAGE) - 1
     second = end - other
-    first = second - (15 if narrow else 28) - one
-    totals = first - (23 if narrow else 38) - total
+    first = second - (14 if narrow else 28) - one
+    totals = 1 if narrow else first - 38 - total
     if narrow:
-        return (115, 115 + matrix + 34, first, second, totals), end
+        return (end - 2 * matrix - 34, end - matrix, first, second, totals), end
     return (90, 90 + matrix + 12, first, second, totals), end
 
 

@@ -27,7 +27,7 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         rows += [token, None]
     rows.append(last)
     side, high, cell, values = (46, 28, 46, 1) if narrow else (66, 32, 60, 3)
-    first, offset, width = 1, 42, PHONE - 4 if narrow else PAGE
+    first, offset, width = 1, 42, PHONE if narrow else PAGE
     third = width - 24 - values * cell
     second = 92 if narrow else 160  # of the numbers of rows, which are before the table
     top, size = 34, Size.SMALL if narrow else Size.VALUE

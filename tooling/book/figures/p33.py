@@ -167,7 +167,7 @@ def measured_speeds(facts: Facts) -> dict[int, tuple[float, ...]]:
 def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Bars: the peak rates of the ordinary units and of the tensor cores, and the speeds of the kernels."""
     kernels: tuple[tuple[Ink, Text | str], ...] = (
-        (Ink.PLAIN, "--tiled"),
+        (Ink.SPARE, "--tiled"),
         (Ink.LIVE, "--tensor-core"),
         (Ink.RESULT, Text("without bank conflicts")),
     )

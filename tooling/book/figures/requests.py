@@ -218,7 +218,7 @@ def draw_states(canvas: Canvas, *, all_moved: bool) -> None:
         (Text("moved, not used"), f'fill="url(#hatched)" stroke="{line}"'),
         (Text("not moved"), f'fill="none" stroke="{canvas.shade.marks[Ink.PLAIN][1]}"'),
     )
-    right = max(canvas.width, PHONE - 4)
+    right = max(canvas.width, PHONE)
     x, y = 1.5, canvas.height + _LEGEND_ABOVE
     for name, look in states[: 2 if all_moved else 3]:
         long = _SWATCH + 6 + measured(canvas.say(name), Size.LABEL)
