@@ -32,7 +32,7 @@ def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     a, b = (data[name].reshape(size, size) for name in ("a", "b"))
     product = facts.expected("tiled")["out"].reshape(size, size)
     row, col = _EXAMPLE
-    cell, high, left, top, gap, between = (19, 19, 1, 28, 8, 34) if narrow else (36, 24, 57, 28, 24, 40)
+    cell, high, left, top, gap, between = (19, 19, 1, 28, 16, 34) if narrow else (36, 24, 57, 28, 24, 40)
     wide, tall = size * cell, size * high
     right, below = left + wide + gap, top + tall + between
     canvas = sheet(right + wide + 1, below + tall + 1)
@@ -84,7 +84,7 @@ def draw_naive(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     stored = {store.thread: store for store in trace.accesses("store", _OUTPUT, block=0)}
     across, down = trace.block[:2]
     # Each column of `b` is as wide as the threads below it, each row of `a` as high as those beside it.
-    cell, wide, high, gap = (30, 88, 76, 14) if narrow else (40, 102, 76, 24)
+    cell, wide, high, gap = (31, 92, 76, 14) if narrow else (40, 102, 76, 24)
     left, top, heading = 1, 28, 32
     right, below = left + size * cell + gap, top + size * _LOW + 14 + heading
     end, bottom = right + across * wide, below + down * high
@@ -127,7 +127,7 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     across, down = trace.block[:2]
     tiles = _tiles(list(trace.accesses("store", SHARED, block=0)), across * down)
     stored = {store.element: store.value for store in trace.accesses("store", _OUTPUT, block=0)}
-    cell, pad, sign, gap = (34, 10, 24, 28) if narrow else (42, 14, 32, 40)
+    cell, pad, sign, gap = (35, 10, 28, 30) if narrow else (42, 14, 32, 40)
     lefts = (1 + pad, 1 + pad + across * cell + sign)  # of the shared tiles, and of a and b above them
     after = lefts[1] + across * cell + pad
     output = after + gap
@@ -260,7 +260,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Both roofs of an H200, the intensities of the kernels, and what was measured."""
     roof = measured_roof(facts)
-    left, top, wide, high = (37, 30, 302, 300) if narrow else (40, 30, 678, 380)
+    left, top, wide, high = (37, 30, 313, 300) if narrow else (40, 30, 678, 380)
     low_x, high_x, low_y, high_y = 1 / 16, 64.0, 1 / 32, 128.0  # FLOP/byte, TFLOP/s
 
     def x_of(intensity: float) -> float:
@@ -269,7 +269,7 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     def y_of(speed: float) -> float:
         return top + high - high * math.log2(speed / low_y) / math.log2(high_y / low_y)
 
-    canvas = sheet(left + wide + 12, top + high + 50)
+    canvas = sheet(left + wide + 10, top + high + 50)
     small = Size.SMALL if narrow else Size.LABEL
     faint = canvas.shade.grid
     for power in range(-4, 7, 2):

@@ -200,7 +200,7 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         ]
         names = [Text("token {row}").of(row=row) for row in range(rows)]
         grids.append(Grid(title, squares, numbered(columns), names))
-    canvas = draw_grids(sheet, grids, side=56, left=69, beside=1 if narrow else 2)
+    canvas = draw_grids(sheet, grids, side=57 if narrow else 56, left=69, beside=1 if narrow else 2)
     canvas.height += 30
     canvas.legend(
         1, canvas.height - 12, (Ink.LIVE, Text("in the first warp")), (Ink.PLAIN, Text("in another"))

@@ -30,7 +30,7 @@ def draw_fusion(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         "turned": f"turned {hidden}×{columns}",
         "output": f"output {rows}×{columns}",
     }
-    wide, half, size = (350, 171, Size.SMALL) if narrow else (400, 193, Size.VALUE)
+    wide, half, size = (PHONE - 2, 175, Size.SMALL) if narrow else (400, 193, Size.VALUE)
     single = wide if narrow else PAGE - 2 - wide - _BETWEEN
     high = _FIRST + 6 * _STEP + _HIGH
     canvas = sheet(PHONE if narrow else PAGE, 0)

@@ -264,7 +264,7 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     steps: tuple[int | None, ...] = (0, 1, 2, 3, 4, None, tile - 2, tile - 1)
     if narrow:
         steps = (0, 1, 2, None, tile - 1)
-    width, skipped = (104, 38) if narrow else (121, 123)
+    width, skipped = (107, 37) if narrow else (121, 123)
     whole = (len(strip) - 1) * width + skipped
     canvas = sheet(whole + 2, 290)
     told = Text("{size} elements in {tiles} tiles").of(size=f"{size:,}", tiles=tiles)
