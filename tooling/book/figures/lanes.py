@@ -24,8 +24,8 @@ _STEP_LINE = 18  # from the name of the steps to the first of them
 _BARRIER = 20  # the height of a barrier with the space around it
 _BELOW = 9  # where the values stay
 _BESIDE_LABEL = 24  # from a label above its row to the arrows that lead past it
-_BESIDE_VALUE = 3  # at each side of a long value in a cell
 _OUTLINE = 1.5  # of values that the text points out
+_INSIDE_OUTLINE = 3  # from such an outline to its value, at each side
 _HEADS_APART = 8  # where several arrows lead to one thread
 _WARPS = 45  # the height of the names of warps, with the numbers below them
 _HEAD = 20  # of a line of these numbers
@@ -146,8 +146,10 @@ def draw_rows(
     longest = max(len(text) for row in rows for text, _ in row.cells.values())
     letters = Size.LABEL if narrow else Size.VALUE
     if narrow and longest * letters * 0.6 > places.side - 11:
-        fits = longest * Size.SMALL * 0.6 <= places.side - GAP - 2 * _BESIDE_VALUE
-        letters = Size.SMALL if fits else Size.LANE
+        letters = Size.SMALL
+        room = places.side - GAP - 2 * _INSIDE_OUTLINE
+        if any(row.reached for row in rows) and longest * letters * 0.6 > room:
+            letters = Size.LANE
     for row, top in zip(rows, tops, strict=True):
         _draw_label(canvas, places, row, top, narrow=narrow)
         for column, (text, ink) in row.cells.items():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.reduction import beside_reduction, draw_reduction
+from tooling.book.figures.reduction import NARROW_CELL, beside_reduction, draw_reduction
 from tooling.text import Text
 
 _SIDE = 33  # of a cell of the matrix
@@ -90,7 +90,7 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     loaded = Text("loaded")
     canvas = sheet(0, 0)
     top = 52 if narrow else 34
-    left, wide = (1, (PHONE - 2) // threads) if narrow else beside_reduction(canvas, loaded, threads)
+    left, wide = (2, NARROW_CELL) if narrow else beside_reduction(canvas, loaded, threads)
     canvas.width = left + threads * wide + 24
     for thread in range(threads):
         canvas.label(left + (thread + 0.5) * wide, 16, f"T{thread}", "middle", size=Size.LABEL, quiet=True)
