@@ -21,6 +21,7 @@ _STEEP = 1.35  # how much higher such a gap is where threads exchange values
 _BELOW_CALL = 56  # where a function stands between the rows
 _MOST_BESIDE = 88  # of a label beside its row there
 _STEP_LINE = 18  # from the name of the steps to the first of them
+_ROUND_STEP = 12  # the space above and below both of them, where the arrows are short
 _BARRIER = 20  # the height of a barrier with the space around it
 _BELOW = 9  # where the values stay
 _BESIDE_LABEL = 24  # from a label above its row to the arrows that lead past it
@@ -327,6 +328,8 @@ def _gap(row: Row, places: _Places) -> int:
         crossing = any((other := _partner(one, shown)) is not None and other > one for _, one in shown)
         steep = _STEEP if crossing else 1
         return round(steep * min(_BELOW_CURVES + far * _BY_DISTANCE, _MOST_BELOW)) + barrier
+    if places.narrow and row.dashed and row.step:
+        return _BELOW_ARROWS + _ROUND_STEP + barrier
     return (_BELOW_ARROWS if row.arrows else _BELOW) + barrier
 
 
