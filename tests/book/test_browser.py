@@ -549,6 +549,20 @@ def test_a_figure_has_a_narrow_form(page: Any, address: str, width: int, wanted:
     assert page.locator(".figure-scroll").first.get_attribute("tabindex") is None
 
 
+@pytest.mark.parametrize("path", ["puzzle_03/puzzle_03.html", "basics/gpu.html", "trust.html"])
+def test_a_figure_is_as_wide_as_the_text_on_a_telephone(page: Any, address: str, path: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{address}{path}", wait_until="load")
+    text = page.locator("article > p").first.bounding_box()
+    figures = page.locator("article > figure svg.fills:visible").all()
+    assert figures
+    for figure in figures:
+        box = figure.bounding_box()  # with a pixel of space on each side
+        assert box["x"] + 1 == pytest.approx(text["x"], abs=0.1)
+        assert box["width"] - 2 == pytest.approx(text["width"], abs=0.1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_a_figure_is_found_by_its_number(page: Any, address: str) -> None:
     page.goto(f"{address}puzzle_16/tiled.html#figure-16-5")
     figure = page.locator("figure:target")

@@ -63,6 +63,8 @@ _PAGE, _BETWEEN, _LEAST_BESIDE = 730, 36, 230
 """Pixels of a line of text, of the space between a drawing and its caption, and of the narrowest caption."""
 _LETTER, _LINE = 7.4, 23
 """Pixels of a letter and of a line of a caption, roughly."""
+_FILLS = 300
+"""Pixels from which on a drawing for a narrow screen is as wide as its text."""
 
 
 class Picture(Struct, frozen=True):
@@ -154,8 +156,10 @@ def _inline(picture: Picture, name: str) -> str:
     body = _STYLE.sub(rf"<style>#{name} {{\g<1>}}</style>", body)
     light = "".join(f"{key}:{pair[0]};" for key, pair in pairs.items())
     shades = "".join(f"{key}:{pair[1]};" for key, pair in pairs.items())
+    form = name.rpartition("-")[2]
+    fills = " fills" * (form == "narrow" and int(picture.width) >= _FILLS)
     return (
-        f'<svg id="{name}" class="{name.rpartition("-")[2]}" '
+        f'<svg id="{name}" class="{form}{fills}" '
         f'width="{picture.width}" height="{picture.height}" '
         f'style="--width: {picture.width}px" '
         f'viewBox="0 0 {picture.width} {picture.height}" role="img" stroke-width="1"'

@@ -21,7 +21,7 @@ FONT = (
 )
 MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
-PAGE, PHONE = 730, 356  # pixels of a drawing beside lines of code, and of one on a narrow screen
+PAGE, PHONE = 730, 360  # pixels of a drawing beside lines of code, and on a narrow screen; two are space
 SMALL = 438  # the widest drawing that has its caption at its right
 GAP = 3  # between neighbouring cells
 SMALL_CELL = 28  # cells narrower or lower than this that touch share a border instead
@@ -39,7 +39,7 @@ _EDGE = 1  # where the names of rows begin
 _AFTER_NAME = 14  # from the longest name to the cells
 _NAME_LINE = 20  # from the name of a row to what the row is
 _PLATE = 22  # the height of the background of a name
-_DOT = 3  # the radius of the sign of a product
+_DOT = 1.75  # the radius of the sign of a product
 _SWATCH = 16  # the side of a colour in a legend
 _BESIDE_SWATCH = 8  # from it to its meaning
 _ENTRIES_APART = 24
@@ -59,7 +59,7 @@ _VARIABLE = re.compile(r"\*([A-Za-z]+)\*")  # of mathematics
 class Size(IntEnum):
     """The size of letters, in pixels."""
 
-    LANE = 12  # only of numbers of lanes in cells that share borders: two digits need space at their sides
+    LANE = 12  # only of numbers in cells that leave them no space at their sides otherwise
     SMALL = 13  # where little room is
     LABEL = 14  # of what is beside the cells
     VALUE = 15  # of values, of the names of rows, and of headings
@@ -119,7 +119,7 @@ LIGHT = Shade(
     {
         Ink.PLAIN: ("#ffffff", "#9aa4ad", "#1c232b"),
         Ink.LIVE: ("#cde9e3", "#3f8f85", "#0b4a44"),
-        Ink.SUM: ("#7abbb1", "#3f8f85", "#0b4a44"),
+        Ink.SUM: ("#7abbb1", "#3f8f85", "#00322d"),
         Ink.RESULT: ("#0b6b62", "#0b6b62", "#ffffff"),
         Ink.SPARE: ("#eceeea", "#c3c9c4", "#616b74"),
         Ink.FRAME: ("none", "#9aa4ad", "#515b66"),
@@ -531,9 +531,10 @@ def _marked_up(text: str) -> str:
 
 def fitting(letters: int, width: float, size: Size = Size.VALUE) -> Size:
     """The largest size up to `size` with which a line of code fits a box; the smallest if none does."""
-    sizes = (each for each in Size if Size.SMALL <= each <= size)
+    least = min(size, Size.SMALL)
+    sizes = (each for each in Size if least <= each <= size)
     fits = (each for each in sizes if letters * each * _ADVANCE <= width - GAP - 2)
-    return max(fits, default=Size.SMALL)
+    return max(fits, default=least)
 
 
 def measured(text: str, size: Size) -> float:

@@ -26,12 +26,18 @@ _DECIMALS = 100  # values below it have one
 _CLEAR = 8  # how far a line may rise below a value without touching it
 _BESIDE_POINT = 13  # from a point to the name of its series
 _ABOVE_POINT = 16  # from a point to the middle of its value
-_ASIDE_POINT = (4, 15)  # from there to the end and the middle of a value on the left
+_ASIDE_POINT = (-4, -15)  # from there to the end and the middle of a value on the left
+_ASIDE_CLOSE = (3, -17)  # the same where points are so close that it would be above the value before it
+_CLOSE = 40  # from a point to the next one
 _BELOW_TITLE = 19  # from there to the bars
 _BAR_HEADING = 24  # the height of a heading above bars
 _ROWS_APART = 14  # between the bars of two rows
 _PAST_BARS = 4  # how far the line of zero, and that of a limit, reaches beyond the bars
 _BESIDE_BARS = 10  # from the longest name to the bars
+_MOST_BESIDE = 1 / 3  # of a narrow screen for names beside bars; longer ones are above them
+_OVER_BAR = 20  # the height of a name above its bar
+_TO_NAME = 11  # from the bar to its middle
+_AFTER_NAMED = 8  # from a bar with its name above it to the next name
 _NAME_ABOVE = 24  # the height of a name above cells
 _KEY_LINE = 24  # from a line of a legend to the next
 _BESIDE_LINE = 6  # from a line to what is written beside it
@@ -248,6 +254,8 @@ def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]
     A halo keeps the lines of ticks away from them.
     """
     values = [value for _, value in sorted(series.points.items())]
+    (first, _), (second, _), *_ = points
+    aside = _ASIDE_CLOSE if second - first < _CLOSE else _ASIDE_POINT
     for index, ((x, y), value) in enumerate(zip(points, values, strict=True)):
         text = f"{value:.1f}" if value < _DECIMALS else f"{value:.0f}"
         steep = index == len(points) - 1
@@ -255,8 +263,8 @@ def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]
             right, above = points[index + 1]
             half = canvas.length(text, size) / 2
             steep = half * (y - above) / (right - x) > _CLEAR
-        across, up = _ASIDE_POINT if steep else (0, _ABOVE_POINT)
-        canvas.label(x - across, y - up, text, "end" if steep else "middle", size=size, halo=True)
+        across, down = aside if steep else (0, -_ABOVE_POINT)
+        canvas.label(x + across, y + down, text, "end" if steep else "middle", size=size, halo=True)
 
 
 def _draw_point(canvas: Canvas, at: tuple[float, float], series: Series) -> None:
@@ -308,6 +316,7 @@ class _Field(Struct, frozen=True):
         scale: pixels of a unit.
         lines: the x of each limit.
         high: the height of a bar.
+        above: the height of the name above a bar; 0 if names are beside the bars.
         pitch: from a bar to the next one of the same row.
     """
 
@@ -315,6 +324,7 @@ class _Field(Struct, frozen=True):
     scale: float
     lines: Sequence[float]
     high: int
+    above: int
     pitch: int
 
 
@@ -331,7 +341,8 @@ def draw_bars(
     Args:
         sheet: creates the canvas of a width and height.
         rows: the bars of each name, from top to bottom. The name of a row is beside its bar; if bars have
-            names, these are beside them, and the name of a row is the heading above its bars.
+            names, these are beside them, and the name of a row is the heading above its bars. On narrow
+            screens, long names are above their bars.
         title: what the values are, with their unit, above the bars.
         limits: lines that are named above the bars, too.
         narrow: for narrow screens.
@@ -344,21 +355,22 @@ def draw_bars(
     y = top = _TITLE_LINE + _BELOW_TITLE
     firsts = []  # where the first bar of each row is
     for bars in rows.values():
-        firsts.append(y + (_BAR_HEADING if headed else 0))
+        firsts.append(y + (_BAR_HEADING if headed else 0) + field.above)
         y = firsts[-1] + (len(bars) - 1) * field.pitch + field.high + _ROWS_APART
     bottom = y - _ROWS_APART + _PAST_BARS
     canvas.height = bottom + 1
     _draw_limits(canvas, limits, field, (_TITLE_LINE + 10, bottom))
     for (name, bars), first in zip(rows.items(), firsts, strict=True):
         if headed:
-            heading = first - _BAR_HEADING / 2 - 4
+            heading = first - field.above - _BAR_HEADING / 2 - 4
             canvas.label(1, heading, name, bold=True, mono=isinstance(name, str), size=size)
         for index, bar in enumerate(bars):
             level, label = first + index * field.pitch, bar.name or name
-            middle = level + field.high / 2
+            middle = level - _TO_NAME if field.above else level + field.high / 2
             canvas.label(1, middle, label, mono=isinstance(label, str), size=Size.LABEL if headed else size)
             _draw_bar(canvas, bar, field, level)
-    _line(canvas, [(field.left, top - _PAST_BARS), (field.left, bottom)], canvas.shade.text, 1)
+    if not field.above:
+        _line(canvas, [(field.left, top - _PAST_BARS), (field.left, bottom)], canvas.shade.text, 1)
     return canvas
 
 
@@ -372,12 +384,15 @@ def _field(
     labels = [canvas.length(name, beside, mono=isinstance(name, str)) for name in names or rows]
     headings = [canvas.length(name, size, mono=isinstance(name, str)) for name in rows if names]
     left = math.ceil(1 + max(labels + headings) + _BESIDE_BARS)
+    narrow = canvas.width == PHONE
+    named = narrow and left > _MOST_BESIDE * PHONE
+    left = 1 if named else left
     whole = canvas.width - 1 - left
     scales = [(whole - _BESIDE_LINE - canvas.length(bar.text, Size.LABEL)) / bar.value for bar in bars]
     scale = min(*scales, *(whole / limit.value for limit in limits))
     lines = [left + limit.value * scale for limit in limits]
-    high = 20 if canvas.width == PHONE else 22
-    return _Field(left, scale, lines, high, high + 4)
+    high, above = 20 if narrow else 22, _OVER_BAR if named else 0
+    return _Field(left, scale, lines, high, above, high + (above + _AFTER_NAMED if named else 4))
 
 
 def _draw_limits(canvas: Canvas, limits: Sequence[Limit], field: _Field, levels: tuple[float, float]) -> None:
@@ -393,9 +408,12 @@ def _draw_bar(canvas: Canvas, bar: Bar, field: _Field, top: float) -> None:
     """A bar with its value, clear of the lines of limits, and the lines that it passes."""
     length = bar.value * field.scale
     fill, border, colour = canvas.shade.marks[bar.ink]
+    if bar.ink is Ink.SPARE:  # the fill of cells would hardly differ from the page
+        fill, border = border, canvas.shade.arrow
+    dash = ' stroke-dasharray="5 4"' if bar.ink is Ink.FRAME else ""
     canvas.embed(
         f'<rect x="{field.left:g}" y="{top:g}" width="{length:.1f}" height="{field.high}" '
-        f'fill="{fill}" stroke="{border}"/>',
+        f'fill="{fill}" stroke="{border}"{dash}/>',
         (field.left, top, field.left + length, top + field.high),
     )
     for line in field.lines:

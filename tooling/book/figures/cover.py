@@ -134,7 +134,7 @@ def draw_mistake(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     a = puzzle.inputs("default")["a"].reshape(-1).tolist()
     judged = puzzle.judged(_MISTAKE)
     right = [expected for _, expected in judged]
-    left, side, gap, high, ways = (43, 79, 8, 34, 84) if narrow else (48, 111, 14, 38, 180)
+    left, side, gap, high, ways = (43, 81, 8, 34, 84) if narrow else (48, 111, 14, 38, 180)
     written = 1 + high + ways
     canvas = sheet(left + len(a) * side - gap + 1, written + high + 26)
     for y, array in ((1, "a"), (written, "out")):

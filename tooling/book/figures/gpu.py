@@ -29,7 +29,7 @@ _MEMORY, _GLOBAL = 44, 66  # the height of a memory with its size, and of the gl
 _BELOW_SM = 40  # from multiprocessors to the L2 cache, and from there to the global memory
 _OUTLINE = 2  # of a multiprocessor
 _SECTOR, _WORD = 32, 4  # bytes
-_SECTORS_APART, _NARROW_SECTORS_APART = 8, 14
+_SECTORS_APART, _NARROW_SECTORS_APART = 8, 21
 _READ = {"kernel1": "p30 --kernel1", "kernel2": "p30 --kernel2 unsolved"}
 _SHOWN = 1  # the warp of the first block that the page of puzzle 30 shows, too
 _LOADED = {1: Text("Lane *i* loads word *i*"), 2: Text("Lane *i* loads word 2*i*")}
@@ -69,7 +69,7 @@ def draw_gpu(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     width = lanes.wide + 2 * gap
     memories = 34 + 2 * (lanes.high + 8) + 4
     bottom = memories + 2 // across * (_MEMORY + 8) + 4
-    canvas = sheet(PHONE - 4 if narrow else PAGE, 0)
+    canvas = sheet(PHONE if narrow else PAGE, 0)
     own: tuple[tuple[Text, Sentence | str], ...] = (
         (Text("registers"), Text("{count} of 32 bits").of(count=f"{H200.registers:,}")),
         (Text("shared memory, L1"), f"{_L1_KIB} KiB"),
@@ -297,7 +297,7 @@ def draw_occupancy(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     """How many blocks fit if a thread has some number of registers, and the warps that they fill."""
     from tooling.simulator.counters.occupancy import Limit, theoretical_occupancy  # noqa: PLC0415
 
-    canvas = sheet(PHONE - 4 if narrow else PAGE, 0)
+    canvas = sheet(PHONE if narrow else PAGE, 0)
     heads = (Text("registers\nper thread"), Text("blocks\nby registers"), Text("blocks\nby warps"))
     columns = [1.0]
     for head in heads:

@@ -20,10 +20,13 @@ _BELOW_CURVES, _BY_DISTANCE, _MOST_BELOW = 36, 12, 84  # where some lead to anot
 _STEEP = 1.35  # how much higher such a gap is where threads exchange values
 _BELOW_CALL = 56  # where a function stands between the rows
 _MOST_BESIDE = 88  # of a label beside its row there
+_STEP_LINE = 18  # from the name of the steps to the first of them
+_ROUND_STEP = 12  # the space above and below both of them, where the arrows are short
 _BARRIER = 20  # the height of a barrier with the space around it
 _BELOW = 9  # where the values stay
 _BESIDE_LABEL = 24  # from a label above its row to the arrows that lead past it
 _OUTLINE = 1.5  # of values that the text points out
+_INSIDE_OUTLINE = 3  # from such an outline to its value, at each side
 _HEADS_APART = 8  # where several arrows lead to one thread
 _WARPS = 45  # the height of the names of warps, with the numbers below them
 _HEAD = 20  # of a line of these numbers
@@ -131,7 +134,7 @@ def draw_rows(
         narrow: for narrow screens.
     """
     canvas = sheet(0, 0)
-    places = _places(canvas, rows, columns, title, warp=warp, narrow=narrow)
+    places = _places(canvas, rows, columns, title, steps=steps, warp=warp, narrow=narrow)
     tops = [(56 if places.above else 26) + (_WARPS if warp else 0)]
     for row in rows[1:]:
         tops.append(tops[-1] + places.high + _gap(row, places) + places.above)
@@ -145,6 +148,9 @@ def draw_rows(
     letters = Size.LABEL if narrow else Size.VALUE
     if narrow and longest * letters * 0.6 > places.side - 11:
         letters = Size.SMALL
+        room = places.side - GAP - 2 * _INSIDE_OUTLINE
+        if any(row.reached for row in rows) and longest * letters * 0.6 > room:
+            letters = Size.LANE
     for row, top in zip(rows, tops, strict=True):
         _draw_label(canvas, places, row, top, narrow=narrow)
         for column, (text, ink) in row.cells.items():
@@ -166,6 +172,7 @@ def _places(
     columns: Sequence[int | None],
     title: Text | str,
     *,
+    steps: Text | None,
     warp: int | None,
     narrow: bool,
 ) -> _Places:
@@ -175,7 +182,8 @@ def _places(
     widest = max(canvas.length(label, letters, mono=isinstance(label, str)) for label in labels)
     widest = max(widest, canvas.length(title, Size.LABEL, mono=isinstance(title, str)))
     if narrow:
-        widest = max(widest, *(canvas.length(row.step, letters, mono=True) for row in rows))
+        said = [text for text in (steps, *(row.step for row in rows)) if text]
+        widest = max([widest, *(canvas.length(text, letters) for text in said)])
     beside = not narrow or widest <= _MOST_BESIDE
     left = 0.0 if not beside else math.ceil(1 + widest + (8 if narrow else 14))
     right = (PHONE if narrow else PAGE) - 1
@@ -227,16 +235,17 @@ def _draw_name_of_steps(
 ) -> None:
     """What the steps are, above the first of them, on a narrow screen."""
     row, top = next((row, top) for row, top in zip(rows, tops, strict=True) if row.step)
-    canvas.label(1, top - _gap(row, places) / 2 - 8, name, size=Size.LABEL, quiet=True)
+    canvas.label(1, top - _gap(row, places) / 2 - _STEP_LINE / 2, name, size=Size.LABEL, quiet=True)
 
 
 def _draw_label(canvas: Canvas, places: _Places, row: Row, top: int, *, narrow: bool) -> None:
     """The label of a row: beside it, above it, or beside the arrows that lead there."""
     label, size = (row.short or row.label, Size.LABEL) if narrow else (row.label, Size.VALUE)
-    y = top - 10 if places.above else top + places.high / 2
+    y, mono = top - 10 if places.above else top + places.high / 2, isinstance(label, str)
     if narrow and row.step:
-        label, y = row.step, top - _gap(row, places) / 2 + (8 if row.dashed else 0)
-    canvas.label(1, y, label, size=size, mono=isinstance(label, str))
+        label, mono = row.step, False
+        y = top - _gap(row, places) / 2 + (_STEP_LINE / 2 if row.dashed else 0)
+    canvas.label(1, y, label, size=size, mono=mono)
 
 
 def _draw_ways(canvas: Canvas, places: _Places, row: Row, top: int) -> None:
@@ -319,6 +328,8 @@ def _gap(row: Row, places: _Places) -> int:
         crossing = any((other := _partner(one, shown)) is not None and other > one for _, one in shown)
         steep = _STEEP if crossing else 1
         return round(steep * min(_BELOW_CURVES + far * _BY_DISTANCE, _MOST_BELOW)) + barrier
+    if places.narrow and row.dashed and row.step:
+        return _BELOW_ARROWS + _ROUND_STEP + barrier
     return (_BELOW_ARROWS if row.arrows else _BELOW) + barrier
 
 

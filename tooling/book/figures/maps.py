@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from tooling.book.figures.canvas import GAP, PAGE, SMALL, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, PAGE, PHONE, SMALL, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import number
 from tooling.book.figures.traces import Trace
 from tooling.text import Text
 
 CELL = 66
-NARROW_CELL = 38
 HIGH = 40
 _GAP = 64  # between inputs, threads and output
 _INPUT_GAP = 6  # between inputs
@@ -41,17 +40,17 @@ def draw_map(
         output: index and name of the output.
         work: what a thread does with what it has read, written beside the arrow to its output.
         index: the kernel's name for a thread's number.
-        narrow: smaller cells, and the names of the rows right of their cells or above their ends.
+        narrow: for narrow screens; the names of the rows are right of their cells or above their ends.
 
     Raises:
         ValueError: a thread reads different indices of the inputs, which one arrow cannot show.
     """
     threads = trace.block[0]
     count = max(threads, *(len(values) for values in inputs.values()))
-    side = NARROW_CELL if narrow else CELL
     canvas = sheet(0, 0)
     titles = [title for _, title in (*inputs, output)]
     left = _NARROW_LEFT if narrow else canvas.beside([*titles, Text("threads")])
+    side = (PHONE - 1 - left) // count if narrow else CELL
     if not narrow and left + count * side > SMALL:
         side = (PAGE - 1 - left) // count
         left = PAGE - 1 - count * side

@@ -21,60 +21,80 @@ _HEADS = 42  # the middle of the numbers of columns
 _TOP = 57  # above the matrices and the frame around the threads with an element
 _OFFSETS, _LIVE, _CELLS, _STOPPED = 34, 50, 114, (196, 246)
 """The middle of the numbers above a line of memory, and the upper ends of what is below them."""
+_NAME_ABOVE = 18  # the height of the name of the offsets above them
 _LINE_THREAD = 34  # the height of a thread beside the line
 _LINE_HIGH = 44  # the height of an element in the line
-_PLACE, _NARROW_PLACE = 77, 55  # the width of an element in memory
+_PLACE, _NARROW_PLACE = 77, 59  # the width of an element in memory
 
 
 def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """`a`, the block, `output`: arrows lead to a frame around the threads with an element, and from it."""
+    """`a`, the block, `output`: arrows lead to a frame around the threads with an element, and from it.
+
+    The narrow form has `a` above the threads.
+    """
     trace, size = facts.trace("p04"), facts.constant("SIZE")
     across, down, _ = trace.block
     # The size of a thread, the space between threads, which an arrow passes, and where the block begins.
     wide, high, apart, block = (44, 38, 12, 50) if narrow else (84, 44, 18, 236)
     side = high + apart  # of an element, so that the frame around the threads is as high as a matrix
-    output = (PHONE - 4 if narrow else PAGE - 1) - size * side
-    canvas = sheet(output + size * side + 1, _TOP + down * side)
+    output = (PHONE if narrow else PAGE) - 1 - size * side
+    upper = _TOP + size * side + 6 if narrow else 0  # of the threads
+    top = upper + _TOP
+    canvas = sheet(output + size * side + 1, top + down * side)
     live = _live(trace)
     columns, rows = (1 + max(place[axis] for place in live) for axis in (1, 0))
-    middle = _TOP + rows * side / 2
+    middle = top + rows * side / 2
     written = {divmod(store.element, size): store.value for store in trace.accesses("store", _OUTPUT)}
     beside = apart / 2  # from the outermost framed threads to the frame
-    if not narrow:
-        a = facts.inputs("default")["a"].reshape(size, size)
-        given = {(row, col): float(a[row, col]) for row in range(size) for col in range(size)}
-        _matrix(canvas, _NUMBERS, side, "a", given, Ink.PLAIN)
+    a = facts.inputs("default")["a"].reshape(size, size)
+    given = {(row, col): float(a[row, col]) for row in range(size) for col in range(size)}
+    frame = columns * (wide + apart)  # the width of the frame
+    if narrow:
+        left = block - beside + (frame - size * side) / 2
+        _matrix(canvas, (left, 0), side, "a", given, Ink.PLAIN)
+        between = left + size * side / 2
+        canvas.arrow(between, _TOP + size * side + 5, between, top - 4)
+    else:
+        _matrix(canvas, (_NUMBERS, 0), side, "a", given, Ink.PLAIN)
         canvas.arrow(_NUMBERS + size * side + 6, middle, block - beside - 3, middle)
-    _matrix(canvas, output, side, "output", written, Ink.RESULT)
+    _matrix(canvas, (output, upper), side, "output", written, Ink.RESULT)
     end = block + across * (wide + apart) - apart  # of the idle threads, so that the arrow crosses none
     canvas.arrow(end + 6, middle, output - 6, middle)
-    canvas.frame(block - beside, _TOP, columns * (wide + apart), rows * side, ink=Ink.LIVE)
-    canvas.label(block - beside, 14, Text("threads"), bold=True)
+    canvas.frame(block - beside, top, frame, rows * side, ink=Ink.LIVE)
+    # Narrow, the arrow from `a` passes the place above the frame.
+    canvas.label(1 if narrow else block - beside, upper + 14, Text("threads"), bold=True)
     for col in range(across):
         x = block + col * (wide + apart)
-        canvas.label(x + wide / 2, _HEADS, f"*x* = {col}", "middle", size=Size.LABEL, quiet=True)
+        canvas.label(x + wide / 2, upper + _HEADS, f"*x* = {col}", "middle", size=Size.LABEL, quiet=True)
         for row in range(down):
             ink = Ink.LIVE if (row, col) in live else Ink.SPARE
             place = f"({col},{'' if narrow else ' '}{row})"
-            canvas.cell(x, _TOP + row * side + beside, wide, high, place, ink=ink, size=Size.LABEL)
+            canvas.cell(x, top + row * side + beside, wide, high, place, ink=ink, size=Size.LABEL)
     for row in range(down):
-        y = _TOP + (row + 0.5) * side
+        y = top + (row + 0.5) * side
         canvas.label(block - beside - 8, y, f"*y* = {row}", "end", size=Size.LABEL, quiet=True)
     return canvas
 
 
 def _matrix(  # noqa: PLR0917 - its parts
-    canvas: Canvas, left: float, side: int, name: str, elements: dict[Place, float], ink: Ink
+    canvas: Canvas,
+    corner: tuple[float, float],
+    side: int,
+    name: str,
+    elements: dict[Place, float],
+    ink: Ink,
 ) -> None:
-    """A square of elements, with its name, its columns' and its rows' numbers."""
+    """A square of elements, with its name above the first, its columns' and its rows' numbers."""
     size = 1 + max(row for row, _ in elements)
-    canvas.label(left - _NUMBERS + 1, 14, name, bold=True, mono=True)
+    left, upper = corner
+    top = upper + _TOP
+    canvas.label(left, upper + 14, name, bold=True, mono=True)
     for index in range(size):
         beside = (index + 0.5) * side
-        canvas.label(left + beside, _HEADS, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.label(left - 12, _TOP + beside, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.label(left + beside, upper + _HEADS, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.label(left - 12, top + beside, str(index), "middle", size=Size.LABEL, quiet=True)
     for (row, col), value in elements.items():
-        canvas.cell(left + col * side, _TOP + row * side, side, side, number(value), ink=ink)
+        canvas.cell(left + col * side, top + row * side, side, side, number(value), ink=ink)
 
 
 def _live(trace: Trace) -> set[Place]:
@@ -94,8 +114,10 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     across, down, _ = trace.block
     results = facts.expected("default")
     values, guard = results["out"].reshape(-1), len(results["guard"])
-    left, wide = (1, 43) if narrow else (81, 81)
-    canvas = sheet(left + (len(values) + guard) * wide + 1, _STOPPED[-1] + _LINE_THREAD + 2)
+    left, wide = (1, (PHONE - 2) // (len(values) + guard)) if narrow else (81, 81)
+    lower = _NAME_ABOVE if narrow else 0  # the name of the offsets is above them
+    offsets, alive, line, *stops = (level + lower for level in (_OFFSETS, _LIVE, _CELLS, *_STOPPED))
+    canvas = sheet(left + (len(values) + guard) * wide + 1, stops[-1] + _LINE_THREAD + 2)
     middle = _LINE_THREAD / 2
 
     def centre(index: int) -> float:
@@ -103,45 +125,48 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
     if narrow:
         beside = left + len(values) * wide + 6
-        canvas.label(beside, _LIVE + middle, Text("threads: *x*, *y*"), size=Size.LABEL, quiet=True)
+        canvas.label(1, _OFFSETS, Text("offset"), size=Size.SMALL, quiet=True)
+        canvas.label(beside, alive + middle, Text("threads: *x*, *y*"), size=Size.LABEL, quiet=True)
+        # Below its elements, since arrows lead to them from above.
+        canvas.label(1, line + _LINE_HIGH + 13, "output", size=Size.SMALL, mono=True)
     else:
-        canvas.label(1, _OFFSETS, Text("offset"), size=Size.LABEL, quiet=True)
-        canvas.name(_LIVE + middle, Text("threads"), Text("(*x*, *y*)"))
-        canvas.name(_CELLS + _LINE_HIGH / 2, "output")
+        canvas.label(1, offsets, Text("offset"), size=Size.LABEL, quiet=True)
+        canvas.name(alive + middle, Text("threads"), Text("(*x*, *y*)"))
+        canvas.name(line + _LINE_HIGH / 2, "output")
     for row in range(size):
         _span(canvas, left + row * size * wide, size * wide, Text("row {row}").of(row=row))
     _span(canvas, left + len(values) * wide, guard * wide, Text("after the matrix"))
     for index in range(len(values) + guard):
         inside = index < len(values)
         text, ink = (number(values[index]), Ink.RESULT) if inside else ("", Ink.SPARE)
-        canvas.label(centre(index), _OFFSETS, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(left + index * wide, _CELLS, wide, _LINE_HIGH, text, ink=ink)
+        canvas.label(centre(index), offsets, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.cell(left + index * wide, line, wide, _LINE_HIGH, text, ink=ink)
     live = _live(trace)
     stopped: dict[Place, int] = {}
     for row in range(down):
         for col in range(across):
             offset = row * size + col
             if (row, col) in live:
-                _thread(canvas, centre(offset), _LIVE, (row, col), Ink.LIVE, narrow=narrow)
-                start, end = _LIVE + _LINE_THREAD + 4, _CELLS - 4
+                _thread(canvas, centre(offset), alive, (row, col), Ink.LIVE, narrow=narrow)
+                start, end = alive + _LINE_THREAD + 4, line - 4
                 canvas.arrow(centre(offset), start, centre(offset), end)
             else:
                 stopped[row, col] = offset
-    for top, axis in zip(_STOPPED, "xy", strict=True):
+    for top, axis in zip(stops, "xy", strict=True):
         canvas.label(1, top + middle - 10, Text("stopped"))
         canvas.label(1, top + middle + 10, f"*{axis}* = {size}", size=Size.LABEL, quiet=True)
     upper: set[int] = set()  # offsets of the threads in the upper row
     for (row, col), offset in stopped.items():
         marked, below = offset < len(values), row >= size
         ink = Ink.MARK if marked else Ink.SPARE
-        top = _STOPPED[below]
+        top = stops[below]
         _thread(canvas, centre(offset), top, (row, col), ink, narrow=narrow)
         if offset in upper:  # one arrow for both threads
-            end = _STOPPED[0] + _LINE_THREAD + 3
+            end = stops[0] + _LINE_THREAD + 3
             canvas.arrow(centre(offset), top - 3, centre(offset), end, head=False, dashed=True)
             continue
         upper.add(offset)
-        end = _CELLS + _LINE_HIGH + 4
+        end = line + _LINE_HIGH + 4
         canvas.arrow(centre(offset), top - 3, centre(offset), end, marked=marked, dashed=True)
     return canvas
 

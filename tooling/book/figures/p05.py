@@ -27,7 +27,7 @@ def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     data = facts.inputs("default")
     a, b = data["a"].tolist(), data["b"].tolist()
     columns, rows = trace.block[:2]
-    wide, gap, beside, side = (62, 16, 38, 50) if narrow else (100, 26, 56, 58)
+    wide, gap, beside, side = (74, 17, 38, 50) if narrow else (100, 26, 56, 58)
     round_a, round_b = (6, 4) if narrow else (9, 6)  # from an element and its readers to the outline
     start, above = 1 + round_b, 1 + round_a  # of b, of a
     left, top = start + beside + (42 if narrow else 60), 104  # of the first thread
@@ -100,7 +100,7 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     apart = 26 if narrow else 40
     count = len(data["a"])
     # On a narrow screen the output is below the vectors, and as wide as both.
-    whole = (PHONE - 4 if narrow else PAGE) - 1 - left
+    whole = (PHONE if narrow else PAGE) - 1 - left
     wide = (whole - apart) / (2 * count) if narrow else (whole - 2 * apart) / (2 * count + len(results))
     second = left + count * wide + apart
     below = 2 * (_THREAD + GAP) + _REST + 32
@@ -166,7 +166,7 @@ def draw_strides(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         )
     ]
     if narrow:
-        return draw_grids(sheet, grids, side=52, beside=2, apart=24)
+        return draw_grids(sheet, grids, side=57, beside=2, apart=24)
     return draw_grids(sheet, grids, side=72, left=62, beside=3, apart=55)
 
 

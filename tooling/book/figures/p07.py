@@ -24,7 +24,7 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The grid's threads in their blocks, each with the element that it read, or with none."""
     trace = facts.trace("p07")
     (columns, rows), (wide, high) = trace.grid[:2], trace.block[:2]
-    cell, along, gap, beside = (40, 40, 8, 0) if narrow else (46, 62, 16, PAGE)
+    cell, along, gap, beside = (42, 46, 8, 0) if narrow else (46, 62, 16, PAGE)
     stride_x, stride_y = wide * along + 2 * _PAD + gap, high * cell + 2 * _PAD + _TITLE
     right, bottom = _LEFT + columns * stride_x - gap, _TOP + rows * stride_y
     below = _EXAMPLE_HIGH + _LEGEND_HIGH + 30 if narrow else 0
@@ -110,7 +110,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     threads = trace.grid[0] * trace.block[0]
     upper, lower = 1, 2
     first, last = upper * size, lower * size + threads - 1
-    cell, left, high, gap = (31, 1, 34, 4) if narrow else (64, 1, 38, 12)  # the gap is between rows
+    cell, left, high, gap = (32, 1, 34, 3) if narrow else (64, 1, 38, 12)  # the gap is between rows
     tops = (32, 32 + high + 44, 32 + 2 * high + 88)
 
     def start(element: int) -> float:

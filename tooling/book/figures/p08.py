@@ -103,8 +103,9 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     a = facts.inputs("default")["a"].reshape(-1).tolist()
     trace = facts.trace("p08")
     threads = trace.block[0]
-    top, pitch, wide = 44, 36, 44
-    source, frame, cell, barrier, name, target = 18, 88, 114, 166, 198, 260
+    top, pitch, wide = 44, 36, 50
+    source, frame, cell, barrier, name, target = 18, 98, 126, 182, 223, 292
+    of_block = 166  # the width of a block
     bottom = top + len(a) * pitch + (trace.grid[0] - 1) * _APART
 
     def start(index: int) -> float:
@@ -126,7 +127,7 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         canvas.label(barrier, bottom + 13, "barrier()", "middle", size=Size.LABEL, mono=True)
     for block in range(trace.grid[0]):
         y = start(block * threads)
-        canvas.frame(frame, y - 2, 144, threads * pitch + 4)
+        canvas.frame(frame, y - 2, of_block, threads * pitch + 4)
         middle = y + threads * pitch / 2
         canvas.label(
             name, middle, Text("block {block}").of(block=block), "middle", size=Size.LABEL, bold=True

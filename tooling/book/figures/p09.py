@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
@@ -42,7 +42,7 @@ def draw_launch(_: Facts, sheet: Sheet) -> Canvas:
 
 def draw_launch_narrow(_: Facts, sheet: Sheet) -> Canvas:
     """The same from top to bottom."""
-    left, wide, right, end = 1, 172, 225, 351
+    left, wide, right, end = 1, 172, 225, PHONE - 1
     canvas = sheet(end + 1, 270)
     canvas.label(left, 12, _HOST, bold=True)
     canvas.label(right, 12, "GPU", bold=True)
@@ -72,8 +72,8 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     side, step, size = (40, 50, Size.VALUE) if narrow else (48, 58, Size.VALUE)
     canvas = sheet(0, 34 + count * step)
     left = 30 if narrow else canvas.beside([_THREAD.of(thread=0)])
-    got_at = left + count * side + (34 if narrow else 32)
-    right_at = got_at + side + (34 if narrow else 32)
+    got_at = left + count * side + (38 if narrow else 32)
+    right_at = got_at + side + (38 if narrow else 32)
     canvas.width = right_at + side + (10 if narrow else 24)
     canvas.label(left + count * side / 2, 14, "input", "middle", mono=True, size=Size.LABEL)
     canvas.label(got_at + side / 2, 14, "result", "middle", mono=True, size=Size.LABEL)
@@ -104,7 +104,7 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def draw_barrier(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Every thread up to the barrier; the last one returns before it."""
     threads = facts.constant("SIZE")
-    left, wide, line = (32, 144, 226) if narrow else (76, 194, 332)
+    left, wide, line = (32, 172, 262) if narrow else (76, 194, 332)
     high, step, size = 38, 52, Size.VALUE
     bottom = 40 + threads * step
     canvas = sheet(line + 120, bottom + 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tooling.book.figures.canvas import GAP, PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import draw_counts
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
@@ -29,7 +29,7 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     top, step = (44, 20) if narrow else (28, 21)
     most = max(map(len, readers.values()))
     canvas = sheet(0, top + 84 + (most + narrow) * step)
-    side, left = (50, 1) if narrow else (0, canvas.beside([title]))
+    side, left = (51, 1) if narrow else (0, canvas.beside([title]))
     if not narrow:
         side = (PAGE - 1 - left) // len(readers)
         left = PAGE - 1 - len(readers) * side
@@ -66,7 +66,7 @@ def draw_additions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     step, gap = (54, 10) if narrow else (56, 22)
     canvas = sheet(0, 40 + 4 * step)
     left = canvas.beside(rows)
-    column = 71 if narrow else (PAGE - 1 + gap - left) // len(values)
+    column = ((PHONE if narrow else PAGE) - 1 + gap - left) // len(values)
     wide = column - gap
     right = left + len(values) * column - gap
     canvas.width = right + 8

@@ -23,7 +23,7 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace = facts.trace("p11")
     a = facts.inputs("default")["a"].reshape(-1)
     threads, window = facts.constant("TPB"), facts.constant("WINDOW")
-    side, step, apart = (28, 36, 20) if narrow else (35, 41, 48)
+    side, step, apart = (28, 36, 28) if narrow else (35, 41, 48)
     canvas = sheet(0, 0)
     memories = Text("global memory"), Text("shared memory")
     names = 23 if narrow else canvas.beside([_THREAD.of(thread=0)])

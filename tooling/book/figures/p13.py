@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import GAP, PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED, Access, Trace
@@ -16,7 +16,7 @@ from tooling.text import Text
 _OUTPUT, _A, _B = 0, 1, 2  # the kernels' arguments
 _SIMPLE = "p13_tile_tensor --simple"
 _BOUNDARY = "p13_tile_tensor --block-boundary"
-_NARROW_END = 351  # of a drawing on a narrow screen
+_NARROW_END = PHONE - 1  # of a drawing on a narrow screen
 _AROUND = 8  # from the cells of a block to its frame
 _ASIDE = 7  # from the middle of an element to the arrow to a halo
 

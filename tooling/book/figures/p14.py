@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.reduction import CELL, beside_cells, curves_high
@@ -17,7 +17,7 @@ from tooling.text import Text
 _OUTPUT, _A = 0, 1  # the kernels' arguments
 _SIMPLE = "p14_tile_tensor --simple"
 _COMPLETE = "p14_tile_tensor --complete"
-_RACE, _RACE_NARROW = 336, 350  # the width of one order of a race
+_RACE, _RACE_NARROW = 336, PHONE - 2  # the width of one order of a race
 _KEY, _KEY_LINE = 30, 24  # the height of the legend, and from its first line to the second
 _NAMES = 160  # from the left edge of one order to its cells
 _WRITTEN, _UNCHANGED = (Ink.LIVE, Text("just written")), (Ink.SPARE, Text("unchanged"))
@@ -45,7 +45,7 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     threads = len(moves[0].cells)
     loaded, after = Text("loaded"), Text("offset {move}") if narrow else Text("after offset {move}")
     canvas = sheet(0, 0)
-    left, wide = (63, 36) if narrow else beside_cells(canvas, (loaded, after.of(move=1)), threads)
+    left, wide = (63, 37) if narrow else beside_cells(canvas, (loaded, after.of(move=1)), threads)
     top = 34
     canvas.width = left + threads * wide + 1
     for thread in range(threads):
@@ -258,7 +258,7 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     """The same, one row for each block in each of the three stages."""
     stores, a, result, threads = _complete(facts)
     size, blocks = len(a), len(result) - len(a)
-    side, left = 38, 1
+    side, wide, left = 38, (PHONE - 2) // threads, 1
     pitch = side + 28
     after = (None, {store.element: store.value for store in stores}, dict(enumerate(result)))
     titles: tuple[Text | str, ...] = (
@@ -267,7 +267,7 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         Text("output after kernel 2"),
     )
     high = (24 + blocks * (side + 3), 24 + blocks * pitch + pitch, 24 + blocks * pitch)
-    canvas = sheet(left + threads * side + 8, sum(high) + 2 * 16 + 6)
+    canvas = sheet(left + threads * wide + 8, sum(high) + 2 * 16 + 6)
     y = 0.0
     for stage, (title, held) in enumerate(zip(titles, after, strict=True)):
         canvas.label(left, y + 12, title, bold=True, size=Size.VALUE)
@@ -286,13 +286,13 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
             for element in range(first, last):
                 value = a[element] if held is None else held[element]
                 ink = Ink.PLAIN if held is None else Ink.RESULT
-                canvas.cell(left + (element - first) * side, top, side, side, number(value), ink=ink)
+                canvas.cell(left + (element - first) * wide, top, wide, side, number(value), ink=ink)
             top += side + (4 if stage else 3)
         if stage == 1 and held is not None:
             canvas.label(left, top + 12, Text("block sums"), size=Size.LABEL, quiet=True)
             for block in range(blocks):
                 value = held[size + block]
-                canvas.cell(left + block * side, top + 24, side, side, number(value), ink=Ink.RESULT)
+                canvas.cell(left + block * wide, top + 24, wide, side, number(value), ink=Ink.RESULT)
         y += high[stage] + 16
     return canvas
 

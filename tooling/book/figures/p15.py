@@ -60,7 +60,7 @@ def draw_rows_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     batch, size, threads = (facts.constant(name) for name in ("BATCH", "SIZE", "TPB"))
     a = facts.inputs("default")["a"].reshape(batch, size)
     sums = facts.expected("default")["out"].reshape(batch)
-    side, left, total = 32, 9, 50
+    side, left, total = 33, 9, 50
     output = left + threads * side + 35
     first = 86  # the top of the first row
     canvas = sheet(output + total + 1, first + batch * 80 - 24)

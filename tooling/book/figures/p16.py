@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct
 
 from tooling.book.errors import malformed
-from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
@@ -32,7 +32,7 @@ def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     a, b = (data[name].reshape(size, size) for name in ("a", "b"))
     product = facts.expected("tiled")["out"].reshape(size, size)
     row, col = _EXAMPLE
-    cell, high, left, top, gap, between = (19, 19, 1, 28, 8, 34) if narrow else (36, 24, 57, 28, 24, 40)
+    cell, high, left, top, gap, between = (19, 19, 1, 28, 16, 34) if narrow else (36, 24, 57, 28, 24, 40)
     wide, tall = size * cell, size * high
     right, below = left + wide + gap, top + tall + between
     canvas = sheet(right + wide + 1, below + tall + 1)
@@ -84,7 +84,7 @@ def draw_naive(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     stored = {store.thread: store for store in trace.accesses("store", _OUTPUT, block=0)}
     across, down = trace.block[:2]
     # Each column of `b` is as wide as the threads below it, each row of `a` as high as those beside it.
-    cell, wide, high, gap = (30, 88, 76, 14) if narrow else (40, 102, 76, 24)
+    cell, wide, high, gap = (31, 92, 76, 14) if narrow else (40, 102, 76, 24)
     left, top, heading = 1, 28, 32
     right, below = left + size * cell + gap, top + size * _LOW + 14 + heading
     end, bottom = right + across * wide, below + down * high
@@ -127,7 +127,7 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     across, down = trace.block[:2]
     tiles = _tiles(list(trace.accesses("store", SHARED, block=0)), across * down)
     stored = {store.element: store.value for store in trace.accesses("store", _OUTPUT, block=0)}
-    cell, pad, sign, gap = (34, 10, 24, 28) if narrow else (42, 14, 32, 40)
+    cell, pad, sign, gap = (35, 10, 28, 30) if narrow else (42, 14, 32, 40)
     lefts = (1 + pad, 1 + pad + across * cell + sign)  # of the shared tiles, and of a and b above them
     after = lefts[1] + across * cell + pad
     output = after + gap
@@ -187,7 +187,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     stores = list(trace.accesses("store", SHARED, _BLOCK))
     small = 12 if narrow else 20  # a tile of a or b
     # Of an element of both shared tiles, and of a total.
-    (one, other, total), high = ((24, 32, 48), 27) if narrow else ((39, 39, 62), 36)
+    (one, other, total), high = ((28, 32, 46), 32) if narrow else ((39, 39, 62), 36)
     columns, end = _columns(narrow, steps * small, (tile * one, tile * other, tile * total))
     # A narrow step has the tiles of a and b above its elements.
     apart, top = (62, 99) if narrow else (30, 66)
@@ -224,7 +224,8 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         # Narrow tiles of the first step are above the headings.
         tiles = y - (13 if step else 33) - steps * small if narrow else y + (tile * high - steps * small) / 2
         middle = tiles + steps * small / 2
-        canvas.label(1, middle, label, mono=True)
+        # Narrow, the arrow from the totals of the step before passes at the left of the name.
+        canvas.label(columns[4] + tile * total / 2 + 14 if narrow else 1, middle, label, mono=True)
         for x, matrix in zip(columns, ("a", "b"), strict=False):
             first = min(load.element for load in loads[matrix][step * cells : (step + 1) * cells])
             here = (first // size // tile, first % size // tile)
@@ -247,8 +248,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         between = (columns[4] + tile * total + columns[2]) / 2
         canvas.label(between, middle, "+=", "middle", size=Size.VALUE if narrow else Size.COVER)
         if step:
-            # A narrow one passes between the name of the step and its tiles.
-            way = columns[4] + tile * total / 2 + (13 if narrow else 0)
+            way = columns[4] + tile * total / 2
             canvas.arrow(way, y + tile * high - pitch + 4, way, y - 4)
     written = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, _BLOCK)}
     if [written[thread] for thread in range(cells)] != totals:
@@ -260,7 +260,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Both roofs of an H200, the intensities of the kernels, and what was measured."""
     roof = measured_roof(facts)
-    left, top, wide, high = (37, 30, 302, 300) if narrow else (40, 30, 678, 380)
+    left, top, wide, high = (37, 30, 313, 300) if narrow else (40, 30, 678, 380)
     low_x, high_x, low_y, high_y = 1 / 16, 64.0, 1 / 32, 128.0  # FLOP/byte, TFLOP/s
 
     def x_of(intensity: float) -> float:
@@ -269,7 +269,7 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     def y_of(speed: float) -> float:
         return top + high - high * math.log2(speed / low_y) / math.log2(high_y / low_y)
 
-    canvas = sheet(left + wide + 12, top + high + 50)
+    canvas = sheet(left + wide + 10, top + high + 50)
     small = Size.SMALL if narrow else Size.LABEL
     faint = canvas.shade.grid
     for power in range(-4, 7, 2):
@@ -415,15 +415,15 @@ def _tiles(stores: Sequence[Access], cells: int) -> tuple[dict[int, float], dict
 def _columns(narrow: bool, matrix: int, tiles: tuple[int, int, int]) -> tuple[tuple[int, ...], int]:
     """Where the columns of the steps begin: `a`, `b`, both shared tiles, totals; and where all end.
 
-    The totals are before the tiles, as in `total += a_shared · b_shared`.
+    The totals are before the tiles, as in `total += a_shared · b_shared`. Narrow, `a` and `b` are above them.
     """
     one, other, total = tiles
-    end = 351 if narrow else PAGE - 1
+    end = (PHONE if narrow else PAGE) - 1
     second = end - other
-    first = second - (15 if narrow else 28) - one
-    totals = first - (23 if narrow else 38) - total
+    first = second - (14 if narrow else 28) - one
+    totals = 1 if narrow else first - 38 - total
     if narrow:
-        return (115, 115 + matrix + 34, first, second, totals), end
+        return (end - 2 * matrix - 34, end - matrix, first, second, totals), end
     return (90, 90 + matrix + 12, first, second, totals), end
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -20,7 +20,7 @@ def draw_bars(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     largest, smallest = numbers.index(max(numbers)), numbers.index(min(numbers))
     canvas = sheet(0, 0)
     left = 1 if narrow else canvas.beside([_SHARE])
-    pitch = 2.7 if narrow else (PAGE - 1 - left) / len(numbers)
+    pitch = ((PHONE if narrow else PAGE) - 1 - left) / len(numbers)
     width = pitch * len(numbers)
     unit = 24 if narrow else 28
     zero = 24 + max(numbers) * unit + (16 if narrow else 0)

@@ -22,7 +22,7 @@ def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     Each product is below its right factor and right of its left one.
     """
     length, d = facts.constant("SEQ_LEN"), facts.constant("D")
-    unit, width = (5, PHONE - 4) if narrow else (9, PAGE)
+    unit, width = (5, PHONE) if narrow else (9, PAGE)
     wide, high = unit * d, unit * length
     left, right = 1, width - 1 - wide
     middle = (left + right) // 2

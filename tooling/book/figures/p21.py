@@ -27,8 +27,8 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         rows += [token, None]
     rows.append(last)
     side, high, cell, values = (46, 28, 46, 1) if narrow else (66, 32, 60, 3)
-    first, offset, width = 1, 42, PHONE - 4 if narrow else PAGE
-    third = width - 24 - values * cell
+    first, offset, width = 1, 42, PHONE if narrow else PAGE
+    third = width - 20 - values * cell
     second = 92 if narrow else 160  # of the numbers of rows, which are before the table
     top, size = 34, Size.SMALL if narrow else Size.VALUE
     canvas = sheet(width, top + len(rows) * (high + 2) + 8)
@@ -111,7 +111,7 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
     requests = first_requests(facts)
     left, shown = 1, 4  # rows of a kernel
-    word, line, high, gap = (21, 16, 20, 15) if narrow else (22, 32, 24, 8)  # as in the maps of `requests.py`
+    word, line, high, gap = (21, 16, 20, 22) if narrow else (22, 32, 24, 8)  # as in the maps of `requests.py`
     apart = 5  # from a line to the next
     lines = [[(row, 0) for row in request.rows[:shown]] for request in requests]
     lines[0] = [(row, part) for row, _ in lines[0] for part in range(_LANES // line)]
@@ -200,7 +200,7 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         ]
         names = [Text("token {row}").of(row=row) for row in range(rows)]
         grids.append(Grid(title, squares, numbered(columns), names))
-    canvas = draw_grids(sheet, grids, side=56, left=69, beside=1 if narrow else 2)
+    canvas = draw_grids(sheet, grids, side=57 if narrow else 56, left=69, beside=1 if narrow else 2)
     canvas.height += 30
     canvas.legend(
         1, canvas.height - 12, (Ink.LIVE, Text("in the first warp")), (Ink.PLAIN, Text("in another"))

@@ -30,7 +30,7 @@ def draw_fusion(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         "turned": f"turned {hidden}×{columns}",
         "output": f"output {rows}×{columns}",
     }
-    wide, half, size = (350, 171, Size.SMALL) if narrow else (400, 193, Size.VALUE)
+    wide, half, size = (PHONE - 2, 175, Size.SMALL) if narrow else (400, 193, Size.VALUE)
     single = wide if narrow else PAGE - 2 - wide - _BETWEEN
     high = _FIRST + 6 * _STEP + _HIGH
     canvas = sheet(PHONE if narrow else PAGE, 0)
@@ -98,7 +98,7 @@ def draw_row(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     names: tuple[Text | str, ...] = ("input", Text("minus the mean"), Text("normalised"))
     canvas = sheet(0, 0)
     across, left = (len(row) // 2, 1) if narrow else (len(row), canvas.beside(names))
-    cell = ((PHONE - 4 if narrow else PAGE) - 1 - left) // across
+    cell = ((PHONE if narrow else PAGE) - 1 - left) // across
     left = left if narrow else PAGE - 1 - across * cell
     lines = tuple(zip(names, (row, row - mean, normal), (Ink.PLAIN, Ink.LIVE, Ink.RESULT), strict=True))
     high = 32 if narrow else 38
@@ -180,7 +180,7 @@ def _draw_gradient(
 def _narrow_gradients(sheet: Sheet, numbers: Sequence[int], shared: Mapping[str, str]) -> Canvas:
     """The same in a column."""
     gap, high, step, thread, box = 22, 32, 40, 196, 104
-    width = PHONE - 4
+    width = PHONE
     bus = width - 2
     end = 28 + len(numbers) * step + gap + 40  # of the heading below
     canvas = sheet(width, end + len(shared) * step - step + high + 1)

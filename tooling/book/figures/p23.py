@@ -141,8 +141,8 @@ def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(0, 0)
     names = [f"[{word}]" if narrow else f"a_vector[{word}]" for word in range(words)]
     left = canvas.beside([*names, Text("lane")])
-    side = ((PHONE - 4 if narrow else PAGE) - 1 - left) // len(lanes)
-    left = (PHONE - 4 if narrow else PAGE) - 1 - side * len(lanes)
+    side = ((PHONE if narrow else PAGE) - 1 - left) // len(lanes)
+    left = (PHONE if narrow else PAGE) - 1 - side * len(lanes)
     call, first_row, high = 26, 88, 34
     canvas.width = left + len(lanes) * side + 1
     canvas.height = first_row + words * high + 36
@@ -264,7 +264,7 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     steps: tuple[int | None, ...] = (0, 1, 2, 3, 4, None, tile - 2, tile - 1)
     if narrow:
         steps = (0, 1, 2, None, tile - 1)
-    width, skipped = (104, 38) if narrow else (121, 123)
+    width, skipped = (107, 37) if narrow else (121, 123)
     whole = (len(strip) - 1) * width + skipped
     canvas = sheet(whole + 2, 290)
     told = Text("{size} elements in {tiles} tiles").of(size=f"{size:,}", tiles=tiles)

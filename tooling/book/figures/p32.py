@@ -56,7 +56,7 @@ def draw_strides(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def draw_padding(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The banks of a tile's words, without and with a spare column; the first column is read."""
     rows: tuple[int | None, ...] = (0, 1, 2, 3, None, 31)
-    cell, high, left, gap = (42, 26, 58, 0) if narrow else (40, 26, 64, 41)
+    cell, high, left, gap = (43, 26, 58, 0) if narrow else (40, 26, 64, 41)
     shown = 4
     width = (shown + 3) * cell + left
     one, several = (

@@ -49,7 +49,7 @@ def sum_elements(lane: int) -> tuple[Place, ...]:
 def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The formula of the caption, or *B* above the sums: each element with the lane that holds it."""
     rows, depth, cols = _SHAPE
-    cell, high, gap, title = (21, 21, 10, 30) if narrow else (26, 23, 30, 28)
+    cell, high, gap, title = (21, 21, 22, 30) if narrow else (26, 23, 30, 28)
     left = 1 if narrow else _RESULT
     b_left = left + depth * cell + gap
     b_top = title if narrow else title + (rows - depth) * high // 2  # wide: as in a formula
@@ -167,7 +167,7 @@ def measured_speeds(facts: Facts) -> dict[int, tuple[float, ...]]:
 def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Bars: the peak rates of the ordinary units and of the tensor cores, and the speeds of the kernels."""
     kernels: tuple[tuple[Ink, Text | str], ...] = (
-        (Ink.PLAIN, "--tiled"),
+        (Ink.SPARE, "--tiled"),
         (Ink.LIVE, "--tensor-core"),
         (Ink.RESULT, Text("without bank conflicts")),
     )

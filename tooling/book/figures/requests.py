@@ -57,12 +57,14 @@ _TELEPHONE_WORDS = replace(
     cell=21,
     high=20,
     line=16,
-    sectors_apart=15,
+    sectors_apart=22,
     room=Room(before_note=10, after_note=6, after_row=8),
 )
-_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=47, line=16)
+_TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=55, line=16)
 _FOLD_WORDS = replace(_PAGE_WORDS, cell=21)  # a fold has 702 pixels
-_TELEPHONE_FOLD_WORDS = replace(_TELEPHONE_WORDS, cell=17, most_rows=3)  # 290 on a screen of 360
+_TELEPHONE_FOLD_WORDS = replace(  # 290 on a screen of 360
+    _TELEPHONE_WORDS, cell=17, sectors_apart=15, most_rows=3
+)
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
@@ -218,7 +220,7 @@ def draw_states(canvas: Canvas, *, all_moved: bool) -> None:
         (Text("moved, not used"), f'fill="url(#hatched)" stroke="{line}"'),
         (Text("not moved"), f'fill="none" stroke="{canvas.shade.marks[Ink.PLAIN][1]}"'),
     )
-    right = max(canvas.width, PHONE - 4)
+    right = max(canvas.width, PHONE)
     x, y = 1.5, canvas.height + _LEGEND_ABOVE
     for name, look in states[: 2 if all_moved else 3]:
         long = _SWATCH + 6 + measured(canvas.say(name), Size.LABEL)
