@@ -20,11 +20,13 @@ from tooling.book.site.typography.superscripts import raise_exponents
         ("<code>--tiled</code>", '<code class="short">--tiled</code>'),
         ("<code>barrier()</code>를", '<code class="short">barrier()</code>\u2060를'),
         ("<code>a + b</code>를", '<code class="short">a + b</code>\u2060를'),
-        ("윈도(window)에는 (둘)", '윈도<span class="joint">\u2060</span>(window)\u2060에는 (둘)'),
+        ("윈도(window)에는 (둘)", "윈도\u2060(window)\u2060에는 (둘)"),
         (
             "<code>benchmarks/kernels/vector_addition.mojo</code>",
-            '<code class="medium">benchmarks/<wbr>kernels/<wbr>vector_<wbr>addition.mojo</code>',
+            '<code class="medium">benchmarks/<wbr>kernels/<wbr>vector_addition.mojo</code>',
         ),
+        ("읽을 수 있고 쓸 수 없는", "읽을 수\u00a0있고 쓸 수\u00a0없는"),
+        ("a mix-up, 1,048,576-byte, row-major", "a mix-\u2060up, 1,048,576-\u2060byte, row-major"),
         ("12.5%입니다. 100% 가", "12.5%\u2060입니다. 100% 가"),
         (
             "<code>f(x)를</code><pre># 윈도(window)에</pre>",
@@ -121,7 +123,7 @@ def test_variables_are_italic_where_emphasis_is_not() -> None:
         ),
         (
             "stack_allocation[dtype, address_space=AddressSpace.SHARED](",
-            "stack_allocation[|dtype, address_space=AddressSpace|.SHARED](",
+            "stack_allocation[|dtype, address_space=|AddressSpace.SHARED](",
         ),
         (
             'call("an (opening bracket in a text", "and ] another") + f(x)',
@@ -138,6 +140,10 @@ def test_variables_are_italic_where_emphasis_is_not() -> None:
         (
             "a_name_that_has_thirty_one_letters = another_name + an_operand_that_is_longer_than_a_line",
             "a_name_that_has_thirty_one_letters = another_name + an_operand_that_is_longer_than_a_line",
+        ),
+        (
+            "# A comment of which no line has one short word, as i.",
+            "# A comment of which no line has one short word, {as i.}",
         ),
         (
             "# A comment (with brackets) has no place that is marked",

@@ -2,7 +2,7 @@
 
 It may at spaces, but not after an operator: as in formulas, a line goes on with `+ 10`. A bracketed
 expression with its name, such as `row_major[TPB]()`, stays in one line if it fits there; a longer one may be
-broken after its opening bracket, and before a constant such as `.SHARED`.
+broken after its opening bracket, and before the value of an argument if that is long.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from msgspec import Struct
 _ROOM = 32
 """Letters of code that a line has on a screen of 360 pixels, if it goes on below an unindented one."""
 _PIECE = re.compile(
-    r'<span class="(?:s|c|hole)">.*?</span>|(?P<tag><[^>]+>)|&\w+;|(?P<break>(?<=[\w>])(?=\.[A-Z]{3}))\.|.',
+    r'<span class="(?:s|c|hole)">.*?</span>|(?P<tag><[^>]+>)|&\w+;'
+    r"|(?P<given>(?<=\w)=(?=(?:(?:<[^>]+>)*[\w.]){18}))|.",
     re.DOTALL,
 )
+_LAST_WORDS = re.compile(r"(?<=[# ])[^ <>]+ [^ <>]{1,3}(?=</span>$)")  # of a comment
 _NAME = re.compile(r"[\w.]")
 _OPENING, _CLOSING = "([{", ")]}"
 _OPERATOR = re.compile(r"[-+*/%&|^]|//|<<|>>|[<>]=?|[=!]=|and|or")
@@ -66,7 +68,7 @@ def breakable(code: str, indent: int) -> str:
 def _piece(found: re.Match[str]) -> _Piece:
     text = found[0]
     width = 0 if found["tag"] else len(_text(text))
-    shown = _BREAK + text if found["break"] is not None else text
+    shown = text + _BREAK if found["given"] else _LAST_WORDS.sub(r'<span class="unit">\g<0></span>', text)
     return _Piece(text, shown, width, bool(found["tag"] or _NAME.fullmatch(text)))
 
 

@@ -254,7 +254,7 @@ document.addEventListener("click", () => requestAnimationFrame(reachable)); // a
 
 // ---- last lines: where one short word would be left for the last line of a text, all its lines become a little
 // shorter, so that more words go there and no line before it has a hole ----
-const SHORT = 0.17, ENOUGH = 0.19, NARROWEST = 0.8, HOLE = 0.14; // parts of the width of the text
+const SHORT = 4.4, ENOUGH = 4.7, LESS = 2.6, HOLE = 3.4; // times the size of letters
 function lineWidths(text) {
   const range = document.createRange();
   range.selectNodeContents(text);
@@ -270,17 +270,18 @@ function lineWidths(text) {
 }
 function settle(text) {
   text.style.paddingRight = "";
-  const { paddingLeft, paddingRight } = getComputedStyle(text);
+  const { display, fontSize, paddingLeft, paddingRight } = getComputedStyle(text);
+  const em = parseFloat(fontSize);
   const whole = text.clientWidth - parseFloat(paddingLeft);
-  if (!whole || parseFloat(paddingRight)) return;
+  if (!whole || parseFloat(paddingRight) || /flex|grid/.test(display)) return;
   const before = lineWidths(text);
-  const hole = (lines) => (Math.max(...lines) - Math.min(...lines.slice(0, -1))) / whole;
-  if (before.length < 2 || before.at(-1) >= SHORT * whole) return;
-  for (let less = 0.01; less <= 1 - NARROWEST; less += 0.01) {
-    text.style.paddingRight = `${less * whole}px`;
+  const hole = (lines) => Math.max(...lines) - Math.min(...lines.slice(0, -1));
+  if (before.length < 2 || before.at(-1) >= SHORT * em) return;
+  for (let less = 0.2; less <= LESS; less += 0.2) {
+    text.style.paddingRight = `${less * em}px`;
     const lines = lineWidths(text);
     if (lines.length > before.length) break;
-    if (lines.at(-1) >= ENOUGH * whole && hole(lines) <= Math.max(HOLE, hole(before))) return;
+    if (lines.at(-1) >= ENOUGH * em && hole(lines) <= Math.max(HOLE * em, hole(before))) return;
   }
   text.style.paddingRight = "";
 }

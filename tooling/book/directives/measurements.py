@@ -11,10 +11,10 @@ from tooling.book.page import PageContext, Words
 from tooling.book.phrases import pick
 from tooling.text import Text
 
-_KERNEL, _ELEMENTS, _TIME = Text("kernel"), Text("elements"), Text("mean time (µs)")
+_KERNEL, _ELEMENTS, _TIME = Text("kernel"), Text("elements"), Text("time (µs)")
 _OF_COPY, _BEFORE, _AFTER = Text("bandwidth relative to a copy"), Text("as given"), Text("repaired")
 _OF_SIZE = Text("{elements} elements")
-_LAUNCH = Text("the launch takes nearly all of the time")
+_LAUNCH = Text("mostly the time of the launch")
 _LAUNCH_BOUND = 1 << 16
 """Elements below which the time on an H200 is that of a launch, as a page of puzzle 23 shows."""
 _NAME = ' class="name"'

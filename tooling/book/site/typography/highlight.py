@@ -94,7 +94,7 @@ _SIMULATED = " simulated"  # of an output that a real GPU does not print
 _KEYS = ((OPENING, "", "changed-lines"), (REMOVED, "−", "removed-lines"), (NAMED, "▸", "named-lines"))
 """The marks of lines of a wrong answer, each with its sign and its phrase; a bar has no sign."""
 _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
-_IN_PATH = re.compile(r"[/_](?=.)")  # after which the path of a file may go on in the next line
+_IN_PATH = re.compile(r"/(?=.)")  # after which the path of a file may go on in the next line
 _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
 _EMPTY = re.compile(r"<span[^>]*>\n</span>")

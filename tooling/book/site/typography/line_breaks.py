@@ -9,7 +9,7 @@ _SHORT = re.compile(rf"<code>((?!uv run )[^<]{{1,{_LONGEST}}})</code>")
 _MEDIUM = 48
 """Letters of code that stay in one line on wider screens."""
 _LONG = re.compile(r"<code>([^<]+)</code>")
-_IN_PATH, _WITH_BREAK = re.compile(r"(?<=\w)[/_](?=\w)"), r"\g<0><wbr>"
+_IN_PATH, _WITH_BREAK = re.compile(r"(?<=\w)/(?=\w)"), r"\g<0><wbr>"
 _PARTS = re.compile(
     r"(?<=<code>)uv run(?= )|(?<= )tooling [a-z-]+(?: [\w.]+)?|(?<=<code>)(?:var )?\w+ \+?=(?= )"
     r"|(?<=\s)(?:--[a-z][\w-]*(?: [a-z][\w./-]*)?|-\w+)"
@@ -36,9 +36,10 @@ _UNBROKEN = re.compile(
     r"|(?:퍼즐|레인|스레드|워프|블록|행|열|뱅크|타일) \d+"
     r"|(?<![가-힣])(?:한|두|세|네|다섯|여섯|일곱|여덟|몇|첫) (?:개|번|가지|줄|행|열|쪽|칸|값|배|단계)"
     r"|\d (?:[KMG]iB?|[kMG]B|[mµn]s|[kMGT]B/s|[GT]FLOP/s)\b"
+    r"|수 (?=[있없])"
     r"|(?<![\w.,])\d{1,5} (?:to|or) \d{1,5}\b(?: (?=[a-z(]))?"
     rf"|(?<![\w.,])\d{{1,3}} (?={_COUNTED}\b)"
-    r"|\bGPU \d|\b(?:\d{1,2}-(?=byte)|x86-(?=64))"
+    r"|\bGPU \d|\b(?:[\d,]+-(?=byte)|x86-(?=64)|[a-z]{1,4}-(?=[a-z]{1,3}\b))"
     r"|(?<=\d)(?: [=·×+−] \d[\d,.]*)+(?<=\d)"
     r"|(?:\b(?:thread|block) |(?:스레드|블록) )?\((?:(?:\d+|[a-z]), )+(?:\d+|[a-z])\)"
     r"|(?<=\w)\)(?=[가-힣])|(?<=\d)%(?=[가-힣])"  # before a particle
@@ -78,5 +79,5 @@ def _unbroken_equation(found: re.Match[str]) -> str:
 
 def _joined(words: str) -> str:
     if words == "(":
-        return f'<span class="joint">{_JOINER}</span>('  # on phones, lines are too short for it
+        return _JOINER + words
     return words + _JOINER if words in ")%" or words[-1] == "-" else words.replace(" ", _NO_BREAK)
