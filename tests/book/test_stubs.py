@@ -44,7 +44,7 @@ def test_a_stub_shows_what_the_puzzle_is(stubbed: Path) -> None:
     assert "Reduce two vectors to one number with a tree of additions." in page
     assert 'def</span> <span class="f">expected' in page
     assert '<div class="solution-tips">' in page
-    link = r'<a class="filename" href="[^"]+/blob/main/{0}#L\d+-L\d+">{1}</a>'.format(
+    link = r'<a class="filename" href="[^"]+/blob/main/{}#L\d+-L\d+">{}</a>'.format(
         r"problems/p12/p12_tile_tensor\.mojo", r"problems/<wbr>p12/<wbr>p12_tile_tensor\.mojo"
     )
     assert re.search(link + r" <span>lines \d+", page)
