@@ -325,23 +325,32 @@ class Canvas(Struct):
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{self.shade.paper}"/>'
         )
 
-    def legend(self, x: float, y: float, *entries: tuple[Ink, Sentence], across: int | None = None) -> None:
+    def legend(
+        self,
+        x: float,
+        y: float,
+        *entries: tuple[Ink, Sentence],
+        across: int | None = None,
+        swatch: tuple[float, float] = (_SWATCH, _SWATCH),
+    ) -> None:
         """Draws what the colours mean, from `x` on, the first line centred on `y`.
 
         Args:
             x, y: where it begins.
             entries: the colours with their meanings.
             across: how many are side by side; otherwise all of them.
+            swatch: the size of a colour; if it is that of cells that share borders, it has their corners.
         """
         across = across or len(entries)
-        beside = _SWATCH + _BESIDE_SWATCH
+        wide, high = swatch
+        beside = wide + _BESIDE_SWATCH
         said = [_VARIABLE.sub(r"\1", self.say(text)) for _, text in entries]
         widths = [beside + measured(text, Size.LABEL) + _ENTRIES_APART for text in said]
         columns = [max(widths[column::across]) for column in range(across)]
         for index, (ink, text) in enumerate(entries):
             line, column = divmod(index, across)
             left, middle = x + sum(columns[:column]), y + line * _LEGEND_LINE
-            self.cell(left, middle - _SWATCH / 2, _SWATCH, _SWATCH, ink=ink)
+            self.cell(left, middle - high / 2, wide, high, ink=ink)
             self.label(left + beside, middle, text, size=Size.LABEL)
 
     def arrow(

@@ -29,6 +29,8 @@ _ABOVE_POINT = 16  # from a point to the middle of its value
 _ASIDE_POINT = (-4, -15)  # from there to the end and the middle of a value on the left
 _ASIDE_CLOSE = (3, -17)  # the same where points are so close that it would be above the value before it
 _CLOSE = 40  # from a point to the next one
+_OVER_END, _UNDER_END = 15, 20  # from the last point to the middle of what is written above or below it
+_BANDED = 24  # how much higher a narrow chart with bands is, whose last values are below a line
 _BELOW_TITLE = 19  # from there to the bars
 _BAR_HEADING = 24  # the height of a heading above bars
 _ROWS_APART = 14  # between the bars of two rows
@@ -36,8 +38,10 @@ _PAST_BARS = 4  # how far the line of zero, and that of a limit, reaches beyond 
 _BESIDE_BARS = 10  # from the longest name to the bars
 _MOST_BESIDE = 1 / 3  # of a narrow screen for names beside bars; longer ones are above them
 _OVER_BAR = 20  # the height of a name above its bar
-_TO_NAME = 11  # from the bar to its middle
-_AFTER_NAMED = 8  # from a bar with its name above it to the next name
+_TO_NAME = 10  # from the bar to its middle
+_BESIDE_ZERO = 8  # from the line of zero to a name above its bar
+_GROUPS_APART = 18  # more, before the heading of a further group of such bars
+_AFTER_NAMED = 9  # from a bar with its name above it to the next name
 _NAME_ABOVE = 24  # the height of a name above cells
 _KEY_LINE = 24  # from a line of a legend to the next
 _BESIDE_LINE = 6  # from a line to what is written beside it
@@ -130,7 +134,7 @@ def draw_chart(
     """
     small = Size.SMALL if narrow else Size.LABEL
     left = _TICKS_APART + math.ceil(max(measured(f"{tick:,g}", small) for tick in axis.ticks))
-    wide, high = (PHONE - 1 - left, 230) if narrow else (PAGE - 1 - left, 270)
+    wide, high = (PHONE - 1 - left, 230 + (_BANDED if bands else 0)) if narrow else (PAGE - 1 - left, 270)
     top = _TITLE + (_BAND_NAME if bands else 0)
     values = sorted(series[0].points)
     first, last = math.log2(values[0]), math.log2(values[-1])
@@ -168,8 +172,8 @@ def draw_chart(
         if each.end:
             x, y = place(values[-1], each.points[values[-1]])
             colour = line_colour(canvas, each.ink)
-            aside = y + (_ABOVE_POINT if each.end_below else -_ABOVE_POINT)
-            canvas.label(x + 6, aside, each.end, "end", size=small, colour=colour, bold=True)
+            aside = y + (_UNDER_END if each.end_below else -_OVER_END)
+            canvas.label(x + _RING, aside, each.end, "end", size=small, colour=colour, bold=True)
     return canvas
 
 
@@ -353,11 +357,12 @@ def draw_bars(
     field = _field(canvas, rows, limits, size)
     canvas.label(1, _TITLE_LINE, title, size=Size.LABEL, quiet=True)
     y = top = _TITLE_LINE + _BELOW_TITLE
+    apart = _ROWS_APART + (_GROUPS_APART if headed and field.above else 0)
     firsts = []  # where the first bar of each row is
     for bars in rows.values():
         firsts.append(y + (_BAR_HEADING if headed else 0) + field.above)
-        y = firsts[-1] + (len(bars) - 1) * field.pitch + field.high + _ROWS_APART
-    bottom = y - _ROWS_APART + _PAST_BARS
+        y = firsts[-1] + (len(bars) - 1) * field.pitch + field.high + apart
+    bottom = y - apart + _PAST_BARS
     canvas.height = bottom + 1
     _draw_limits(canvas, limits, field, (_TITLE_LINE + 10, bottom))
     for (name, bars), first in zip(rows.items(), firsts, strict=True):
@@ -367,10 +372,18 @@ def draw_bars(
         for index, bar in enumerate(bars):
             level, label = first + index * field.pitch, bar.name or name
             middle = level - _TO_NAME if field.above else level + field.high / 2
-            canvas.label(1, middle, label, mono=isinstance(label, str), size=Size.LABEL if headed else size)
+            x, letters = 1 + (_BESIDE_ZERO if field.above else 0), Size.LABEL if headed else size
+            canvas.label(x, middle, label, mono=isinstance(label, str), size=letters)
             _draw_bar(canvas, bar, field, level)
-    if not field.above:
-        _line(canvas, [(field.left, top - _PAST_BARS), (field.left, bottom)], canvas.shade.text, 1)
+    lines = [(top - _PAST_BARS, bottom)]
+    if headed and field.above:  # not through the headings
+        ends = [
+            first + (len(bars) - 1) * field.pitch + field.high
+            for bars, first in zip(rows.values(), firsts, strict=True)
+        ]
+        lines = [(first - field.above, end + _PAST_BARS) for first, end in zip(firsts, ends, strict=True)]
+    for start, end in lines:
+        _line(canvas, [(field.left, start), (field.left, end)], canvas.shade.text, 1)
     return canvas
 
 

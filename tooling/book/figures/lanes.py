@@ -28,6 +28,7 @@ _BESIDE_LABEL = 24  # from a label above its row to the arrows that lead past it
 _OUTLINE = 1.5  # of values that the text points out
 _INSIDE_OUTLINE = 3  # from such an outline to its value, at each side
 _HEADS_APART = 8  # where several arrows lead to one thread
+_LABEL_ABOVE, _OVER_LANES = 31, 10  # the height of a label above its lanes; from them to its middle
 _WARPS = 45  # the height of the names of warps, with the numbers below them
 _HEAD = 20  # of a line of these numbers
 _BETWEEN_WARPS, _BETWEEN_NARROW = 18, 10  # pixels, the latter on a narrow screen
@@ -351,7 +352,7 @@ def draw_steps(
         narrow: for narrow screens, with labels and remarks above the lanes.
     """
     each = threads // WARP
-    side, pitch = (11, 35) if narrow else (0, 27)
+    side, pitch = (11, 11 + _LABEL_ABOVE) if narrow else (0, 27)
     top = 59 if narrow else 28
     canvas = sheet(0, 0)
     widest = max(canvas.length(step.label, Size.VALUE, mono=isinstance(step.label, str)) for step in steps)
@@ -372,7 +373,7 @@ def draw_steps(
     remark_x, anchor = _remarks(canvas, steps, end + 10)
     if head:
         place = (
-            (end - measured(canvas.say(steps[0].remark), Size.LABEL) - 8, top - 11)
+            (end - measured(canvas.say(steps[0].remark), Size.LABEL) - 8, top - _OVER_LANES)
             if narrow
             else (remark_x, 11)
         )
@@ -382,8 +383,8 @@ def draw_steps(
         y = top + index * pitch
         mono = isinstance(step.label, str)
         if narrow:
-            canvas.label(left, y - 11, step.label, size=Size.LABEL, mono=mono)
-            canvas.label(end, y - 11, step.remark, "end", size=Size.LABEL, quiet=quiet)
+            canvas.label(left, y - _OVER_LANES, step.label, size=Size.LABEL, mono=mono)
+            canvas.label(end, y - _OVER_LANES, step.remark, "end", size=Size.LABEL, quiet=quiet)
         else:
             canvas.label(1, y + side / 2, step.label, size=Size.VALUE, mono=mono)
             canvas.label(remark_x, y + side / 2, step.remark, anchor, size=Size.LABEL, quiet=quiet)

@@ -24,6 +24,8 @@ _OFFSETS, _LIVE, _CELLS, _STOPPED = 34, 50, 114, (196, 246)
 _NAME_ABOVE = 18  # the height of the name of the offsets above them
 _LINE_THREAD = 34  # the height of a thread beside the line
 _LINE_HIGH = 44  # the height of an element in the line
+_ASIDE, _NARROW_ASIDE = (-22, 12), (-14, 7)
+"""How far two stopped threads with the same offset are from its middle, so that both have an arrow to it."""
 _PLACE, _NARROW_PLACE = 77, 59  # the width of an element in memory
 
 
@@ -107,8 +109,8 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The matrix in memory, above it the threads with an element, below it the stopped ones.
 
     Each thread is at its offset, and an arrow leads to the element there. The stopped ones of the last column
-    are above those of the last row. One whose offset is inside the matrix is marked: it is the one that would
-    write the element of another.
+    are above those of the last row; two with the same offset are a little aside, so that both have an arrow.
+    One whose offset is inside the matrix is marked: it is the one that would write the element of another.
     """
     trace, size = facts.trace("p04"), facts.constant("SIZE")
     across, down, _ = trace.block
@@ -155,26 +157,22 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for top, axis in zip(stops, "xy", strict=True):
         canvas.label(1, top + middle - 10, Text("stopped"))
         canvas.label(1, top + middle + 10, f"*{axis}* = {size}", size=Size.LABEL, quiet=True)
-    upper: set[int] = set()  # offsets of the threads in the upper row
+    offsets_of = list(stopped.values())
     for (row, col), offset in stopped.items():
         marked, below = offset < len(values), row >= size
         ink = Ink.MARK if marked else Ink.SPARE
         top = stops[below]
-        _thread(canvas, centre(offset), top, (row, col), ink, narrow=narrow)
-        if offset in upper:  # one arrow for both threads
-            end = stops[0] + _LINE_THREAD + 3
-            canvas.arrow(centre(offset), top - 3, centre(offset), end, head=False, dashed=True)
-            continue
-        upper.add(offset)
-        end = line + _LINE_HIGH + 4
-        canvas.arrow(centre(offset), top - 3, centre(offset), end, marked=marked, dashed=True)
+        aside = (_NARROW_ASIDE if narrow else _ASIDE)[below] if offsets_of.count(offset) > 1 else 0
+        x = centre(offset) + aside
+        _thread(canvas, x, top, (row, col), ink, narrow=narrow)
+        canvas.arrow(x, top - 3, x, line + _LINE_HIGH + 4, marked=marked, dashed=True)
     return canvas
 
 
 def _thread(canvas: Canvas, middle: float, top: float, place: Place, ink: Ink, *, narrow: bool) -> None:
     """A thread beside the line of memory, as x and y."""
     row, col = place
-    wide, name = (40, f"{col},{row}") if narrow else (78, f"({col}, {row})")
+    wide, name = (32, f"{col},{row}") if narrow else (58, f"({col}, {row})")
     canvas.cell(middle - wide / 2, top, wide, _LINE_THREAD, name, ink=ink, size=Size.LABEL)
 
 
@@ -303,8 +301,8 @@ FIGURES = (
             "matrix. Above, the threads with an element, as (x, y), each with an arrow to it: (0, 0) to "
             "offset 0, (1, 0) to 1, (0, 1) to 2, (1, 1) to 3. Below, pale, the stopped threads with dashed "
             "arrows to the elements that they would write, in two rows. x = 2: (2, 0) to offset 2, which is "
-            "marked, and (2, 1) to 4. y = 2: (0, 2) to 4, with the same arrow, (1, 2) to 5, (2, 2) to 6; "
-            "none to 7."
+            "marked, and (2, 1) to 4. y = 2: (0, 2) to 4, too, with an arrow of its own, (1, 2) to 5, (2, 2) "
+            "to 6; none to 7."
         ),
         draw_line,
         traces=("p04",),

@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct
 
 from tooling.book.errors import malformed
-from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
@@ -187,7 +187,7 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     stores = list(trace.accesses("store", SHARED, _BLOCK))
     small = 12 if narrow else 20  # a tile of a or b
     # Of an element of both shared tiles, and of a total.
-    (one, other, total), high = ((28, 32, 46), 32) if narrow else ((39, 39, 62), 36)
+    (one, other, total), high = ((25, 32, 50), 32) if narrow else ((39, 39, 62), 36)
     columns, end = _columns(narrow, steps * small, (tile * one, tile * other, tile * total))
     # A narrow step has the tiles of a and b above its elements.
     apart, top = (62, 99) if narrow else (30, 66)
@@ -217,15 +217,17 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         y = top + step * pitch
 
         def element(column: int, wide: float, index: int, value: float, ink: Ink, *, y: float = y) -> None:
-            x = columns[column] + index % tile * wide
-            canvas.cell(x, y + index // tile * high, wide, high, number(value), ink=ink, size=letters)
+            # With a gap of its own, since narrow cells that touch would share a border.
+            x, top = columns[column] + index % tile * wide + GAP / 2, y + index // tile * high + GAP / 2
+            canvas.cell(x, top, wide - GAP, high - GAP, number(value), ink=ink, size=letters)
 
         label = f"tile = {step}"
         # Narrow tiles of the first step are above the headings.
         tiles = y - (13 if step else 33) - steps * small if narrow else y + (tile * high - steps * small) / 2
         middle = tiles + steps * small / 2
         # Narrow, the arrow from the totals of the step before passes at the left of the name.
-        canvas.label(columns[4] + tile * total / 2 + 14 if narrow else 1, middle, label, mono=True)
+        beside = columns[4] + tile * total / 2 + 14 if narrow and step else 1
+        canvas.label(beside, middle, label, mono=True)
         for x, matrix in zip(columns, ("a", "b"), strict=False):
             first = min(load.element for load in loads[matrix][step * cells : (step + 1) * cells])
             here = (first // size // tile, first % size // tile)

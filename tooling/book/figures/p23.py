@@ -220,7 +220,7 @@ def draw_sizes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         if row[0] in ("cold", "warm"):
             (cold if row[0] == "cold" else warm)[int(row[1])] = float(row[5])
     first, last = min(cold), max(cold)
-    ends = [f"{round(speeds[last]):,} GB/s" for speeds in (warm, cold)]
+    ends = [f"{round(speeds[last]):,}" for speeds in (warm, cold)]
     copy = round(measured(facts, _MEASURED)["cold"][-1].of_a_copy, -1)  # the ratio has four digits
     limit = Text("a copy: {speed} GB/s").of(speed=f"{copy:,.0f}")
     reached = next(elements for elements, speed in sorted(cold.items()) if speed >= copy)

@@ -83,7 +83,7 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     held = Text("lane {lane}: {a} elements of *A*, {b} of *B*, {sums} each of *C* and *D*")
     own = held.of(lane=_SHOWN, a=counts[0], b=counts[1], sums=counts[2])
     others = Text("lanes {lanes}: the rest of these rows and column").of(lanes=_OTHERS)
-    canvas.legend(1, end + 28, (Ink.MARK, own), (Ink.LIVE, others))
+    canvas.legend(1, end + 28, (Ink.MARK, own), (Ink.LIVE, others), swatch=(cell, high))
     return canvas
 
 
