@@ -277,7 +277,8 @@ function settle(text) {
   const before = lineWidths(text);
   const hole = (lines) => Math.max(...lines) - Math.min(...lines.slice(0, -1));
   if (before.length < 2 || before.at(-1) >= SHORT * em) return;
-  for (let less = 0.2; less <= LESS; less += 0.2) {
+  const most = before.length > 2 ? LESS : 2 * LESS; // two lines have no neighbours that are longer
+  for (let less = 0.2; less <= most; less += 0.2) {
     text.style.paddingRight = `${less * em}px`;
     const lines = lineWidths(text);
     if (lines.length > before.length) break;
