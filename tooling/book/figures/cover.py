@@ -176,8 +176,8 @@ FIGURES = (
     Figure(
         "cover-mistake",
         Text(
-            "Thread `i` reads `a[SIZE - 1 - i]`, so `out` gets its values in reverse order (red). The way of "
-            "thread 0 is marked."
+            "Thread `i` reads `a[SIZE - 1 - i]`, so `out` gets its values in reverse order (red). The path "
+            "of thread 0 is marked."
         ),
         Text(
             "Four elements of a, 0, 1, 2 and 3, above four elements of out. Crossing arrows lead from "
