@@ -25,6 +25,7 @@ _LAST_WORDS = re.compile(r"(?<=[# ])[^ <>]+ [^ <>]{1,3}(?=</span>$)")  # of a co
 _NAME = re.compile(r"[\w.]")
 _OPENING, _CLOSING = "([{", ")]}"
 _OPERATOR = re.compile(r"[-+*/%&|^]|//|<<|>>|[<>]=?|[=!]=|and|or")
+_IN_PATH = re.compile(r"(?<=\w)/(?=\w)")
 _BREAK = "<wbr>"
 
 
@@ -44,6 +45,11 @@ class _Piece(Struct, frozen=True):
     width: int
     is_name: bool
     is_group: bool = False
+
+
+def breakable_path(path: str) -> str:
+    """The path of a file, which may go on in the next line after a slash."""
+    return _IN_PATH.sub(rf"\g<0>{_BREAK}", path)
 
 
 def breakable(code: str, indent: int) -> str:

@@ -292,7 +292,8 @@ const settling = new ResizeObserver((changes) => changes.forEach(({ target }) =>
   settled.set(target, target.offsetWidth);
   settle(target);
 }));
-document.fonts.ready.then(() => document.querySelectorAll("article :is(p, li, dd, figcaption)").forEach((text) => {
+// Not in the whole book, which is for paper: there lines keep their width.
+document.fonts.ready.then(() => document.querySelectorAll("body:not(.whole-book) article :is(p, li, dd, figcaption)").forEach((text) => {
   if (!text.querySelector("p, ul, ol, dl, pre, div, button")) settling.observe(text);
 }));
 

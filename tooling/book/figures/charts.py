@@ -358,14 +358,16 @@ def draw_bars(
     canvas.label(1, _TITLE_LINE, title, size=Size.LABEL, quiet=True)
     y = top = _TITLE_LINE + _BELOW_TITLE
     apart = _ROWS_APART + (_GROUPS_APART if headed and field.above else 0)
-    firsts = []  # where the first bar of each row is
+    spans = []  # where the first bar of each row begins, and its last one ends
     for bars in rows.values():
-        firsts.append(y + (_BAR_HEADING if headed else 0) + field.above)
-        y = firsts[-1] + (len(bars) - 1) * field.pitch + field.high + apart
+        first = y + (_BAR_HEADING if headed else 0) + field.above
+        end = first + (len(bars) - 1) * field.pitch + field.high
+        spans.append((first, end))
+        y = end + apart
     bottom = y - apart + _PAST_BARS
     canvas.height = bottom + 1
     _draw_limits(canvas, limits, field, (_TITLE_LINE + 10, bottom))
-    for (name, bars), first in zip(rows.items(), firsts, strict=True):
+    for (name, bars), (first, _) in zip(rows.items(), spans, strict=True):
         if headed:
             heading = first - field.above - _BAR_HEADING / 2 - 4
             canvas.label(1, heading, name, bold=True, mono=isinstance(name, str), size=size)
@@ -377,11 +379,7 @@ def draw_bars(
             _draw_bar(canvas, bar, field, level)
     lines = [(top - _PAST_BARS, bottom)]
     if headed and field.above:  # not through the headings
-        ends = [
-            first + (len(bars) - 1) * field.pitch + field.high
-            for bars, first in zip(rows.values(), firsts, strict=True)
-        ]
-        lines = [(first - field.above, end + _PAST_BARS) for first, end in zip(firsts, ends, strict=True)]
+        lines = [(first - field.above, end + _PAST_BARS) for first, end in spans]
     for start, end in lines:
         _line(canvas, [(field.left, start), (field.left, end)], canvas.shade.text, 1)
     return canvas

@@ -12,7 +12,7 @@ from functools import lru_cache
 from html import escape, unescape
 from textwrap import dedent
 
-from tooling.book.code_breaks import breakable
+from tooling.book.code_breaks import breakable, breakable_path
 from tooling.book.directives.captions import CLOSING, NAMED, OPENING, REMOVED
 from tooling.book.phrases import say
 
@@ -94,7 +94,6 @@ _SIMULATED = " simulated"  # of an output that a real GPU does not print
 _KEYS = ((OPENING, "", "changed-lines"), (REMOVED, "−", "removed-lines"), (NAMED, "▸", "named-lines"))
 """The marks of lines of a wrong answer, each with its sign and its phrase; a bar has no sign."""
 _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
-_IN_PATH = re.compile(r"/(?=.)")  # after which the path of a file may go on in the next line
 _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
 _EMPTY = re.compile(r"<span[^>]*>\n</span>")
@@ -165,7 +164,7 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
     address = f"{repository}/blob/main/{file['file']}"
     after = "" if f'"{address}"' in (block["after"] or f'"{address}"') else block["after"]
     lines_shown = say("line" if first == last else "lines", edition, first=first, last=last)
-    path = _IN_PATH.sub(r"\g<0><wbr>", file["file"])
+    path = breakable_path(file["file"])
     kind, name = "code", f'<a class="filename" href="{address}#L{first}-L{last}">{path}</a>'
     if _CHANGED in classes:  # in no file of the repository
         kind, name = "code changed", f'<span class="filename">{path}</span>'

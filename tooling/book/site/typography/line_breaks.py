@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from tooling.book.code_breaks import breakable_path
+
 _LONGEST = 26  # letters that fit beside a list's bullet on a screen of 360 pixels
 _SHORT = re.compile(rf"<code>((?!uv run )[^<]{{1,{_LONGEST}}})</code>")
 _MEDIUM = 48
 """Letters of code that stay in one line on wider screens."""
 _LONG = re.compile(r"<code>([^<]+)</code>")
-_IN_PATH, _WITH_BREAK = re.compile(r"(?<=\w)/(?=\w)"), r"\g<0><wbr>"
 _PARTS = re.compile(
     r"(?<=<code>)uv run(?= )|(?<= )tooling [a-z-]+(?: [\w.]+)?|(?<=<code>)(?:var )?\w+ \+?=(?= )"
     r"|(?<=\s)(?:--[a-z][\w-]*(?: [a-z][\w./-]*)?|-\w+)"
@@ -64,7 +65,7 @@ def _broken_between_parts(code: re.Match[str]) -> str:
     parts = _PARTS.sub(lambda part: f'<span class="{_size(part[0])}">{part[0]}</span>', code[0])
     parts = _COMMAND.sub(r'<span class="medium">\g<0></span>', parts)
     if len(code[1]) > _LONGEST and " " not in code[1]:
-        parts = f"<code>{_IN_PATH.sub(_WITH_BREAK, code[1])}</code>"
+        parts = f"<code>{breakable_path(code[1])}</code>"
     return parts.replace("<code>", '<code class="medium">', 1) if len(code[1]) <= _MEDIUM else parts
 
 
