@@ -135,7 +135,7 @@ def test_variables_are_italic_where_emphasis_is_not() -> None:
         ),
         (
             "if row < rows and column >= columns // 2 or (row == -1):",
-            "if row {< rows} {and column} {>= columns} {// 2} {or (row == -1):}",
+            "if row {< rows} {and column} {>= columns}{ //} 2 {or (row == -1):}",
         ),
         (
             "a_name_that_has_thirty_one_letters = another_name + an_operand_that_is_longer_than_a_line",
@@ -144,6 +144,10 @@ def test_variables_are_italic_where_emphasis_is_not() -> None:
         (
             "# A comment of which no line has one short word, as i.",
             "# A comment of which no line has one short word, {as i.}",
+        ),
+        (
+            "var warp_row = warp_id() // (BN // WN) * WM",  # `//` begins no line, like a comment elsewhere
+            "var warp_row = {warp_id()}{ //} {(BN // WN)} {* WM}",
         ),
         (
             "# A comment (with brackets) has no place that is marked",

@@ -305,6 +305,27 @@ def test_lines_that_a_wrong_answer_leaves_out_are_one_where_there_are_many(real:
 
 
 @pytest.mark.parametrize(
+    ("name", "fence", "is_named"),
+    [
+        ("p33 --tensor-core products_without_tensor_cores", "changed,api:LayoutTensor,file:p33.mojo#", True),
+        (
+            "p33_tile_tensor --tensor-core fragments_loaded_too_early",
+            "changed,file:p33_tile_tensor.mojo#",
+            False,
+        ),
+    ],
+)
+def test_code_of_another_api_than_that_of_the_first_tab_is_named(
+    real: Project, name: str, fence: str, *, is_named: bool
+) -> None:
+    tabs = "{{#tabs api}}\n{{#tab TileTensor}}\none\n{{#tab LayoutTensor}}\ntwo\n{{#end tabs}}\n"
+    shown = renderer(real).render(PAGE, f"{tabs}\n{{{{#verdict {name}}}}}\n").partition("```mojo,")[2]
+    assert shown.startswith(fence)
+    head = highlight_page(_as_html(f"```mojo,{shown}"), REPOSITORY, "en").partition("</figcaption>")[0]
+    assert ('</span> <span class="api">LayoutTensor</span> <span>lines ' in head) is is_named
+
+
+@pytest.mark.parametrize(
     ("language", "title"),
     [
         ("en", 'passed  <span class="aside">(the book’s data, other data; simulated GPU)</span>'),
@@ -726,7 +747,7 @@ def test_no_empty_line_is_shown_beside_lines_that_are_left_out() -> None:
     shown = highlight_page(f'<pre><code class="{kind}">{blank}</code></pre>', REPOSITORY, "en")
     assert re.findall(r'data-line="(.+?)"[^>]*>(.*)', shown)[:3] == [
         ("3", "a"),
-        ("⋮", '<span class="left-out" style="--indent:4"></span>'),
+        ("⋮", '<span class="left-out"></span>'),
         ("18", "    c"),
     ]
 

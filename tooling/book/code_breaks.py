@@ -1,8 +1,8 @@
 """Where a long line of highlighted code may go on below itself on a narrow screen.
 
-It may at spaces, but not after an operator: as in formulas, a line goes on with `+ 10`. A bracketed
-expression with its name, such as `row_major[TPB]()`, stays in one line if it fits there; a longer one may be
-broken after its opening bracket, and before the value of an argument if that is long.
+It may at spaces, but not after an operator: as in formulas, a line goes on with `+ 10`; only `//` ends one.
+A bracketed expression with its name, such as `row_major[TPB]()`, stays in one line if it fits there; a longer
+one may be broken after its opening bracket, and before the value of an argument if that is long.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _PIECE = re.compile(
 _LAST_WORDS = re.compile(r"(?<=[# ])[^ <>]+ [^ <>]{1,3}(?=</span>$)")  # of a comment
 _NAME = re.compile(r"[\w.]")
 _OPENING, _CLOSING = "([{", ")]}"
-_OPERATOR = re.compile(r"[-+*/%&|^]|//|<<|>>|[<>]=?|[=!]=|and|or")
+_OPERATOR = re.compile(r"[-+*/%&|^]|<<|>>|[<>]=?|[=!]=|and|or")
+_DIVISION = "//"  # begins no line: it would look like a comment of other languages
 _IN_PATH = re.compile(r"(?<=\w)/(?=\w)")
 _BREAK = "<wbr>"
 
@@ -107,6 +108,10 @@ def _operands(pieces: Sequence[_Piece], room: int) -> list[_Piece]:
     words = [list(word) for _, word in groupby(pieces, lambda piece: piece.plain == " ")]
     done: list[_Piece] = []
     while words:
+        if done and done[-1].plain == " " and _plain(words[0]) == _DIVISION:
+            plain = done.pop().plain + _plain(words.pop(0))
+            done.append(_Piece(plain, _unit(plain), len(plain), is_name=False))
+            continue
         together = [piece for word in words[:3] for piece in word]
         is_operator = done and done[-1].plain == " " and _OPERATOR.fullmatch(_text(_plain(words[0])))
         if is_operator and len(words) > 2 and _width(together) <= room:

@@ -56,6 +56,13 @@ def versions(page: PageContext, selection: Selection) -> dict[str, Selection]:
     return found
 
 
+def unusual_api(page: PageContext, selection: Selection) -> str:
+    """The API of a run by the label of its tab, if the page first shows another one; otherwise nothing."""
+    label = API_LABELS[selection.program.api] if selection.program.api else ""
+    labels = api_tabs(page.text)
+    return label if labels and label != labels[0] else ""
+
+
 def render_versions(bodies: Mapping[str, str]) -> str:
     """The Markdown of each version in a block of its own; only one if all are the same."""
     if len(set(bodies.values())) == 1:

@@ -6,6 +6,9 @@ Each file is what run_bundle.py wrote, and its name says of what: `results` is a
 `memcheck`, `racecheck`, `synccheck` and `initcheck` are runs of its solutions under that tool of
 compute-sanitizer. With `small-` before it the programs ran at the sizes that the simulated GPU has
 (small_inputs.py). The puzzles of a file replace what was recorded; give all files of one kind at once.
+
+Plain runs of another GPU with the same instruction set, such as an H100, complete the recordings: only runs
+that have none are added, each with its `device`. Sanitizer runs must come from the device of the recordings.
 """
 
 from __future__ import annotations
@@ -31,10 +34,17 @@ def main(paths: list[str]) -> int:
     found: dict[str, list[Result]] = {}
     for path in map(Path, paths):
         report = _read(path)
-        for key in ("version", "bundle", "device"):
+        for key in ("version", "bundle"):
             if report[key] != recorded[key]:
                 raise SystemExit(f"{path}: {key} is {report[key]!r}, and {recorded[key]!r} in runs.json")
-        found.setdefault(path.stem, []).extend(report["results"])
+        results = report["results"]
+        if report["device"] != recorded["device"]:
+            if path.stem.removeprefix(SMALL) != "results":
+                raise SystemExit(
+                    f"{path}: device is {report['device']!r}, and {recorded['device']!r} in runs.json"
+                )
+            results = [{**result, "device": report["device"]} for result in results]
+        found.setdefault(path.stem, []).extend(results)
     sanitizer = _read(HERE / "sanitizer.json")
     summaries: dict[str, list[Result]] = {}
     for kind, results in found.items():
@@ -52,7 +62,13 @@ def main(paths: list[str]) -> int:
 
 def _add_runs(path: Path, like: dict[str, Any], results: list[Result]) -> None:
     runs = _read(path) if path.is_file() else {**like, "results": []}
-    runs["results"] = _merge(runs["results"], [_without_folders(result) for result in results])
+    known = {(result["id"], result["dataset"]) for result in runs["results"]}
+    here = [result for result in results if "device" not in result]
+    missing = [
+        result for result in results if "device" in result and (result["id"], result["dataset"]) not in known
+    ]
+    runs["results"] = _merge(runs["results"], [_without_folders(result) for result in here])
+    runs["results"] = sorted(runs["results"] + [_without_folders(result) for result in missing], key=_puzzle)
     runs["seconds"] = round(sum(result["seconds"] for result in runs["results"]), 1)
     _write(path, runs)
 

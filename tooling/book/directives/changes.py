@@ -61,7 +61,7 @@ class Line(Struct, frozen=True):
 
 
 def changed_code(
-    selection: Selection, solution: Mapping[str, str], wrong: Mapping[str, str], verdict: str
+    selection: Selection, solution: Mapping[str, str], wrong: Mapping[str, str], verdict: str, api: str = ""
 ) -> str:
     """A code block of the changed lines of a wrong answer, in the kernels of the run and what they call.
 
@@ -72,6 +72,7 @@ def changed_code(
         solution: the files of the solution, by name.
         wrong: those of the wrong answer.
         verdict: the lines that it names are shown, too.
+        api: the tensor API of the program, where the head of the block names it.
     """
     name = next(file for file, text in wrong.items() if text != solution[file])
     named = {int(number) for number in re.findall(rf"{re.escape(PurePath(name).name)}:(\d+)", verdict)}
@@ -84,7 +85,7 @@ def changed_code(
     seams = {place for place in range(1, len(inside)) if inside[place] != inside[place - 1] + 1}
     shown = _shown([every[place] for place in inside], seams, named)
     numbers = [[line.number for line in part if line.kind != "removed"] for part in shown]
-    fence = opening_fence(name, [number for part in numbers for number in (0, *part)][1:])
+    fence = opening_fence(name, [number for part in numbers for number in (0, *part)][1:], api)
     code = "\n".join(_marked(part, named) for part in shown)
     return f"{fence}\n{code}```\n\n"
 
@@ -101,9 +102,10 @@ def replaced_code(file: str, right: str, wrong: str) -> str:
     return f"{fence}\n{_marked(lines, ())}```\n"
 
 
-def opening_fence(file: str, numbers: Sequence[int]) -> str:
+def opening_fence(file: str, numbers: Sequence[int], api: str = "") -> str:
     """The first line of a block with these lines of a wrong answer; 0 stands for lines that are left out."""
-    return f"```{_language(file)},changed,file:{file}#L{numbers[0]}-L{numbers[-1]}@{ranges(numbers)}"
+    named = f",api:{api}" if api else ""
+    return f"```{_language(file)},changed{named},file:{file}#L{numbers[0]}-L{numbers[-1]}@{ranges(numbers)}"
 
 
 def _language(file: str) -> str:

@@ -13,6 +13,7 @@ from tooling.text import Text
 
 _KERNEL, _ELEMENTS, _TIME = Text("kernel"), Text("elements"), Text("time (µs)")
 _OF_COPY, _BEFORE, _AFTER = Text("bandwidth relative to a copy"), Text("as given"), Text("repaired")
+_SHARE = Text("of a copy")
 _OF_SIZE = Text("{elements} elements")
 _LAUNCH = Text("mostly the time of the launch")
 _LAUNCH_BOUND = 1 << 16
@@ -54,7 +55,7 @@ def sizes(page: PageContext, words: Words) -> str:
         BookError: as `times`.
     """
     (name,) = words
-    kernel, time, of_copy = (pick(title, page.language) for title in (_KERNEL, _TIME, _OF_COPY))
+    kernel, time, of_copy = (pick(title, page.language) for title in (_KERNEL, _TIME, _SHARE))
     head = _head(kernel, _NAME) + "".join(map(_head, (time, "GB/s"))) + _head(of_copy, ' class="share"')
     groups = groupby(_recorded(page, name), lambda row: int(row[_ELEMENTS_AT]))
     bodies = "".join(

@@ -17,7 +17,7 @@ from tooling.book.directives.changes import changed_code, opening_fence, replace
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.recordings import Recording
-from tooling.book.variants import each_version
+from tooling.book.variants import each_version, unusual_api
 from tooling.catalog.catalogue import Selection
 from tooling.mdbook.includes import Kind, take
 from tooling.project import Project
@@ -64,7 +64,8 @@ def verdict(page: PageContext, words: Words) -> str:
         return judged
     right = {file.name: file.solution.read_text("utf-8") for file in selection.program.sources}
     wrong = mutant.sources(selection.program)
-    return changed_code(selection, right, wrong, "\n".join(recording.lines)) + judged
+    verdict_text, api = "\n".join(recording.lines), unusual_api(page, selection)
+    return changed_code(selection, right, wrong, verdict_text, api) + judged
 
 
 def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:

@@ -124,7 +124,7 @@ LIGHT = Shade(
         Ink.SPARE: ("#eceeea", "#c3c9c4", "#616b74"),
         Ink.FRAME: ("none", "#9aa4ad", "#515b66"),
         Ink.MARK: ("#fdeeca", "#b07a1e", "#6b4300"),
-        Ink.WRONG: ("#fae4e1", "#bd5a52", "#9b2c2c"),
+        Ink.WRONG: ("#f8cfca", "#b5443b", "#9b2c2c"),
     },
 )
 DARK = Shade(
@@ -142,7 +142,7 @@ DARK = Shade(
         Ink.SPARE: ("#1b222a", "#4d5a67", "#8a96a2"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
         Ink.MARK: ("#453713", "#edc275", "#f8e3b4"),
-        Ink.WRONG: ("#3d2124", "#d9837a", "#f3a59c"),
+        Ink.WRONG: ("#5a272b", "#e08a81", "#f3a59c"),
     },
 )
 SHADES = (LIGHT, DARK)

@@ -65,6 +65,7 @@ _BLOCK = re.compile(
     re.DOTALL,
 )
 _FILE = re.compile(r" file:(?P<file>[^ #]+)#L(?P<first>\d+)-L(?P<last>\d+)(?:@(?P<ranges>[\d+-]+))?")
+_API = re.compile(r" api:(\w+)")
 _NEXT = re.compile(
     r'href="([^"#]+)#[^"]*">[^<]*</a> (?:(?!</figure>).)*</figure>\s*<figure class="code'
     r'(?="><figcaption><a class="filename" href="\1#)',
@@ -96,6 +97,8 @@ _KEYS = ((OPENING, "", "changed-lines"), (REMOVED, "−", "removed-lines"), (NAM
 _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
 _MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
 _MARKS = re.compile(rf"{_MARK.pattern}\n")
+_LEFT_OUT = '<span class="line" data-line="⋮"><span class="left-out"></span>\n</span>'
+"""The row in place of lines that are left out."""
 _EMPTY = re.compile(r"<span[^>]*>\n</span>")
 
 
@@ -157,7 +160,8 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
         classes = classes.replace(_SIMULATED, "")
         label = f'<span class="printed-on">{escape(say("printed-simulated", edition))}</span>'
         opening = opening.replace("<code", f"{label}<code")
-    shown = f"{opening}{_FILE.sub('', classes)}{middle}{code}{closing}"
+    api = _API.search(classes)
+    shown = f"{opening}{_API.sub('', _FILE.sub('', classes))}{middle}{code}{closing}"
     if file is None:
         return shown + (block["after"] or "")
     first, last = int(file["first"]), max(numbers, default=int(file["last"]))
@@ -174,7 +178,8 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
         if mark in block[0]
     )
     keys = f'<span class="keys">{key}</span>' if key and kind == "code changed" else ""
-    caption = f"<figcaption>{name} <span>{escape(lines_shown)}</span>{keys}</figcaption>"
+    of_api = f' <span class="api">{api[1]}</span>' if api else ""
+    caption = f"<figcaption>{name}{of_api} <span>{escape(lines_shown)}</span>{keys}</figcaption>"
     return f'<figure class="{kind}">{caption}{shown}</figure>{after}'
 
 
@@ -222,17 +227,10 @@ def _lines(code: Iterable[str], numbers: Iterable[int], *, excerpt: bool) -> str
         if gap and not line:
             continue
         if gap:
-            shown.append(_left_out(line))
+            shown.append(_LEFT_OUT)
         shown.append(_line(line, "−" if REMOVED in line else number))
         gap = False
     return "".join(shown)
-
-
-def _left_out(following: str) -> str:
-    """The row in place of lines that are left out, with a mark where the line after them begins."""
-    indent = len(following) - len(following.lstrip(" "))
-    style = f' style="--indent:{indent}"' if indent else ""
-    return f'<span class="line" data-line="⋮"><span class="left-out"{style}></span>\n</span>'
 
 
 def _line(line: str, number: int | str | None) -> str:
