@@ -7,14 +7,14 @@ a workflow, since they would annotate its run; only failed tests are annotated.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
-
-if TYPE_CHECKING:
-    import pytest
 
 settings.register_profile(
     "project", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
@@ -38,6 +38,29 @@ _STATUSES = {
     "skipped": "skipped",
     "xfailed": "skipped",
 }
+_CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, without which the test is skipped.
+
+    All tests share it: Playwright has one event loop in a process.
+    """
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("there is no Chromium on this machine")
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=chromium, args=_CHROMIUM_FLAGS)
+        yield started
+        started.close()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

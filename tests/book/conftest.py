@@ -1,4 +1,4 @@
-"""A copy of the book that tests may change; the built site, and a browser."""
+"""A copy of the book that tests may change; the built site, and a page in a browser."""
 
 from __future__ import annotations
 
@@ -23,14 +23,6 @@ _PARTS = (
 _FILES = ("pyproject.toml", "pixi.toml", "tests/data/h200/benchmarks.json")
 _LINKED = ("benchmarks", "tests/*", "tests/data/h200/*")
 """Files that pages only name: links to those of the checkout, where nothing was copied."""
-
-_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-]
 
 
 @pytest.fixture(scope="session")
@@ -92,19 +84,6 @@ def site(real: Project, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(site: Path) -> Iterator[str]:
     with serving(partial(Quiet, directory=str(site))) as running:
         yield running
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Chromium, without which the test is skipped."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("there is no Chromium on this machine")
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=chromium, args=_FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture

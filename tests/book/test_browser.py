@@ -147,23 +147,15 @@ def test_numbers_of_lines_are_beside_the_code_and_not_copied(page: Any, address:
 
 
 @pytest.mark.parametrize("width", [390, 1440])
-def test_lines_that_are_left_out_are_marked_where_the_code_goes_on(
-    page: Any, address: str, width: int
-) -> None:
+def test_lines_that_are_left_out_are_marked_in_the_first_column(page: Any, address: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(f"{address}puzzle_33/puzzle_33.html")
     block = page.locator("figure.changed pre").first
     marks = block.evaluate(
         """pre => [...pre.querySelectorAll(".left-out")].map(mark => {
-          const row = mark.parentElement, range = document.createRange();
-          const code = document.createTreeWalker(row.nextElementSibling, NodeFilter.SHOW_TEXT);
-          let text = code.nextNode();
-          while (!text.data.trim()) text = code.nextNode();
-          const start = text.data.search(/\\S/);
-          range.setStart(text, start);
-          range.setEnd(text, start + 1);
-          const box = element => element.getBoundingClientRect();
-          return [Math.abs(box(mark).left - box(range).left),
+          const row = mark.parentElement, box = element => element.getBoundingClientRect();
+          const first = pre.querySelector(".line:not([style])"); // a line without indentation
+          return [Math.abs(box(mark).left - box(first.firstElementChild).left),
                   box(row).height / box(row.nextElementSibling).height,
                   getComputedStyle(mark, "::before").content, getComputedStyle(row, "::before").content];
         })"""
@@ -178,6 +170,19 @@ def test_lines_that_are_left_out_are_marked_where_the_code_goes_on(
     }""")
     assert "barrier()" in copied
     assert "⋮" not in copied
+
+
+def test_a_single_short_word_in_the_last_line_has_the_word_before_it_with_it(page: Any, address: str) -> None:
+    endings = {390: "one tile\N{NO-BREAK SPACE}down.", 1440: "one tile down."}
+    page.goto(f"{address}puzzle_16/tiled.html")
+    item = page.locator("article li", has_text="Two directions.")
+    for width in (390, 1440, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function(
+            "([item, end]) => item.textContent.trim().endsWith(end)",
+            arg=[item.element_handle(), endings[width]],
+        )
+        assert item.evaluate("item => item.style.paddingRight") == ""  # no line is shorter for it
 
 
 @pytest.mark.parametrize("path", ["puzzle_01/raw", "ko/puzzle_26/warp_shuffle_xor", "index"])

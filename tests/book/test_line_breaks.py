@@ -69,7 +69,7 @@ from tooling.book.site.typography.superscripts import raise_exponents
         ("<p>p100 threads, 1,024 threads</p>", "<p>p100 threads, 1,024 threads</p>"),
         (
             "<td>lanes 0 to 31 of 4-byte words</td>",
-            "<td>lanes 0\u00a0to\u00a031\u00a0of 4-\u2060byte words</td>",
+            "<td>lanes 0\u00a0to\u00a031\u00a0of 4-\u2060byte\u00a0words</td>",
         ),
         (
             "<td><em>D</em> = <em>A</em> · <em>B</em></td>",

@@ -258,7 +258,7 @@ def test_functions_are_named_where_the_lines_belong_to_several(real: Project) ->
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
-        ("p33_tile_tensor --tensor-core fragments_loaded_too_early", 14),
+        ("p33_tile_tensor --tensor-core fragments_loaded_too_early", 15),
         ("p33 --tensor-core products_without_tensor_cores", 15),
         ("p29_tile_tensor --multi-stage no_wait_after_loading", 14),
     ],

@@ -97,6 +97,14 @@ def test_a_reference_to_a_figure_leads_to_it_on_its_page_and_in_the_printed_book
     assert whole.count('id="puzzle_16_tiled--figure-16-5"') == 1
 
 
+@pytest.mark.parametrize("folder", ["", "ko/"])
+def test_a_style_of_a_drawing_is_that_of_the_drawing_in_the_printed_book_too(site: Path, folder: str) -> None:
+    whole = (site / folder / "print.html").read_text(encoding="utf-8")
+    styled = set(re.findall(r"<style>#(\S+) \{", whole))
+    assert "basics_gpu--gpu-banks-wide" in styled
+    assert styled <= set(re.findall(r' id="([^"]+)"', whole))
+
+
 def test_the_numbers_beside_code_are_those_of_its_lines_in_the_file(site: Path) -> None:
     code = re.compile(
         r'<figcaption><a [^>]*blob/main/([^#"]+)#L[^>]*>.*?<pre><code[^>]*>(.*?)</code></pre>', re.DOTALL

@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 
 from tests.machine import needs_simulated_gpu
-from tests.replay.chromium import CHROMIUM, FLAGS, axe, needs_chromium, playwright
 from tests.replay.recorded import cells_after, edited, embedded, replay
 from tests.replay.test_replay import MISSING_BARRIER
 
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+)
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.mojo,
     needs_simulated_gpu,
-    needs_chromium,
 ]
 _VALUES = """buffer => [...[...document.querySelectorAll('.buffer')]
     .find(one => one.querySelector('h3').firstChild.textContent === buffer)
@@ -35,20 +36,19 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture
-def page() -> Iterator[Any]:
+def page(browser: Any) -> Iterator[Any]:
     """A new window; an error in its console, or a request to a network, fails the test."""
     complaints: list[str] = []
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        opened = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-        opened.on("console", lambda message: complaints.append(message.text))
-        opened.on("pageerror", lambda error: complaints.append(str(error)))
-        opened.on(
-            "request",
-            lambda request: None if request.url.startswith("file:") else complaints.append(request.url),
-        )
-        yield opened
-        browser.close()
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    opened = context.new_page()
+    opened.on("console", lambda message: complaints.append(message.text))
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on(
+        "request",
+        lambda request: None if request.url.startswith("file:") else complaints.append(request.url),
+    )
+    yield opened
+    context.close()
     assert complaints == []
 
 

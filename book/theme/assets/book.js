@@ -252,9 +252,11 @@ addEventListener("load", reachable); // pictures have their sizes now
 addEventListener("resize", reachable);
 document.addEventListener("click", () => requestAnimationFrame(reachable)); // a tab or fold may have opened
 
-// ---- last lines: where one short word would be left for the last line of a text, all its lines become a little
-// shorter, so that more words go there and no line before it has a hole ----
+// ---- last lines: where one word would be left for the last line of a text, the word before it goes there, too;
+// where that would leave a hole or is not enough, all lines become a little shorter ----
 const SHORT = 4.4, ENOUGH = 4.7, LESS = 2.6, HOLE = 3.4; // times the size of letters
+const SINGLE = 9, GAP = 4.6; // a single word to join, and how much shorter than others the line before it may be then
+const NARROW = 24; // a column of a phone, whose lines hardly become shorter
 function lineWidths(text) {
   const range = document.createRange();
   range.selectNodeContents(text);
@@ -268,21 +270,53 @@ function lineWidths(text) {
   }
   return lines.sort((one, other) => one.middle - other.middle).map(({ left, right }) => right - left);
 }
+const holeIn = (lines) => Math.max(...lines) - Math.min(...lines.slice(0, -1));
+function lastSpace(text) {
+  const walk = document.createTreeWalker(text, NodeFilter.SHOW_TEXT), nodes = [];
+  while (walk.nextNode()) nodes.push(walk.currentNode);
+  let after = false; // whether a word is after the place
+  for (const node of nodes.reverse()) {
+    for (let place = node.length - 1; place >= 0; place -= 1) {
+      const isSpace = /[ \n]/.test(node.data[place]);
+      if (isSpace && after) return node.parentElement.closest("code, math") ? null : { node, place };
+      after ||= !isSpace;
+    }
+  }
+  return null;
+}
+const joined = new WeakMap(); // the place in a text where a space became one that does not break
+function join(text, before, em) {
+  const found = lastSpace(text);
+  if (!found) return before;
+  found.node.replaceData(found.place, 1, "\u00a0");
+  const lines = lineWidths(text);
+  const isBetter = lines.length === before.length && lines.at(-1) > before.at(-1);
+  if (isBetter && Math.max(...lines) - lines.at(-2) <= Math.max(GAP * em, holeIn(before))) {
+    joined.set(text, found);
+    return lines;
+  }
+  found.node.replaceData(found.place, 1, " ");
+  return before;
+}
 function settle(text) {
   text.style.paddingRight = "";
+  joined.get(text)?.node.replaceData(joined.get(text).place, 1, " ");
+  joined.delete(text);
   const { display, fontSize, paddingLeft, paddingRight } = getComputedStyle(text);
   const em = parseFloat(fontSize);
   const whole = text.clientWidth - parseFloat(paddingLeft);
   if (!whole || parseFloat(paddingRight) || /flex|grid/.test(display)) return;
-  const before = lineWidths(text);
-  const hole = (lines) => Math.max(...lines) - Math.min(...lines.slice(0, -1));
-  if (before.length < 2 || before.at(-1) >= SHORT * em) return;
-  const most = before.length > 2 ? LESS : 2 * LESS; // two lines have no neighbours that are longer
+  let before = lineWidths(text);
+  if (before.length < 2 || before.at(-1) >= SINGLE * em) return;
+  before = join(text, before, em);
+  const isNarrow = whole < NARROW * em;
+  if (before.at(-1) >= SHORT * em || (isNarrow && joined.has(text))) return;
+  const most = isNarrow ? LESS / 2 : before.length > 2 ? LESS : 2 * LESS; // two lines have no neighbours that are longer
   for (let less = 0.2; less <= most; less += 0.2) {
     text.style.paddingRight = `${less * em}px`;
     const lines = lineWidths(text);
     if (lines.length > before.length) break;
-    if (lines.at(-1) >= ENOUGH * em && hole(lines) <= Math.max(HOLE * em, hole(before))) return;
+    if (lines.at(-1) >= ENOUGH * em && holeIn(lines) <= Math.max(HOLE * em, holeIn(before))) return;
   }
   text.style.paddingRight = "";
 }
@@ -293,8 +327,8 @@ const settling = new ResizeObserver((changes) => changes.forEach(({ target }) =>
   settle(target);
 }));
 // Not in the whole book, which is for paper: there lines keep their width.
-document.fonts.ready.then(() => document.querySelectorAll("body:not(.whole-book) article :is(p, li, dd, figcaption)").forEach((text) => {
-  if (!text.querySelector("p, ul, ol, dl, pre, div, button")) settling.observe(text);
+document.fonts.ready.then(() => document.querySelectorAll("body:not(.whole-book) article :is(p, li, dd, figcaption, .place)").forEach((text) => {
+  if (!text.querySelector("p, ul, ol, dl, pre, div, button, .place")) settling.observe(text);
 }));
 
 // ---- outline ----

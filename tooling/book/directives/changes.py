@@ -209,7 +209,9 @@ def _excerpts(
                 around = range(statements[around.start].start, statements[around.stop - 1].stop)
             shown.update(other for other in around if statements[other].start in around or other >= place)
         elif line.number in named and not _is_function(line):
-            shown.update(statement if detail.whole else range(statement.start, place + 1))
+            # Brackets alone say nothing: what they enclose follows.
+            end = place + 1 + (not re.search(r"\w", line.text) and place + 1 < statement.stop)
+            shown.update(statement if detail.whole else range(statement.start, end))
         elif line.number in named:
             shown.add(place)
     enclosing = [list(_heads(lines, statements, place)) for place in shown]

@@ -324,7 +324,7 @@ def draw_occupancy(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             name = Text("{count} registers per thread").of(count=registers)
             canvas.label(1, y - 14, name, bold=True)
             canvas.label(edge, y - 14, percent, "end", bold=True)
-            beside = edge - canvas.length(percent, Size.VALUE) - 6
+            beside = edge - canvas.length(percent, Size.VALUE) - 11
             canvas.label(beside, y - 14, share, "end", size=Size.LABEL, quiet=True)
             limits = Text("blocks: {registers} by registers, {warps} by warps")
             of_row = limits.of(registers=allowed[0], warps=allowed[1])

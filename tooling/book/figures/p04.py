@@ -26,8 +26,8 @@ _LINE_THREAD = 34  # the height of a thread beside the line
 _LINE_HIGH = 44  # the height of an element in the line
 _ASIDE, _NARROW_ASIDE = (-18, 18), (-8, 11)
 """How far two stopped threads with the same offset are from its middle, so that both have an arrow to it."""
-_THREAD, _NARROW_THREAD, _SHARED, _NARROW_SHARED = 58, 32, 44, 28
-"""The width of a thread beside the line, and of one of two with the same offset."""
+_THREAD, _NARROW_THREAD = 58, 29
+"""The width of a thread beside the line."""
 _PLACE, _NARROW_PLACE = 77, 59  # the width of an element in memory
 
 
@@ -57,14 +57,14 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         left = block - beside + (frame - size * side) / 2
         _matrix(canvas, (left, 0), side, "a", given, Ink.PLAIN)
         between = left + size * side / 2
-        canvas.arrow(between, _TOP + size * side + 5, between, upper)
+        canvas.arrow(between, _TOP + size * side + 5, between, top - 3)  # between two columns' heads
     else:
         _matrix(canvas, (_NUMBERS, 0), side, "a", given, Ink.PLAIN)
         canvas.arrow(_NUMBERS + size * side + 6, middle, block - beside - 3, middle)
     _matrix(canvas, (output, upper), side, "output", written, Ink.RESULT)
     canvas.arrow(block - beside + frame + 3, middle, output - 6, middle)  # between the rows of idle threads
     canvas.frame(block - beside, top, frame, rows * side, ink=Ink.LIVE)
-    canvas.label(block - beside, upper + 14, Text("threads"), bold=True)
+    canvas.label(1 if narrow else block - beside, upper + 14, Text("threads"), bold=True)
     for col in range(across):
         x = block + col * (wide + apart)
         canvas.label(x + wide / 2, upper + _HEADS, f"*x* = {col}", "middle", size=Size.LABEL, quiet=True)
@@ -149,7 +149,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for col in range(across):
             offset = row * size + col
             if (row, col) in live:
-                _thread(canvas, centre(offset), alive, (row, col), Ink.LIVE, narrow=narrow, shared=False)
+                _thread(canvas, centre(offset), alive, (row, col), Ink.LIVE, narrow=narrow)
                 start, end = alive + _LINE_THREAD + 4, line - 4
                 canvas.arrow(centre(offset), start, centre(offset), end)
             else:
@@ -164,20 +164,15 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         top = stops[below]
         shared = offsets_of.count(offset) > 1
         x = centre(offset) + ((_NARROW_ASIDE if narrow else _ASIDE)[below] if shared else 0)
-        _thread(canvas, x, top, (row, col), ink, narrow=narrow, shared=shared)
+        _thread(canvas, x, top, (row, col), ink, narrow=narrow)
         canvas.arrow(x, top - 3, x, line + _LINE_HIGH + 4, marked=marked, dashed=True)
     return canvas
 
 
-def _thread(
-    canvas: Canvas, middle: float, top: float, place: Place, ink: Ink, *, narrow: bool, shared: bool
-) -> None:
-    """A thread beside the line of memory, as x and y; one of two with the same offset is narrower."""
+def _thread(canvas: Canvas, middle: float, top: float, place: Place, ink: Ink, *, narrow: bool) -> None:
+    """A thread beside the line of memory, as x and y."""
     row, col = place
-    if narrow:
-        wide, name = _NARROW_SHARED if shared else _NARROW_THREAD, f"{col},{row}"
-    else:
-        wide, name = (_SHARED, f"({col},{row})") if shared else (_THREAD, f"({col}, {row})")
+    wide, name = (_NARROW_THREAD, f"{col},{row}") if narrow else (_THREAD, f"({col}, {row})")
     canvas.cell(middle - wide / 2, top, wide, _LINE_THREAD, name, ink=ink, size=Size.LABEL)
 
 

@@ -171,7 +171,7 @@ def _name_page(title: re.Match[str], mark: str, puzzle: re.Match[str] | None, ar
     """The title of a puzzle's page below the puzzle's number and name."""
     start, number, name = title.groups()
     colon = '<span class="visually-hidden">:</span>'
-    named = f" · {puzzle[1]}" if puzzle else ""
+    named = f'\N{NO-BREAK SPACE}· <span class="of">{puzzle[1]}</span>' if puzzle else ""
     return f'{start}<span class="eyebrow">{mark}{number}{named}{colon}</span> {name}'
 
 

@@ -10,7 +10,7 @@ from html import escape
 from tooling.book.phrases import say
 
 PRINT = "print.html"
-_ID = re.compile(r'(\bid="|url\(#|<style>#(?=p))')
+_ID = re.compile(r'(\bid="|url\(#|<style>#)')
 _REFERENCES = re.compile(r'\b(aria-controls|aria-labelledby|aria-describedby)="([^"]*)"')
 _LINK = re.compile(r'\b(href|src)="(?!\w+:|#|/)([^"#?]*)(#[^"]*)?"')
 _ROBOTS = re.compile(r'<link rel="(?:canonical|alternate)"[^>]*>\n?')

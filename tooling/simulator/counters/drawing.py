@@ -22,7 +22,6 @@ _ROW_WORDS = ROW // WORD
 _AXIS = 14  # from the top of a map to the baseline of what is above its cells, in pixels
 _ADVANCE = 7  # of a digit
 _BELOW = 18  # from a row to what is below a label there
-_LABEL_LINE = 15  # from a line of a label to the next
 _EDGE = 1  # where labels at the left begin, if they all begin there
 _MOST_WAVEFRONTS = 32
 
@@ -192,10 +191,7 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
         top += form.heads
         if first and len(shown) > 1 and not any(bank in front for _, front, _ in shown for bank in banks):
             # No pass needs these banks: one row is enough for all.
-            label = say("pass", language, n=f"1–{len(shown)}")
-            for line, part in enumerate(label.split()):  # longer than the others
-                y = top + form.high // 2 + form.drop + line * _LABEL_LINE
-                parts.append(_beside(y, part, form))
+            parts.append(_beside(top + form.high // 2 + form.drop, f"1–{len(shown)}", form))
             parts.append(_wavefront({}, banks, top, form))
             top += form.high + form.lines_apart + 1 + 11
             continue
