@@ -255,7 +255,7 @@ def _bracket(canvas: Canvas, series: Series, ends: Sequence[tuple[float, float]]
 def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]], size: Size) -> None:
     """The values of a series, above its points; on their left where the line rises steeply from them.
 
-    A halo keeps the lines of ticks away from them.
+    The lines of ticks are interrupted there.
     """
     values = [value for _, value in sorted(series.points.items())]
     (first, _), (second, _), *_ = points
@@ -268,6 +268,9 @@ def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]
             half = canvas.length(text, size) / 2
             steep = half * (y - above) / (right - x) > _CLEAR
         across, down = aside if steep else (0, -_ABOVE_POINT)
+        wide = canvas.length(text, size)
+        left = x + across - (wide if steep else wide / 2)
+        canvas.ground(round(left) - 2, round(y + down) - 7, math.ceil(wide) + 4, 15)
         canvas.label(x + across, y + down, text, "end" if steep else "middle", size=size, halo=True)
 
 

@@ -20,7 +20,7 @@ _BELOW_CURVES, _BY_DISTANCE, _MOST_BELOW = 36, 12, 84  # where some lead to anot
 _STEEP = 1.35  # how much higher such a gap is where threads exchange values
 _BELOW_CALL = 56  # where a function stands between the rows
 _MOST_BESIDE = 88  # of a label beside its row there
-_STEP_LINE = 18  # from the name of the steps to the first of them
+_STEP_LINE = 18  # from the name of a step to its value
 _ROUND_STEP = 12  # the space above and below both of them, where the arrows are short
 _BARRIER = 20  # the height of a barrier with the space around it
 _BELOW = 9  # where the values stay
@@ -144,7 +144,7 @@ def draw_rows(
         _draw_warps(canvas, places, warp)
     _draw_head(canvas, places, title, _WARPS - _HEAD if warp else 0)
     if narrow and steps:
-        _draw_name_of_steps(canvas, places, steps, rows, tops)
+        _draw_names_of_steps(canvas, places, steps, rows, tops)
     longest = max(len(text) for row in rows for text, _ in row.cells.values())
     letters = Size.LABEL if narrow else Size.VALUE
     if narrow and longest * letters * 0.6 > places.side - 11:
@@ -231,12 +231,13 @@ def _draw_head(canvas: Canvas, places: _Places, title: Text | str, top: int) -> 
         canvas.label(*middle, str(column), "middle", size=Size.LABEL, quiet=True)
 
 
-def _draw_name_of_steps(
+def _draw_names_of_steps(
     canvas: Canvas, places: _Places, name: Text, rows: Sequence[Row], tops: Sequence[int]
 ) -> None:
-    """What the steps are, above the first of them, on a narrow screen."""
-    row, top = next((row, top) for row, top in zip(rows, tops, strict=True) if row.step)
-    canvas.label(1, top - _gap(row, places) / 2 - _STEP_LINE / 2, name, size=Size.LABEL, quiet=True)
+    """What the steps are, above each of them, on a narrow screen."""
+    for row, top in zip(rows, tops, strict=True):
+        if row.step:
+            canvas.label(1, top - _gap(row, places) / 2 - _STEP_LINE / 2, name, size=Size.LABEL, quiet=True)
 
 
 def _draw_label(canvas: Canvas, places: _Places, row: Row, top: int, *, narrow: bool) -> None:
@@ -245,7 +246,7 @@ def _draw_label(canvas: Canvas, places: _Places, row: Row, top: int, *, narrow: 
     y, mono = top - 10 if places.above else top + places.high / 2, isinstance(label, str)
     if narrow and row.step:
         label, mono = row.step, False
-        y = top - _gap(row, places) / 2 + (_STEP_LINE / 2 if row.dashed else 0)
+        y = top - _gap(row, places) / 2 + _STEP_LINE / 2
     canvas.label(1, y, label, size=size, mono=mono)
 
 

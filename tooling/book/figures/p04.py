@@ -57,14 +57,14 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         left = block - beside + (frame - size * side) / 2
         _matrix(canvas, (left, 0), side, "a", given, Ink.PLAIN)
         between = left + size * side / 2
-        canvas.arrow(between, _TOP + size * side + 5, between, top - 3)  # between two columns' heads
+        canvas.arrow(between, _TOP + size * side + 5, between, upper)
     else:
         _matrix(canvas, (_NUMBERS, 0), side, "a", given, Ink.PLAIN)
         canvas.arrow(_NUMBERS + size * side + 6, middle, block - beside - 3, middle)
     _matrix(canvas, (output, upper), side, "output", written, Ink.RESULT)
     canvas.arrow(block - beside + frame + 3, middle, output - 6, middle)  # between the rows of idle threads
     canvas.frame(block - beside, top, frame, rows * side, ink=Ink.LIVE)
-    canvas.label(1 if narrow else block - beside, upper + 14, Text("threads"), bold=True)
+    canvas.label(block - beside, upper + 14, Text("threads"), bold=True)
     for col in range(across):
         x = block + col * (wide + apart)
         canvas.label(x + wide / 2, upper + _HEADS, f"*x* = {col}", "middle", size=Size.LABEL, quiet=True)

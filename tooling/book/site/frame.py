@@ -171,8 +171,9 @@ def _name_page(title: re.Match[str], mark: str, puzzle: re.Match[str] | None, ar
     """The title of a puzzle's page below the puzzle's number and name."""
     start, number, name = title.groups()
     colon = '<span class="visually-hidden">:</span>'
-    named = f'\N{NO-BREAK SPACE}· <span class="of">{puzzle[1]}</span>' if puzzle else ""
-    return f'{start}<span class="eyebrow">{mark}{number}{named}{colon}</span> {name}'
+    if puzzle:
+        number = f'<span class="separated"><span>{number}</span> <span>{puzzle[1]}</span></span>'
+    return f'{start}<span class="eyebrow">{mark}{number}{colon}</span> {name}'
 
 
 def _position(page: str, number: re.Match[str] | None, around: SiteContext) -> list[str]:
