@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from tests.axe import axe
 from tests.book.web_server import serving
 from tooling.book.site.handler import Access, Changes, Handler, Reader
 from tooling.book.site.serve import reader_of
@@ -21,9 +22,6 @@ from tooling.book.summary import read_summary
 from tooling.learning.page_runs import PageRuns
 from tooling.project import Project
 
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
-)
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.axe import axe
 from tooling.book.summary import read_summary
-
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
-)
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [entry.page for entry in read_summary(ROOT / "book" / "src")]

@@ -704,9 +704,9 @@ def test_a_map_of_banks_says_how_many_passes_it_takes(real: Project) -> None:
     for path, text in pictures(PuzzleIndex(real), find_figure("p33-banks")):
         beside = re.findall(r'text-anchor="end"[^>]*>([^<]*)<', text)
         assert beside == (["패스 8번", "패스 1번"] if "i18n" in path.parts else ["8 passes", "1 pass"])
-        label = r'class="note( added)?(?: end)?"[^>]*>(?:(?:pass|패스) )?([\d–]+)<'
+        label = r'class="note( added)?(?: end)?"[^>]*>(?:(?:pass|패스) (\d+)|(\d+–\d+))<'
         labels = re.findall(label, text)
-        numbers = [(bool(added), number) for added, number in labels]
+        numbers = [(bool(added), one or several) for added, one, several in labels]
         conflicts = [(number > 1, str(number)) for number in range(1, 9)]
         once = (False, "1")
         narrow = [*conflicts, (False, "1–8"), once, once]
@@ -759,7 +759,10 @@ def test_the_entries_of_a_legend_are_as_far_apart_as_their_widths_ask() -> None:
 def test_errors_in_figures_have_the_red_of_a_verdict(real: Project) -> None:
     style = (real.root / "book" / "theme" / "assets" / "book.css").read_text(encoding="utf-8")
     reds = re.findall(r"--bad: (#\w+);", style)[:2]
-    assert [shade.marks[Ink.WRONG][2] for shade in SHADES] == reds
+    grounds = ["#f8cfca", "#5a272b"]  # stronger than in a verdict, beside the violet of part XI
+    assert [(shade.marks[Ink.WRONG][2], shade.marks[Ink.WRONG][0]) for shade in SHADES] == [
+        *zip(reds, grounds, strict=True)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -907,7 +910,7 @@ def test_values_in_cells_are_set_in_the_font_of_code(real: Project) -> None:
                 continue
             text = (editions(real)[0].source / figure.folder / file).read_text(encoding="utf-8")
             sizes = r'x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"'
-            ground = f' fill="{SHADES[0].paper}"'  # of a label that covers lines, which is no cell
+            ground = f' fill="{SHADES[0].paper}"'  # the background of a label, not a cell
             found = re.findall(f"<rect {sizes}(?!{ground})", text)
             boxes = [tuple(map(float, box)) for box in found]
             middles = [(x + wide / 2, y + high / 2) for x, y, wide, high in boxes]

@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.axe import axe
 from tooling.book.directives.replays import load
 from tooling.replay.page import to_html
 
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
-)
 pytestmark = [
     pytest.mark.slow,
 ]

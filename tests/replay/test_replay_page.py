@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.axe import axe
 from tests.machine import needs_simulated_gpu
 from tests.replay.recorded import cells_after, edited, embedded, replay
 from tests.replay.test_replay import MISSING_BARRIER
 
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
-)
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.mojo,

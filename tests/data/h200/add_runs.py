@@ -62,13 +62,12 @@ def main(paths: list[str]) -> int:
 
 def _add_runs(path: Path, like: dict[str, Any], results: list[Result]) -> None:
     runs = _read(path) if path.is_file() else {**like, "results": []}
+    results = [_without_folders(result) for result in results]
+    runs["results"] = _merge(runs["results"], [result for result in results if "device" not in result])
     known = {(result["id"], result["dataset"]) for result in runs["results"]}
-    here = [result for result in results if "device" not in result]
-    missing = [
-        result for result in results if "device" in result and (result["id"], result["dataset"]) not in known
-    ]
-    runs["results"] = _merge(runs["results"], [_without_folders(result) for result in here])
-    runs["results"] = sorted(runs["results"] + [_without_folders(result) for result in missing], key=_puzzle)
+    elsewhere = [result for result in results if "device" in result]
+    missing = [result for result in elsewhere if (result["id"], result["dataset"]) not in known]
+    runs["results"] = sorted(runs["results"] + missing, key=_puzzle)
     runs["seconds"] = round(sum(result["seconds"] for result in runs["results"]), 1)
     _write(path, runs)
 

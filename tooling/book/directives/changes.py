@@ -210,8 +210,9 @@ def _excerpts(
             shown.update(other for other in around if statements[other].start in around or other >= place)
         elif line.number in named and not _is_function(line):
             # Brackets alone say nothing: what they enclose follows.
-            end = place + 1 + (not re.search(r"\w", line.text) and place + 1 < statement.stop)
-            shown.update(statement if detail.whole else range(statement.start, end))
+            last = place if re.search(r"\w", line.text) else place + 1
+            end = statement.stop if detail.whole else min(last + 1, statement.stop)
+            shown.update(range(statement.start, end))
         elif line.number in named:
             shown.add(place)
     enclosing = [list(_heads(lines, statements, place)) for place in shown]

@@ -262,16 +262,15 @@ def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]
     aside = _ASIDE_CLOSE if second - first < _CLOSE else _ASIDE_POINT
     for index, ((x, y), value) in enumerate(zip(points, values, strict=True)):
         text = f"{value:.1f}" if value < _DECIMALS else f"{value:.0f}"
+        wide = canvas.length(text, size)
         steep = index == len(points) - 1
         if not steep:
             right, above = points[index + 1]
-            half = canvas.length(text, size) / 2
-            steep = half * (y - above) / (right - x) > _CLEAR
+            steep = wide / 2 * (y - above) / (right - x) > _CLEAR
         across, down = aside if steep else (0, -_ABOVE_POINT)
-        wide = canvas.length(text, size)
         left = x + across - (wide if steep else wide / 2)
         canvas.ground(round(left) - 2, round(y + down) - 7, math.ceil(wide) + 4, 15)
-        canvas.label(x + across, y + down, text, "end" if steep else "middle", size=size, halo=True)
+        canvas.label(x + across, y + down, text, "end" if steep else "middle", size=size)
 
 
 def _draw_point(canvas: Canvas, at: tuple[float, float], series: Series) -> None:
