@@ -255,7 +255,7 @@ def _bracket(canvas: Canvas, series: Series, ends: Sequence[tuple[float, float]]
 def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]], size: Size) -> None:
     """The values of a series, above its points; on their left where the line rises steeply from them.
 
-    The lines of ticks are interrupted there.
+    The lines of ticks are interrupted there, and a halo keeps curves away.
     """
     values = [value for _, value in sorted(series.points.items())]
     (first, _), (second, _), *_ = points
@@ -270,7 +270,7 @@ def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]
         across, down = aside if steep else (0, -_ABOVE_POINT)
         left = x + across - (wide if steep else wide / 2)
         canvas.ground(round(left) - 2, round(y + down) - 7, math.ceil(wide) + 4, 15)
-        canvas.label(x + across, y + down, text, "end" if steep else "middle", size=size)
+        canvas.label(x + across, y + down, text, "end" if steep else "middle", size=size, halo=True)
 
 
 def _draw_point(canvas: Canvas, at: tuple[float, float], series: Series) -> None:
