@@ -67,7 +67,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Publishes the tests as `tooling verify` does its programs."""
     if not _OF_WORKFLOW:
         return
-    from tooling.errors import Location
+    from tooling.platform.errors import Location
     from tooling.reports.records import ReportRecord
     from tooling.reports.step_summary import publish
     from tooling.reports.terminal import Terminal

@@ -13,8 +13,8 @@ import pytest
 from tests.machine import needs_simulated_gpu
 from tooling import cli, trials
 from tooling.catalog.nodes import ManifestError, read_document
-from tooling.exit_codes import ExitCode
 from tooling.mdbook.includes import find_directives
+from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project, ProjectOfAnotherUser, find_project
 from tooling.reports.terminal import Terminal
 from tooling.simulator.nvidia.ptx.errors import PtxError

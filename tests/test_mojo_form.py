@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tooling.pins import MAX_VERSION
+from tooling.platform.pins import MAX_VERSION
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

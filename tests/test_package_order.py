@@ -10,13 +10,9 @@ from tests.test_imports import ROOT, Graph, import_graph, modules_of
 
 ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.text",),
-    # Modules without a domain: errors, files, processes.
-    (
-        "tooling.exit_codes", "tooling.pins", "tooling.gc_pause", "tooling.atomic_write",
-        "tooling.errors", "tooling.suggestions", "tooling.state_file", "tooling.regular_files",
-        "tooling.output_folder", "tooling.git_command", "tooling.processes", "tooling.workers",
-        "tooling.project", "tooling.cores",
-    ),
+    # Errors, files, processes: without a domain.
+    ("tooling.platform",),
+    ("tooling.project",),
     ("tooling.mdbook",),
     # The puzzles, and how their programs are built and run.
     ("tooling.catalog",),
@@ -120,8 +116,8 @@ def test_imports_between_packages_point_one_way() -> None:
 @pytest.mark.parametrize(
     ("graph", "found"),
     [
-        ({"tooling.errors": {"tooling.project": 3}, "tooling.project": {}}, []),
-        ({"tooling.catalog.model": {"tooling.errors": 3}, "tooling.errors": {}}, []),
+        ({"tooling.project": {"tooling.platform.errors": 3}, "tooling.platform.errors": {}}, []),
+        ({"tooling.catalog.model": {"tooling.platform.errors": 3}, "tooling.platform.errors": {}}, []),
         (
             {"tooling.simulator.gpu.lanes": {"tooling.simulator.engine.batch": 7}},
             ["tooling.simulator.gpu.lanes:7 -> tooling.simulator.engine.batch"],

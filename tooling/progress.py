@@ -21,8 +21,8 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from tooling.catalog.model import ModeKind, Puzzle
+from tooling.platform.state_file import StateDamaged, StateError, StateFile, decoded
 from tooling.project import Project
-from tooling.state_file import StateDamaged, StateError, StateFile, decoded
 from tooling.text import Sentence, Text, joined
 
 VERSION = 2

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.errors import ToolingError
+from tooling.platform.errors import ToolingError
 from tooling.text import Text
 
 TOOL = Path(__file__).resolve().parent

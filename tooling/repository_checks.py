@@ -11,11 +11,11 @@ from enum import Enum
 
 from msgspec import Struct
 
-from tooling.exit_codes import ExitCode
-from tooling.processes import run_captured
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.processes import run_captured
+from tooling.platform.workers import program_pool
 from tooling.project import Project
 from tooling.reports.annotations import COMMANDS
-from tooling.workers import program_pool
 
 _TIME_LIMIT = 900.0  # seconds; the checks take seconds
 

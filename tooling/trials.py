@@ -21,9 +21,10 @@ from msgspec import Struct
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, ProgramLanguage
 from tooling.catalog.mutants import known_mistakes
-from tooling.errors import Location
 from tooling.execution.channel import VARIABLE, LabFolder
-from tooling.processes import temporary_folder
+from tooling.platform.errors import Location
+from tooling.platform.processes import temporary_folder
+from tooling.platform.workers import program_pool
 from tooling.project import Project
 from tooling.target_run import RunOptions, run_on_target
 from tooling.targets.model import Choice
@@ -33,7 +34,6 @@ from tooling.toolchain.build import SourceNotFound
 from tooling.toolchain.extras import require_extra
 from tooling.toolchain.packages import DRIVER_VARIABLE
 from tooling.toolchain.scripts import prepare_script
-from tooling.workers import program_pool
 
 if TYPE_CHECKING:
     from tooling.judging.reference import Reference

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_output_folder import tree
+from tests.platform.test_output_folder import tree
 from tooling.book.site.build import build
 from tooling.cli import main
-from tooling.exit_codes import ExitCode
-from tooling.output_folder import OutputFolderRefused
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.output_folder import OutputFolderRefused
 from tooling.project import Project
 
 SOURCES = (

@@ -64,8 +64,8 @@ from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import digest, fold
 from tooling.catalog.mutants import load_mutants
 from tooling.execution.program import Ending, Transcript
-from tooling.exit_codes import ExitCode
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
+from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project
 from tooling.reports.console import BOOK, show_verdict
 from tooling.reports.terminal import Terminal

@@ -21,8 +21,8 @@ from tooling.book.phrases import PART_TITLES
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.site.typography.highlight import highlight, highlight_page
 from tooling.cli import main
-from tooling.exit_codes import ExitCode
 from tooling.mdbook.files import Files
+from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project
 
 PAGE = "puzzle_15/puzzle_15.md"

@@ -10,11 +10,11 @@ from tests.cli.conftest import MANIFEST
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.mutants import DIAGNOSES, Edit, Mutant, MutantError, load_mutants
 from tooling.catalog.nodes import ManifestError
-from tooling.errors import Location
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import PATTERNS
 from tooling.judging.reference import load_reference
 from tooling.judging.texts import EXPLANATIONS
+from tooling.platform.errors import Location
 from tooling.project import Project
 from tooling.text import LocalText
 

@@ -25,10 +25,10 @@ from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Extra, ProgramLanguage, Puzzle
 from tooling.catalog.mutants import Edit, Mutant, MutantError
 from tooling.catalog.nodes import ManifestError
-from tooling.errors import Location
 from tooling.generate.plan import plan
 from tooling.judging.verdict import Outcome
-from tooling.pins import MAX_VERSION
+from tooling.platform.errors import Location
+from tooling.platform.pins import MAX_VERSION
 from tooling.project import Project
 from tooling.targets.accelerators import target_for
 from tooling.targets.model import Choice, Target, TargetKind

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Workbench
-from tests.test_output_folder import tree
-from tooling.exit_codes import ExitCode
+from tests.platform.test_output_folder import tree
+from tooling.platform.exit_codes import ExitCode
 
 
 @pytest.mark.parametrize("place", [".", "problems", "solutions/p01/new"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project
 from tooling.repository_checks import Check, CheckResult, run_checks
 

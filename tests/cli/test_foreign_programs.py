@@ -15,7 +15,7 @@ from tests.cli.conftest import REPOSITORY
 from tests.machine import needs_simulated_gpu
 from tooling.cli.simulate_command import show_run
 from tooling.execution.program import Ending, Transcript
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.reports.terminal import Terminal
 from tooling.simulator.checks.findings import (
     Action,

@@ -6,7 +6,7 @@ import json
 import subprocess
 from typing import TYPE_CHECKING
 
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench

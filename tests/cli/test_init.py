@@ -14,8 +14,8 @@ import pytest
 
 from tests.cli.conftest import HERE, REPOSITORY, Result
 from tests.machine import find_uv, needs_simulated_gpu
-from tooling import pins
-from tooling.exit_codes import ExitCode
+from tooling.platform import pins
+from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench

@@ -14,8 +14,8 @@ import pytest
 from tests.cli.conftest import REPOSITORY
 from tests.learning.language_server import diagnostics_of
 from tooling.cli import main
-from tooling.exit_codes import ExitCode
 from tooling.learning import editors
+from tooling.platform.exit_codes import ExitCode
 from tooling.targets.model import Absence, Target, TargetKind
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench

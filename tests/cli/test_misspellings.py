@@ -20,7 +20,7 @@ from tooling.cli import main
 from tooling.cli.commands import COMMANDS, Command, parser_of
 from tooling.cli.options import CHECKS, ProfileOptions, PuzzleRunOptions, VerifyOptions
 from tooling.cli.parser import option_names, read
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project
 from tooling.text.width import columns
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.conftest import Result
 from tests.cli.test_learner_commands import RIGHT, course
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench

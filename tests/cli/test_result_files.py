@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import SOLUTION, Workbench
 from tooling.bundle.run_bundle import buffers
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 SUBMIT = 'submit("out", out)\n'
 PLACE = 'place = Path(folder, "out", "out.float32.bin")\nplace.parent.mkdir(exist_ok=True)\n'

@@ -14,8 +14,8 @@ import pytest
 
 from tests.machine import is_alive
 from tooling.cli import main, run_command
-from tooling.exit_codes import ExitCode
 from tooling.judging.verdict import Outcome, Verdict
+from tooling.platform.exit_codes import ExitCode
 from tooling.progress import read_progress
 from tooling.targets.model import Choice
 from tooling.targets.probing import SIMULATED

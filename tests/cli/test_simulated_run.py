@@ -15,7 +15,7 @@ import pytest
 from tests.cli.conftest import REPOSITORY
 from tests.machine import needs_simulated_gpu
 from tests.simulator.amd.code_objects import program
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
 

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import PROLOGUE
 from tests.cli.test_learner_commands import in_terminal
 from tooling.cli import main
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.test_learner_commands import RIGHT, course
-from tooling.exit_codes import ExitCode
 from tooling.learning import updating
 from tooling.learning.updating import carried_over, pull
+from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tooling.bundle.making import RUNTIME_LIBRARIES
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench

@@ -24,8 +24,8 @@ from rich.console import Console
 from tests.cli.conftest import HERE
 from tests.cli.test_learner_commands import RIGHT, course
 from tests.machine import is_alive
-from tooling.exit_codes import ExitCode
 from tooling.learning.watch_screen import WatchScreen
+from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench

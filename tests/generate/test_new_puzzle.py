@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tooling.catalog.catalogue import load_catalogue
-from tooling.errors import ToolingError
 from tooling.generate.new_puzzle import NewPuzzle, named, write_puzzle
+from tooling.platform.errors import ToolingError
 from tooling.project import Project
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,11 +11,11 @@ from tests.judging.test_judge import CASE, MODE, RIGHT, USED
 from tooling.catalog.model import Bound, CounterMetric, Criterion
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
-from tooling.exit_codes import ExitCode
 from tooling.judging.counter_texts import ADVICE, FOUND
 from tooling.judging.counters import COUNTS, judge_counters
 from tooling.judging.judge import judge_case, outcome_of
 from tooling.judging.verdict import Outcome
+from tooling.platform.exit_codes import ExitCode
 from tooling.simulator.counters.profile import KernelProfile, Line, LineProfile
 from tooling.simulator.counters.traffic import Route, Traffic
 from tooling.simulator.gpu.launch import Dim3

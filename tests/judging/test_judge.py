@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from tooling.catalog.model import Mode, ModeKind, Output
 from tooling.catalog.mutants import KnownMistake
-from tooling.errors import Location
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.judge import confirmed, judge_case, judge_unjudged
 from tooling.judging.reference import ReferenceCase, ReferenceUnusable
 from tooling.judging.verdict import CaseVerdict, Problem
+from tooling.platform.errors import Location
 from tooling.simulator.checks.findings import SourcePosition
 from tooling.simulator.gpu.launch import FaultKind
 from tooling.simulator.server.stopped import StoppedKernel

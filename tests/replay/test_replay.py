@@ -13,7 +13,7 @@ import pytest
 
 from tests.machine import needs_simulated_gpu
 from tests.replay.recorded import cells_after, edited, embedded, replay, spread
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.replay.cells import format_of, values_of
 from tooling.replay.names import array_name, call_line, functions_between, parameter_names
 from tooling.replay.trace import grouped, numbers, packed, ranges, unpacked

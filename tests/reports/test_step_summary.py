@@ -9,8 +9,8 @@ import pytest
 
 from tooling.book.checks import BookFinding, Report
 from tooling.cli import main
-from tooling.errors import Location
-from tooling.exit_codes import ExitCode
+from tooling.platform.errors import Location
+from tooling.platform.exit_codes import ExitCode
 from tooling.reports.annotations import PER_LEVEL, Annotation, Level, annotation_lines
 from tooling.reports.records import ReportRecord
 from tooling.reports.step_summary import LIMIT, add_to_summary, records_markdown

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import in_language
 from tooling.toolchain import BuildCache, BuildRequest, Toolchain, build, open_cache
 from tooling.toolchain import cache as cache_module

@@ -15,7 +15,7 @@ import pytest
 
 from tests.translations.book_fixture import KOREAN, Book
 from tooling.cli import main
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.translations.git.repository import NestedRepository, NotARepository, Repository
 from tooling.translations.model import Freshness
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.translations.book_fixture import DAY, ENGLISH, KOREAN, Book
 from tooling.cli import main
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.reports.annotations import PER_LEVEL
 from tooling.translations.report import json_document
 from tooling.translations.report.display import encodable, pad, width

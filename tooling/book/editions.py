@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.book.errors import BookError, malformed
-from tooling.errors import Location
+from tooling.platform.errors import Location
 from tooling.project import Project
 
 LANGUAGES = "i18n/languages.toml"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tooling.errors import Location, ToolingError
-from tooling.exit_codes import ExitCode
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.exit_codes import ExitCode
 
 
 class BookError(ToolingError):

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.atomic_write import write_atomically
 from tooling.book.errors import BookError, malformed
 from tooling.book.page import PageContext, Words
 from tooling.book.variants import each_version
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.state_file import encoded, read_json
 from tooling.project import Project
-from tooling.state_file import encoded, read_json
 from tooling.targets.probing import SIMULATED
 
 STATES = ("unsolved", "solved")

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.book.errors import BookError
-from tooling.errors import Location
+from tooling.platform.errors import Location
 
 _ENTRY = re.compile(
     r"^(?P<indent>\s*)(?:[-*+]\s+)?\[(?P<title>(?:[^\]\\]|\\.)*)\]\(<?(?P<path>[^)>]*)>?\)\s*$"

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from tooling.catalog.model import Mode, ModeKind, Output, ProgramLanguage, Puzzle
 from tooling.catalog.mutants import COUNTERS, DIAGNOSES, ORIGINS, SIMULATOR_CHECKS, known_mistakes
-from tooling.errors import Location, ToolingError
 from tooling.execution.channel import Buffer, Fault, element_bytes
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.judge import confirmed, judge_case, judge_unjudged, outcome_of
 from tooling.judging.reference import ReferenceCase, load_reference
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
-from tooling.state_file import read_json
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.state_file import read_json
 from tooling.targets.accelerators import target_for
 from tooling.targets.model import Choice, Target
 from tooling.targets.selection import gate

@@ -14,17 +14,17 @@ from msgspec import Struct
 
 from tooling.bundle.scripts import store_script
 from tooling.catalog.model import Extra, ModeKind, Program, ProgramLanguage
-from tooling.errors import Location, ToolingError
-from tooling.exit_codes import ExitCode
 from tooling.judging.reference import Reference, load_reference
-from tooling.output_folder import OutputFolder
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.output_folder import OutputFolder
+from tooling.platform.workers import program_pool
 from tooling.project import Project
 from tooling.targets.model import Target
 from tooling.targets.selection import gate
 from tooling.toolchain import BuildCache, Executable, Toolchain
 from tooling.trials import build_program
 from tooling.verify.plan import PlannedTrial, Task
-from tooling.workers import program_pool
 
 VERSION = 1
 RUNTIME_LIBRARIES = (

@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Mode, Program, Puzzle
-from tooling.errors import ToolingError
+from tooling.platform.errors import ToolingError
+from tooling.platform.suggestions import did_you_mean, nearest, one_of, proposal
 from tooling.project import Project
-from tooling.suggestions import did_you_mean, nearest, one_of, proposal
 from tooling.text import Sentence, Text
 
 _NUMBERED = re.compile(r"p?0*(\d+)((?:_.*)?)", re.ASCII | re.IGNORECASE)

@@ -43,8 +43,8 @@ from tooling.catalog.schema import (
     VendorFile,
     keys_of,
 )
+from tooling.platform.suggestions import did_you_mean
 from tooling.project import Project
-from tooling.suggestions import did_you_mean
 from tooling.text import LocalText, languages
 
 DEFAULT_TIME_LIMIT = 20.0

@@ -11,7 +11,7 @@ from msgspec import Struct
 from tooling.catalog.manifest import local_text
 from tooling.catalog.model import ModeKind, Program, Puzzle, Vendor
 from tooling.catalog.nodes import Value, read_document
-from tooling.errors import Location, ToolingError
+from tooling.platform.errors import Location, ToolingError
 from tooling.project import Project
 from tooling.text import LocalText
 

@@ -16,8 +16,8 @@ from msgspec import Struct, to_builtins
 from tooling.catalog.catalogue import manifest_paths
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Puzzle, Requirement, Vendor
+from tooling.platform.state_file import read_cached
 from tooling.project import Project
-from tooling.state_file import read_cached
 from tooling.text import LocalText
 
 

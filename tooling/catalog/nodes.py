@@ -12,8 +12,8 @@ from typing import TypeVar
 import yaml
 from msgspec import Struct
 
-from tooling.errors import Location, ToolingError
-from tooling.suggestions import did_you_mean
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.suggestions import did_you_mean
 from tooling.text import Sentence
 
 _Choice = TypeVar("_Choice", bound=Enum)

@@ -18,8 +18,8 @@ from msgspec import Struct
 from tooling.cli.commands import Command, add_list, available_commands, find_action, parser_of
 from tooling.cli.options import preset_language
 from tooling.cli.parser import Parser, UsageError, read
-from tooling.errors import ToolingError
-from tooling.exit_codes import ExitCode
+from tooling.platform.errors import ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import Sentence, Text, languages
 
 # Python looks for garbage once more when it ends: with nothing to look through, a short command ends sooner.
@@ -239,7 +239,7 @@ def _command_named(words: list[str]) -> Command:
     import shlex
 
     from tooling.catalog.catalogue import is_puzzle_name
-    from tooling.suggestions import did_you_mean
+    from tooling.platform.suggestions import did_you_mean
 
     hint: str | Sentence
     if is_puzzle_name(name):
@@ -262,7 +262,7 @@ def _without_command(before: list[str], words: list[str], language: str) -> int:
         print(_FIRST_STEPS.of(tool=tool_prefix(os.environ)).render(language))
         return ExitCode.USAGE
     if before[0] == "--version":
-        from tooling import pins
+        from tooling.platform import pins
 
         print(f"tooling {pins.TOOL_VERSION}", f"Mojo {pins.MOJO_VERSION}", sep="\n")
         print(f"MAX {pins.MAX_VERSION}", f"mdBook {pins.MDBOOK_VERSION}", sep="\n")
@@ -275,7 +275,7 @@ def _without_command(before: list[str], words: list[str], language: str) -> int:
         parser.parse_args(["--help"])
     import shlex
 
-    from tooling.suggestions import nearest, proposal
+    from tooling.platform.suggestions import nearest, proposal
 
     option = before[0].partition("=")[0]
     named = next((word for word in words if word in {command.name for command in known}), None)
@@ -334,7 +334,7 @@ def _show_defect(error: Exception, language: str) -> None:
 
 
 def _end_children() -> None:
-    from tooling.processes import kill_running
+    from tooling.platform.processes import kill_running
 
     kill_running()
 

@@ -15,7 +15,7 @@ from tooling.cli.options import (
     BookOutputsOptions,
     BookServeOptions,
 )
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from tooling.book.checks import BookFinding
@@ -77,7 +77,7 @@ def _with_typed_hints(text: str) -> str:
 
 
 def _annotation(finding: BookFinding) -> Annotation:
-    from tooling.errors import Location
+    from tooling.platform.errors import Location
     from tooling.reports.annotations import Annotation
 
     message = f"{finding.message}\ntry: {finding.hint}" if finding.hint else finding.message

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from tooling.cli.options import CheckOptions
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 
 def command(options: CheckOptions) -> int:

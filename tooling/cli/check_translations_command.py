@@ -17,7 +17,7 @@ from tooling.cli.options import (
     StampOptions,
     StatusOptions,
 )
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from tooling.translations.model import Pin
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def _base() -> Path:
     """The folder that default roots lie in and reports speak from: the checkout around the working folder."""
-    from tooling.git_command import checkout_root
+    from tooling.platform.git_command import checkout_root
 
     here = Path.cwd()
     return checkout_root(here) or here
@@ -63,7 +63,7 @@ def _show(text: str) -> None:
 
 
 def status_command(options: StatusOptions) -> int:
-    from tooling.gc_pause import paused_gc
+    from tooling.platform.gc_pause import paused_gc
 
     with paused_gc():
         return _report_status(options)
@@ -78,7 +78,7 @@ def _report_status(options: StatusOptions) -> int:
     form = Format(options.format)
     style = style_for(sys.stdout)
     if options.output:
-        from tooling.atomic_write import write_atomically
+        from tooling.platform.atomic_write import write_atomically
 
         write_atomically(Path(options.output), (render(report, form, style) + "\n").encode())
     else:
@@ -148,7 +148,7 @@ def diff_command(options: DiffOptions) -> int:
     net = options.net or options.html is not None
     drifts = page_drifts(roots, _keys(options.pages, roots) or frozenset(), net=net, fetch=options.fetch)
     if options.html is not None:
-        from tooling.atomic_write import write_atomically
+        from tooling.platform.atomic_write import write_atomically
         from tooling.translations.commands import side_by_side
 
         write_atomically(Path(options.html), (side_by_side.render(drifts, roots.language) + "\n").encode())

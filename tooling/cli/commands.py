@@ -17,7 +17,7 @@ from tooling.cli.parser import (
     add_fields,
     takes_arguments,
 )
-from tooling.suggestions import did_you_mean, nearest, proposal
+from tooling.platform.suggestions import did_you_mean, nearest, proposal
 from tooling.text import ENGLISH, Text
 
 

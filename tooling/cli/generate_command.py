@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tooling.cli.options import GenerateOptions, NewPuzzleOptions
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def command(options: GenerateOptions) -> int:
 
 
 def _annotate(stale: Sequence[Generated], root: Path, message: str) -> None:
-    from tooling.errors import Location
+    from tooling.platform.errors import Location
     from tooling.reports.annotations import Annotation, annotation_lines, in_workflow
     from tooling.reports.step_summary import add_to_summary, text_markdown
 
@@ -77,9 +77,9 @@ def _annotate(stale: Sequence[Generated], root: Path, message: str) -> None:
 
 def new_puzzle_command(options: NewPuzzleOptions) -> int:
     from tooling.catalog.catalogue import load_catalogue
-    from tooling.errors import ToolingError
     from tooling.generate.new_puzzle import named, write_puzzle
     from tooling.generate.plan import plan, write
+    from tooling.platform.errors import ToolingError
     from tooling.project import find_project
     from tooling.reports.invocation import as_typed
 
@@ -108,7 +108,7 @@ def new_puzzle_command(options: NewPuzzleOptions) -> int:
 
 def _mark_translations(project: Project, puzzle: NewPuzzle) -> None:
     """Marks the Korean page and contents as translated from the English ones; no commit has them yet."""
-    from tooling.atomic_write import write_atomically
+    from tooling.platform.atomic_write import write_atomically
     from tooling.translations.marker import write_marker
     from tooling.translations.model import Pin
     from tooling.translations.pages import blob_id

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from tooling.cli.options import ListOptions
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ _LEAST_COMMAND, _LEAST_RUNS_ON = 32, 18  # columns of the terminal, in which mos
 
 def command(options: ListOptions) -> int:
     from tooling.catalog.catalogue import load_catalogue
-    from tooling.errors import ToolingError
+    from tooling.platform.errors import ToolingError
+    from tooling.platform.suggestions import one_of
     from tooling.project import find_project
-    from tooling.suggestions import one_of
 
     puzzles = load_catalogue(find_project())
     parts = list(dict.fromkeys(puzzle.part for puzzle in puzzles))

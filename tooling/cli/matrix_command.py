@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tooling.cli.options import MatrixBuildOptions
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 def build_command(options: MatrixBuildOptions) -> int:
     from tooling.catalog.catalogue import every_selection, load_catalogue, programs_named
     from tooling.catalog.model import ProgramLanguage
-    from tooling.errors import ToolingError
     from tooling.matrix.accelerators import choose
     from tooling.matrix.building import build_cells
     from tooling.matrix.report import record
     from tooling.matrix.verdict import complaint_about, judge
+    from tooling.platform.errors import ToolingError
     from tooling.project import find_project
     from tooling.reports.files import write_json, write_junit
     from tooling.reports.step_summary import publish

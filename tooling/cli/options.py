@@ -10,8 +10,8 @@ from typing import Annotated, Literal, NamedTuple
 from msgspec import Struct, field
 
 from tooling.cli.fields import BadValue, Flags, Option, Positional
+from tooling.platform.suggestions import nearest, proposal
 from tooling.simulator.gpu.launch_selection import LaunchSelection
-from tooling.suggestions import nearest, proposal
 from tooling.text import Text
 
 TargetName = Literal["auto", "nvidia", "amd", "apple", "sim", "sim-amd", "sim-gfx1100"]

@@ -16,8 +16,8 @@ from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
 from tooling.cli.fields import BadValue, Flags, Option, Positional
-from tooling.errors import ToolingError
-from tooling.suggestions import alternatives, nearest, proposal
+from tooling.platform.errors import ToolingError
+from tooling.platform.suggestions import alternatives, nearest, proposal
 from tooling.text import ENGLISH, Sentence, Text
 from tooling.text.width import wrapped
 

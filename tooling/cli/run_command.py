@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tooling.cli.options import PuzzleRunOptions
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def command(options: PuzzleRunOptions) -> int:
         show_hint(selection.mode, selection.command, options.hint, terminal, options.lang)
         return ExitCode.PASSED
 
-    from tooling.errors import ToolingError
+    from tooling.platform.errors import ToolingError
     from tooling.reports.records import error_record, verdict_record
 
     try:

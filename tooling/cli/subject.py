@@ -12,10 +12,10 @@ from msgspec import Struct, field
 
 from tooling.catalog.catalogue import Selection, select
 from tooling.cli.parser import UsageError
-from tooling.errors import Location, ToolingError
 from tooling.execution.program import Ending, Transcript
-from tooling.exit_codes import ExitCode
 from tooling.generate.skeletons import FILL_MARK
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project, ProjectNotFound, find_project
 from tooling.replay.names import functions_between
 from tooling.targets.executables import require_code_for

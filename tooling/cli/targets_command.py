@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tooling.cli.options import TargetsOptions
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
 _YES = Text("yes", context="of a target")

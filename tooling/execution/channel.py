@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tooling.regular_files import WrongSize, read_regular
+from tooling.platform.regular_files import WrongSize, read_regular
 
 if TYPE_CHECKING:
     import numpy

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.errors import Location, ToolingError
-from tooling.exit_codes import ExitCode
-from tooling.processes import kill_group, marked, process_group
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.processes import kill_group, marked, process_group
 from tooling.text import Text
 
 DEFAULT_OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr together

@@ -13,8 +13,8 @@ from typing import Any
 
 from tooling.catalog.catalogue import Selection, every_selection
 from tooling.catalog.model import Extra, ModeKind, ProgramLanguage, Puzzle, Vendor
-from tooling.errors import Location, ToolingError
 from tooling.matrix.accelerators import ACCELERATORS
+from tooling.platform.errors import Location, ToolingError
 from tooling.targets.model import TargetKind
 from tooling.targets.selection import gate
 

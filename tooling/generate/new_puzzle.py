@@ -14,9 +14,9 @@ from string import Template
 
 from msgspec import Struct
 
-from tooling.atomic_write import write_atomically
 from tooling.catalog.model import Puzzle
-from tooling.errors import Location, ToolingError
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.errors import Location, ToolingError
 from tooling.project import Project
 
 _TEMPLATES = Path(__file__).parent / "templates" / "puzzle"

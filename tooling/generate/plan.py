@@ -10,18 +10,18 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.atomic_write import write_atomically
 from tooling.catalog.catalogue import programs_named
 from tooling.catalog.model import Puzzle
 from tooling.catalog.needs import needs_text, record_path
 from tooling.catalog.schema import SCHEMA_FILES, manifest_keys, manifest_schema
-from tooling.errors import Location, ToolingError
 from tooling.generate.kept_files import keep_copy
 from tooling.generate.matrix import matrix_text
 from tooling.generate.skeletons import AnnotationError, make_skeleton
 from tooling.generate.tasks import replace_generated, task_lines
 from tooling.generate.workflows import WORKFLOWS, workflow_text
-from tooling.git_command import checkout_root, disabled_filters, git_command, git_environment
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.git_command import checkout_root, disabled_filters, git_command, git_environment
 from tooling.project import Project
 
 

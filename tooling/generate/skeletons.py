@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.errors import Location, ToolingError
+from tooling.platform.errors import Location, ToolingError
 
 _ANCHOR = re.compile(r"(\s*# ANCHOR(?:_END)?: )(\w+)\s*$")
 _ANNOTATION = re.compile(r"(\s*)# (FILL|END_FILL|FIX|END_FIX|STUB|NOTE)(?::\s?(.*?))?\s*$")

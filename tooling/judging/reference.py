@@ -21,7 +21,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from tooling.catalog.model import LANES, Mode, Puzzle
-from tooling.errors import Location, ToolingError
+from tooling.platform.errors import Location, ToolingError
 
 Array = NDArray[np.generic]
 

@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from tooling.catalog.catalogue import Selection
 from tooling.execution.program import Transcript
-from tooling.exit_codes import ExitCode
 from tooling.judging.comparison import Comparison
 from tooling.judging.texts import EXPLANATIONS
+from tooling.platform.exit_codes import ExitCode
 from tooling.targets.model import Choice
 from tooling.text import Sentence, joined
 

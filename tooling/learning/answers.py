@@ -9,12 +9,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.atomic_write import write_atomically
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program, SourceFile
-from tooling.errors import Location, ToolingError
 from tooling.generate.kept_files import keep_copy
 from tooling.generate.skeletons import make_skeleton
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.errors import Location, ToolingError
 from tooling.text import Text
 
 _MARK = re.compile(r"\s*# (FILL|END_FILL|FIX|END_FIX|STUB|ANCHOR|ANCHOR_END)\b")

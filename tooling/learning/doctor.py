@@ -12,8 +12,8 @@ from typing import TextIO
 
 from msgspec import Struct
 
-from tooling.errors import ToolingError
 from tooling.learning.editors import find_server
+from tooling.platform.errors import ToolingError
 from tooling.progress import progress_path, read_progress
 from tooling.project import Project
 from tooling.targets.model import Absence, Target, TargetKind

@@ -14,11 +14,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from tooling.atomic_write import write_atomically
-from tooling.errors import Location, ToolingError
-from tooling.exit_codes import ExitCode
 from tooling.generate.kept_files import keep_copy
-from tooling.pins import MOJO_VERSION
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.pins import MOJO_VERSION
 from tooling.project import Project
 from tooling.text import Text
 

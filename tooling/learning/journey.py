@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from tooling.catalog.catalogue import Selection, load_catalogue
 from tooling.catalog.model import ModeKind, ProgramLanguage, Puzzle
-from tooling.errors import ToolingError
+from tooling.platform.errors import ToolingError
 from tooling.progress import Progress, read_progress
 from tooling.project import Project
 from tooling.text import Text

@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from string import Template
 
-from tooling.atomic_write import write_atomically
 from tooling.catalog.catalogue import load_catalogue
 from tooling.catalog.schema import SCHEMA_FILES
-from tooling.errors import Location, ToolingError
-from tooling.exit_codes import ExitCode
 from tooling.generate.kept_files import keep_copy
 from tooling.generate.skeletons import make_skeleton
 from tooling.learning.updating import BOTH_CHANGED, Carried, carried_over
-from tooling.pins import MAX_VERSION, MOJO_VERSION, PYTHON_VERSIONS, TOOL_VERSION
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.pins import MAX_VERSION, MOJO_VERSION, PYTHON_VERSIONS, TOOL_VERSION
 from tooling.project import BASE_FOLDER, Project, content_root
 from tooling.text import Text
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tooling.catalog.catalogue import Selection, load_catalogue
-from tooling.errors import ToolingError
 from tooling.learning.background_run import BackgroundRun
+from tooling.platform.errors import ToolingError
 from tooling.project import Project
 from tooling.text.colours import BASIC_STYLES
 

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.atomic_write import write_atomically
-from tooling.errors import Location, ToolingError
-from tooling.exit_codes import ExitCode
 from tooling.generate.kept_files import keep_copy
 from tooling.generate.skeletons import FILL_MARK
-from tooling.git_command import checkout_root, git_command, git_environment
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.git_command import checkout_root, git_command, git_environment
 from tooling.project import Project
 from tooling.text import Text
 

@@ -20,11 +20,11 @@ from rich.live import Live
 from watchfiles import watch as watch_files
 
 from tooling.catalog.catalogue import Selection
-from tooling.errors import ToolingError
 from tooling.learning.background_run import BackgroundRun
 from tooling.learning.journey import open_journey
 from tooling.learning.screens import file_of
 from tooling.learning.watch_screen import WatchScreen
+from tooling.platform.errors import ToolingError
 from tooling.progress import read_progress
 from tooling.project import Project
 from tooling.reports.hints import show_hint

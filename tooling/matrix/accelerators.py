@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from tooling.catalog.model import Vendor
-from tooling.errors import ToolingError
-from tooling.suggestions import did_you_mean
+from tooling.platform.errors import ToolingError
+from tooling.platform.suggestions import did_you_mean
 from tooling.targets.accelerators import target_for
 from tooling.targets.model import Target
 

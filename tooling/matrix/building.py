@@ -11,16 +11,16 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.catalog.model import Program
-from tooling.errors import ToolingError
 from tooling.matrix.accelerators import Accelerator, build_scope
 from tooling.matrix.refusals import load_refusal, save_refusal
+from tooling.platform.errors import ToolingError
+from tooling.platform.workers import program_pool
 from tooling.project import Project
 from tooling.text import ENGLISH, in_language
 from tooling.toolchain import BuildCache, BuildFailed, BuildRequest, Toolchain, build
 from tooling.toolchain.build import build_key
 from tooling.toolchain.diagnostics import Diagnostic
 from tooling.trials import includes_of
-from tooling.workers import program_pool
 
 _FOREIGN_TOOLS = re.compile(
     r"xcrun|metallib compilation failed|posix_spawn failed|unable to find suitable c compiler", re.IGNORECASE

@@ -8,8 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from tooling.atomic_write import write_atomically
-from tooling.state_file import encoded, read_cached
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.state_file import encoded, read_cached
 from tooling.toolchain import BuildCache
 from tooling.toolchain.diagnostics import Diagnostic
 

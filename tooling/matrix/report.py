@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tooling.errors import Location
 from tooling.matrix.accelerators import Accelerator
 from tooling.matrix.verdict import BuildStatus, MatrixEntry, complaint_about
+from tooling.platform.errors import Location
 from tooling.reports.records import ReportRecord
 
 _STATUS = {

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from tooling.errors import Location
 from tooling.mdbook import rust
 from tooling.mdbook.anchors import Region
 from tooling.mdbook.files import Files
@@ -27,7 +26,8 @@ from tooling.mdbook.includes import (
     find_directives,
     take,
 )
-from tooling.regular_files import NotRegular, OutsideRoot
+from tooling.platform.errors import Location
+from tooling.platform.regular_files import NotRegular, OutsideRoot
 
 DEPTH_LIMIT = 10
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tooling.mdbook import anchors
 from tooling.mdbook.anchors import Region
-from tooling.regular_files import read_regular, require_below
+from tooling.platform.regular_files import read_regular, require_below
 
 
 class Files:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tooling.errors import Location, ToolingError
+from tooling.platform.errors import Location, ToolingError
 
 if TYPE_CHECKING:  # they import NumPy, which a check of texts does not need
     from tooling.judging.verdict import Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from tooling.catalog.model import Mode
-from tooling.errors import ToolingError
+from tooling.platform.errors import ToolingError
 from tooling.reports.invocation import tool_prefix
 from tooling.reports.terminal import Terminal
 from tooling.text import Text

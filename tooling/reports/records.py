@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from tooling.errors import Location, ToolingError
 from tooling.judging.comparison import Comparison
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
+from tooling.platform.errors import Location, ToolingError
 from tooling.text import ENGLISH, in_language
 
 VERSION = 1

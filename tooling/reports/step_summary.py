@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tooling.errors import ToolingError
+from tooling.platform.errors import ToolingError
 from tooling.reports.annotations import annotation_lines, in_workflow, record_annotations
 from tooling.reports.terminal import Terminal
 

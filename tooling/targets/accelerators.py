@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tooling.errors import ToolingError
+from tooling.platform.errors import ToolingError
 from tooling.targets.model import Target, TargetKind
 from tooling.text import Text
 

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from tooling.catalog.model import Vendor
-from tooling.errors import Location, ToolingError
-from tooling.exit_codes import ExitCode
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.targets.probing import SIMULATED_GPUS
 from tooling.text import Text
 

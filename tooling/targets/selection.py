@@ -6,9 +6,9 @@ import os
 
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ProgramLanguage, Vendor
-from tooling.errors import ToolingError
-from tooling.exit_codes import ExitCode
-from tooling.suggestions import one_of
+from tooling.platform.errors import ToolingError
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.suggestions import one_of
 from tooling.targets.model import Absence, Choice, Target, TargetKind
 from tooling.targets.probing import SIMULATED, probe
 from tooling.text import Sentence, Text, joined

@@ -14,10 +14,10 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tooling.errors import Location, ToolingError
-from tooling.exit_codes import ExitCode
-from tooling.processes import run_captured
-from tooling.state_file import encoded, read_json
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.processes import run_captured
+from tooling.platform.state_file import encoded, read_json
 from tooling.text import Sentence, Text
 from tooling.toolchain.cache import BuildCache, CacheUnusable, fallback_cache
 from tooling.toolchain.dependencies import imported_files

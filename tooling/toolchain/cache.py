@@ -22,9 +22,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.atomic_write import write_atomically
-from tooling.errors import Location, ToolingError
-from tooling.exit_codes import ExitCode
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import ENGLISH, Sentence, Text
 
 _ABANDONED_AFTER = 3600.0  # seconds; a build takes seconds, so an older partial folder is abandoned

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.errors import Location
+from tooling.platform.errors import Location
 from tooling.text import ENGLISH, Text
 from tooling.text.width import columns
 from tooling.toolchain.characters import UNEXPECTED, with_name

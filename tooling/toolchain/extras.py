@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tooling.catalog.model import Extra
-from tooling.errors import ToolingError
-from tooling.exit_codes import ExitCode
-from tooling.pins import MAX_VERSION
+from tooling.platform.errors import ToolingError
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.pins import MAX_VERSION
 from tooling.text import Text
 
 

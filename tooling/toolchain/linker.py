@@ -16,9 +16,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from tooling.atomic_write import write_atomically
-from tooling.errors import ToolingError
-from tooling.exit_codes import ExitCode
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.errors import ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 from tooling.toolchain.mojo import Toolchain
 from tooling.toolchain.start_object import start_object

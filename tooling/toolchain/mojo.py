@@ -10,10 +10,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.errors import Location, ToolingError
-from tooling.exit_codes import ExitCode
-from tooling.pins import MOJO_VERSION
-from tooling.processes import run_captured
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.pins import MOJO_VERSION
+from tooling.platform.processes import run_captured
 from tooling.text import Text
 
 _INSTALL_HINT = Text("run `uv sync` (or `pixi install`) in the checkout: it installs the pinned compiler")

@@ -12,8 +12,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from tooling.atomic_write import write_atomically
-from tooling.errors import Location
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.errors import Location
 from tooling.text import Text
 from tooling.toolchain.cache import BuildCache, CacheUnusable, fallback_cache
 from tooling.toolchain.mojo import Toolchain

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from tooling.errors import Location
+from tooling.platform.errors import Location
 from tooling.text import Sentence, Text
 from tooling.toolchain.build import BuildFailed, BuildRequest, Executable, SourceNotFound, build
 from tooling.toolchain.cache import BuildCache

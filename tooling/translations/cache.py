@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct, field
 
-from tooling.atomic_write import write_atomically
-from tooling.state_file import encoded, read_cached
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.state_file import encoded, read_cached
 
 FOLDER = ".cache/translations"
 

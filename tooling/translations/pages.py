@@ -9,8 +9,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.errors import Location, ToolingError
 from tooling.mdbook.pages import Page
+from tooling.platform.errors import Location, ToolingError
 from tooling.translations.marker import Marker, read_marker, without_key
 from tooling.translations.model import TreePage
 

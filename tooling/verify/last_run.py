@@ -7,8 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from tooling.errors import ToolingError
-from tooling.state_file import StateDamaged, StateError, StateFile, read_cached
+from tooling.platform.errors import ToolingError
+from tooling.platform.state_file import StateDamaged, StateError, StateFile, read_cached
 from tooling.text import Text
 
 _VERSION = 1

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from tooling.catalog.catalogue import Selection, known_names
 from tooling.catalog.model import ModeKind, Program, Puzzle, Vendor
 from tooling.catalog.mutants import Deviation, Mutant, MutantError, load_mutants, mutants_path
-from tooling.errors import Location, ToolingError
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.suggestions import nearest, proposal
 from tooling.project import Project
-from tooling.suggestions import nearest, proposal
 from tooling.toolchain import BuildCache
 
 

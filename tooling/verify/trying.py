@@ -8,9 +8,10 @@ from functools import partial
 
 from tooling.catalog.model import ModeKind
 from tooling.catalog.mutants import COUNTERS, ORIGINS
-from tooling.errors import Location, ToolingError
 from tooling.execution.program import Ending
 from tooling.judging.verdict import Outcome, Verdict
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.workers import map_in_processes
 from tooling.project import Project
 from tooling.reports.records import ReportRecord, error_record, verdict_record
 from tooling.targets.model import Choice, Target
@@ -20,7 +21,6 @@ from tooling.toolchain.extras import ExtraMissing
 from tooling.trials import Trial as RunTrial
 from tooling.trials import build_trial, run_trial
 from tooling.verify.plan import PlannedTrial, Subject, Task
-from tooling.workers import map_in_processes
 
 
 def try_all(

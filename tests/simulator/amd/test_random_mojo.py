@@ -13,7 +13,7 @@ import pytest
 from tests.machine import needs_simulated_gpu
 from tests.simulator.amd.random_mojo import THREADS, inputs, kernels, program
 from tests.simulator.random_programs import Statement, expected
-from tooling.atomic_write import write_atomically
+from tooling.platform.atomic_write import write_atomically
 from tooling.simulator.server.session import Simulation, SimulationOptions
 from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
 

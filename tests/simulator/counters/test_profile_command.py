@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import pytest
 
 from tests.machine import needs_simulated_gpu
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 REPOSITORY = Path(__file__).parents[3]
 TRANSPOSE = Path(__file__).parent / "kernels" / "transpose.mojo"

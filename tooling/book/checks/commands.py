@@ -15,8 +15,8 @@ from tooling.catalog.model import Extra, ProgramLanguage, Vendor
 from tooling.cli.commands import COMMANDS, find_action, parser_of
 from tooling.cli.options import ProfileOptions, PuzzleRunOptions, ReplayOptions
 from tooling.cli.parser import read
-from tooling.errors import ToolingError
 from tooling.mdbook.markup import Fence
+from tooling.platform.errors import ToolingError
 
 _SHELLS = {"bash", "sh", "console", "shell"}
 _HARMLESS = {"python3", "cd", "git", "nvidia-smi"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.errors import Location
+from tooling.platform.errors import Location
 
 RULES = {
     "include": "every include shows the lines that its author intended",

@@ -14,8 +14,8 @@ from tooling.book.directives.runs import Shown, shown_outputs
 from tooling.book.errors import BookError
 from tooling.catalog.model import ModeKind
 from tooling.catalog.mutants import mutants_path
-from tooling.errors import ToolingError
 from tooling.mdbook.markup import Fence
+from tooling.platform.errors import ToolingError
 from tooling.text.catalogues import ENGLISH
 
 _PRINTED = re.compile(r"(?:Host|Device)Buffer\(\[|^(?:out|expected): |^Puzzle \d+ complete", re.MULTILINE)

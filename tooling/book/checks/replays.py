@@ -12,8 +12,8 @@ from tooling.book.directives.replays import SOLVED, replays_of, same_run
 from tooling.book.page import PageContext
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ProgramLanguage
-from tooling.errors import ToolingError
 from tooling.mdbook.includes import Directive
+from tooling.platform.errors import ToolingError
 
 _TOGETHER = re.compile(
     r"\b(?:barrier|cluster_(?:arrive|wait|sync)|mbarrier_\w+|async_copy_wait_all)\(|\b(?:warp|block)\.[a-z]\w*[\[(]"

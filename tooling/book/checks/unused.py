@@ -9,10 +9,10 @@ from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
 from tooling.book.figures import find_figure
 from tooling.catalog.model import Puzzle
-from tooling.errors import ToolingError
 from tooling.mdbook import expansion
 from tooling.mdbook.includes import find_directives
 from tooling.mdbook.markup import Image
+from tooling.platform.errors import ToolingError
 
 _PICTURES = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp"}
 

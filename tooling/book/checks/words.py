@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
-from tooling.errors import ToolingError
+from tooling.platform.errors import ToolingError
 from tooling.translations.parity import comparison, glossary
 from tooling.translations.parity.findings import ParitySeverity
 

@@ -16,8 +16,8 @@ from msgspec import Struct
 from tooling.book.editions import Edition
 from tooling.book.errors import malformed
 from tooling.book.phrases import say
+from tooling.platform.state_file import read_json
 from tooling.project import Project
-from tooling.state_file import read_json
 
 if TYPE_CHECKING:
     from tooling.book.page import (

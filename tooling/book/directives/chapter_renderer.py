@@ -34,10 +34,10 @@ from tooling.book.figure_numbers import FigureNumber, number_figures
 from tooling.book.page import PageContext, Renderer, Words
 from tooling.book.phrases import say
 from tooling.book.puzzle_index import PuzzleIndex
-from tooling.errors import Location, ToolingError
 from tooling.mdbook.expansion import expand
 from tooling.mdbook.files import Files
 from tooling.mdbook.includes import Directive, Kind, find_directives
+from tooling.platform.errors import Location, ToolingError
 from tooling.project import Project
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.atomic_write import write_atomically
 from tooling.book.errors import BookError, BookGroupMissing, malformed
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.state_file import encoded, read_json
 from tooling.project import Project
-from tooling.state_file import encoded, read_json
 
 _CODE = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,}).*?(?:^ {0,3}(?P=fence)[`~]*\s*$|\Z)"

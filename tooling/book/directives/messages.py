@@ -10,8 +10,8 @@ from pathlib import Path
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import pick
-from tooling.errors import Location
-from tooling.pins import MOJO_VERSION
+from tooling.platform.errors import Location
+from tooling.platform.pins import MOJO_VERSION
 from tooling.project import TOOL
 from tooling.text import LocalText
 from tooling.text.catalogues import catalogue_files, every_sentence

@@ -14,9 +14,9 @@ from tooling.book.editions import editions
 from tooling.book.errors import BookError, BookErrors
 from tooling.book.figure_numbers import number_figures
 from tooling.book.puzzle_index import PuzzleIndex
-from tooling.errors import ToolingError
-from tooling.exit_codes import ExitCode
 from tooling.mdbook.files import Files
+from tooling.platform.errors import ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.project import find_project
 
 

@@ -11,7 +11,6 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tooling.atomic_write import write_atomically
 from tooling.book.chapters import chapter_files
 from tooling.book.directives import verdicts
 from tooling.book.editions import Edition, editions
@@ -23,6 +22,7 @@ from tooling.book.recordings import STATES, digest_texts, program_files, recordi
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import TensorApi
 from tooling.mdbook.includes import find_directives
+from tooling.platform.atomic_write import write_atomically
 from tooling.project import Project
 from tooling.replay.trace import VERSION, Mark, Trace
 from tooling.text import ENGLISH

@@ -19,8 +19,8 @@ from tooling.book.recordings import Recording
 from tooling.book.variants import versions
 from tooling.catalog.catalogue import Selection
 from tooling.execution.program import Ending
-from tooling.exit_codes import ExitCode
 from tooling.mdbook.includes import Directive, find_directives
+from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project
 from tooling.target_run import RunOptions, run_on_target
 from tooling.targets.selection import choose

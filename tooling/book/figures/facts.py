@@ -14,7 +14,7 @@ from tooling.book.errors import BookError
 from tooling.book.figures.traces import Trace, load, trace_path, traced_run
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import digest, program_files
-from tooling.errors import Location, ToolingError
+from tooling.platform.errors import Location, ToolingError
 
 if TYPE_CHECKING:
     import numpy as np

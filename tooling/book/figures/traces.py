@@ -18,8 +18,8 @@ from msgspec import Struct
 from tooling.book.errors import BookError, malformed
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.catalog.catalogue import Selection
+from tooling.platform.state_file import read_json
 from tooling.project import Project
-from tooling.state_file import read_json
 
 BARRIER = "barrier"
 SHARED = -1

@@ -22,8 +22,8 @@ from tooling.book.site.replays import write_replays
 from tooling.book.site.staging import Contents, Stage, Staged
 from tooling.book.site.stamps import Stamp
 from tooling.book.site.status import write_status
-from tooling.output_folder import OutputFolder
-from tooling.pins import MDBOOK_VERSION
+from tooling.platform.output_folder import OutputFolder
+from tooling.platform.pins import MDBOOK_VERSION
 from tooling.project import Project
 
 COMMAND = "tooling book build"

@@ -15,9 +15,9 @@ from tooling.book.chapters import NOT_FOUND
 from tooling.book.editions import LANGUAGES, Edition
 from tooling.book.errors import BookError
 from tooling.book.summary import read_summary
-from tooling.errors import Location
+from tooling.platform.errors import Location
+from tooling.platform.regular_files import OutsideRoot, require_below
 from tooling.project import TOOL, Project
-from tooling.regular_files import OutsideRoot, require_below
 
 _FOLDERS = ("problems", "solutions", "tests/data/h200/shown", "tests/data/outputs", "tests/mutants")
 

@@ -14,8 +14,8 @@ from tooling.book.site.build import build
 from tooling.book.site.handler import LOOPBACK, Access, Changes, Handler, Reader, Runs
 from tooling.catalog.catalogue import load_catalogue, manifest_paths
 from tooling.catalog.model import Puzzle
-from tooling.errors import ToolingError
-from tooling.exit_codes import ExitCode
+from tooling.platform.errors import ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.progress import read_progress
 from tooling.project import Project
 from tooling.text import ENGLISH, Text, joined

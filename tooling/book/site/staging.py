@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tooling.atomic_write import write_atomically
 from tooling.book.chapters import NOT_FOUND
 from tooling.book.directives import banner, formulas
 from tooling.book.editions import Edition, editions
@@ -24,8 +23,9 @@ from tooling.book.errors import BookErrors, BuildFailed
 from tooling.book.figure_numbers import FigureNumber, number_figures, numbered_in
 from tooling.book.site.inputs import Inputs, digest
 from tooling.book.summary import Entry, read_summary, summary_text
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.state_file import encoded, read_cached
 from tooling.project import Project
-from tooling.state_file import encoded, read_cached
 
 if TYPE_CHECKING:
     from tooling.book.directives.chapter_renderer import ChapterRenderer

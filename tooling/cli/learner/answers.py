@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tooling.cli.learner.choice import chosen_step
 from tooling.cli.learner_options import HintOptions, ResetOptions, SolutionOptions
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ def chosen_step(project: Project, words: Sequence[str], options: type[Struct]) -
     """
     from tooling.catalog.catalogue import Selection, find_program, select
     from tooling.catalog.model import ModeKind
-    from tooling.errors import ToolingError
     from tooling.learning.journey import open_journey
+    from tooling.platform.errors import ToolingError
     from tooling.progress import read_progress
 
     names = [word for word in words if not word.startswith("-")]

@@ -11,7 +11,7 @@ from msgspec.structs import fields
 from tooling.cli.commands import Command, available_commands, parser_of
 from tooling.cli.learner_options import CompletionOptions
 from tooling.cli.parser import UsageError
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ def completion_command(options: CompletionOptions) -> int:
     import shtab
 
     from tooling.catalog.catalogue import load_catalogue
+    from tooling.platform.suggestions import did_you_mean
     from tooling.project import find_project
-    from tooling.suggestions import did_you_mean
 
     if options.shell not in _SHELLS:
         hint = did_you_mean(options.shell, _SHELLS)

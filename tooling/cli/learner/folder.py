@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from tooling.cli.learner_options import InitOptions, UpdateOptions
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
 _MADE = Text("{path} has {count} puzzles")

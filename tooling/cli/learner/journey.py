@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tooling.cli.learner_options import ProgressOptions, StartOptions
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 
 
 def start_command(options: StartOptions) -> int:

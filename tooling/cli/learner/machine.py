@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from tooling.cli.learner_options import CacheOptions, DoctorOptions, EditorOptions
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
 _CACHE = Text("{path}: {count} builds, {size:.1f} MB")
@@ -33,7 +33,7 @@ def show_command(options: CacheOptions) -> int:
 
 
 def empty_command(options: CacheOptions) -> int:
-    from tooling.errors import Location
+    from tooling.platform.errors import Location
     from tooling.reports.terminal import open_terminal
     from tooling.toolchain import open_cache
     from tooling.toolchain.cache import CacheUnusable
@@ -95,10 +95,10 @@ def doctor_command(options: DoctorOptions) -> int:
 def editor_command(options: EditorOptions) -> int:
     from tooling.cli.parser import UsageError
     from tooling.learning.editors import EDITORS, write_settings
+    from tooling.platform.suggestions import did_you_mean
     from tooling.project import find_project
     from tooling.reports.invocation import typed_path
     from tooling.reports.terminal import open_terminal
-    from tooling.suggestions import did_you_mean
 
     if options.editor not in EDITORS:
         hint = did_you_mean(options.editor, EDITORS)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tooling.cli.options import ReplayOptions
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ NOT_LAUNCHED = Text("error: no kernel was launched, so nothing was recorded")
 def replay_command(options: ReplayOptions) -> int:
     from tooling.cli.parser import UsageError, option_names
     from tooling.cli.subject import chosen_subject, exit_code_of, simulated_gpu
-    from tooling.processes import temporary_folder
+    from tooling.platform.processes import temporary_folder
     from tooling.reports.files import write_report
     from tooling.reports.terminal import open_terminal
     from tooling.targets.model import TargetKind

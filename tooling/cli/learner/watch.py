@@ -8,7 +8,7 @@ import sys
 from tooling.cli.learner.choice import chosen_step
 from tooling.cli.learner_options import WatchOptions
 from tooling.cli.parser import UsageError
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
 

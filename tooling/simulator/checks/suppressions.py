@@ -16,7 +16,7 @@ from pathlib import Path
 
 from msgspec import Struct, ValidationError, convert
 
-from tooling.errors import Location, ToolingError
+from tooling.platform.errors import Location, ToolingError
 from tooling.simulator.checks.findings import Check, Finding, Kind
 from tooling.text import Text
 

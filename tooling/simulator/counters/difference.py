@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tooling.errors import Location, ToolingError
+from tooling.platform.errors import Location, ToolingError
 from tooling.simulator.counters.document import VERSION
 from tooling.simulator.counters.metrics import values
 from tooling.simulator.counters.profile import KernelProfile

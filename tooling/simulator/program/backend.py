@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Protocol
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.errors import ToolingError
-from tooling.exit_codes import ExitCode
+from tooling.platform.errors import ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.simulator.gpu.code_model import Function, Instruction, Module
 from tooling.simulator.gpu.driver_results import DriverResult
 from tooling.simulator.gpu.hooks import LaunchContext, Space

@@ -15,8 +15,8 @@ from functools import cache
 
 import numpy as np
 
-from tooling.errors import ToolingError
-from tooling.exit_codes import ExitCode
+from tooling.platform.errors import ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.simulator.server.protocol import ARENA_BYTES
 
 _MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct, field
 
-from tooling.errors import ToolingError
-from tooling.exit_codes import ExitCode
+from tooling.platform.errors import ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.simulator.backends import default_backend
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.findings import Finding

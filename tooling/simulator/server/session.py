@@ -15,7 +15,7 @@ from typing import Self
 
 from msgspec import Struct
 
-from tooling.errors import ToolingError
+from tooling.platform.errors import ToolingError
 from tooling.simulator.backends import DEFAULT, backend_for
 from tooling.simulator.checks.findings import Check, Finding
 from tooling.simulator.checks.suite import make_checks

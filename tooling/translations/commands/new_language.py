@@ -7,8 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.atomic_write import write_atomically
-from tooling.errors import Location, ToolingError
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.errors import Location, ToolingError
 from tooling.translations.pages import find_pages
 
 _CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tooling.errors import Location, ToolingError
+from tooling.platform.errors import Location, ToolingError
 from tooling.translations.git.repository import Repository
 from tooling.translations.pages import find_pages, key_of
 from tooling.translations.report.policy import Scope

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.errors import ToolingError
+from tooling.platform.errors import ToolingError
 from tooling.translations.freshness.pair import PagePair
 from tooling.translations.git.history import Log, read_log, start_log
 from tooling.translations.git.repository import GIVE_IT_TREES, History, Repository

@@ -9,10 +9,10 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from tooling.errors import ToolingError
 from tooling.mdbook.books import Library
 from tooling.mdbook.files import Files
 from tooling.mdbook.pages import Page
+from tooling.platform.errors import ToolingError
 from tooling.translations.commands.source_history import SourceHistory, read_source_history
 from tooling.translations.commands.untouched import untouched_sections
 from tooling.translations.commands.writing import ConcurrentEditError, replace_page

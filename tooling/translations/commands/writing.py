@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tooling.atomic_write import write_temporary
-from tooling.errors import Location, ToolingError
+from tooling.platform.atomic_write import write_temporary
+from tooling.platform.errors import Location, ToolingError
 
 
 class ConcurrentEditError(ToolingError):

@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from tooling.errors import Location
+from tooling.platform.errors import Location
 from tooling.translations.cache import Cache
 from tooling.translations.freshness.closer_look import look_closer
 from tooling.translations.freshness.difference import Difference

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from tooling.cores import usable_cores
-from tooling.workers import map_in_processes
+from tooling.platform.cores import usable_cores
+from tooling.platform.workers import map_in_processes
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from tooling.errors import Location, ToolingError
+from tooling.platform.errors import Location, ToolingError
 from tooling.translations.git.repository import History, Repository, RunningGit
 from tooling.translations.pages import key_of
 

@@ -15,8 +15,8 @@ from typing import IO
 
 from msgspec import Struct, field
 
-from tooling.errors import ToolingError
-from tooling.git_command import checkout_root, disabled_filters, git_command, git_environment
+from tooling.platform.errors import ToolingError
+from tooling.platform.git_command import checkout_root, disabled_filters, git_command, git_environment
 
 
 class GitError(ToolingError):

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
-from tooling.regular_files import read_regular
+from tooling.platform.regular_files import read_regular
 from tooling.translations.cache import Cache
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.freshness.survey import Survey

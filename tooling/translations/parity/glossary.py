@@ -9,9 +9,9 @@ from pathlib import Path
 import yaml
 from msgspec import Struct
 
-from tooling.errors import Location, ToolingError
 from tooling.mdbook.markup import Prose
 from tooling.mdbook.pages import Page
+from tooling.platform.errors import Location, ToolingError
 from tooling.translations.parity.findings import Findings, ParityFinding
 from tooling.translations.writing_systems import WritingSystem, writing_of
 

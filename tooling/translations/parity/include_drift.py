@@ -15,7 +15,7 @@ from msgspec import Struct
 from tooling.mdbook.files import Files
 from tooling.mdbook.includes import Directive, LineRange, find_directives, take
 from tooling.mdbook.pages import Page
-from tooling.regular_files import read_regular
+from tooling.platform.regular_files import read_regular
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.git.pins import Answer, PinReader, Question
 from tooling.translations.model import FreshnessSeverity, PageStatus

@@ -7,7 +7,7 @@ import hashlib
 from msgspec import Struct, field
 
 from tooling.mdbook.files import Files
-from tooling.state_file import encoded
+from tooling.platform.state_file import encoded
 from tooling.translations.cache import Cache, load_cache
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.model import PageStatus

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tooling.errors import Location
+from tooling.platform.errors import Location
 from tooling.reports.annotations import Annotation, Level, annotation_lines
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.model import FreshnessSeverity

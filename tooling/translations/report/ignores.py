@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.errors import Location, ToolingError
+from tooling.platform.errors import Location, ToolingError
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.model import FreshnessSeverity
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.translations.findings import TranslationFinding, describe_section
 from tooling.translations.model import ChangeClass, Fidelity, Freshness, FreshnessSeverity, PageStatus
 from tooling.translations.report.report import Report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from tooling.gc_pause import paused_gc
+from tooling.platform.gc_pause import paused_gc
 from tooling.simulator.amd.architectures import Architecture
 from tooling.simulator.amd.code_object.model import CodeObject, KernelFunction
 from tooling.simulator.amd.decoding import opcodes_gfx942, opcodes_gfx1100

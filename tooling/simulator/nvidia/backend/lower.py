@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-from tooling.gc_pause import paused_gc
+from tooling.platform.gc_pause import paused_gc
 from tooling.simulator.gpu.code_model import Function, Label, Module
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.shared_arrays import SharedArray

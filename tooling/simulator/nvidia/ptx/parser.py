@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from tooling.gc_pause import paused_gc
+from tooling.platform.gc_pause import paused_gc
 from tooling.simulator.gpu.code_model import Function, Module, Parameter, Variable
 from tooling.simulator.gpu.stop_texts import NEVER_GUESSES, UNKNOWN_VARIABLE
 from tooling.simulator.nvidia.ptx.body import BodyParser

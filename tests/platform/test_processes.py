@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tooling.execution.program import Ending, run_program
-from tooling.processes import run_captured
+from tooling.platform.processes import run_captured
 
 # Two processes write to one pipe. Each line is one write: unbuffered, print makes several.
 SESSION_OF_ITS_OWN = """
@@ -78,7 +78,7 @@ def test_a_program_ends_when_the_tool_is_killed(number: signal.Signals) -> None:
 
 def test_a_temporary_folder_is_removed_when_the_tool_is_killed() -> None:
     code = (
-        "import sys, time; from tooling.processes import temporary_folder\n"
+        "import sys, time; from tooling.platform.processes import temporary_folder\n"
         "with temporary_folder('killed-') as folder:\n"
         "    (folder / 'book').mkdir()\n"
         "    (folder / 'book' / 'out.bin').touch()\n"
@@ -110,7 +110,7 @@ def test_a_helper_leaves_no_guard_behind() -> None:
 
 SIGNALLED_WHILE_IT_STARTS = """
 import os, signal, subprocess, sys
-from tooling.processes import process_group
+from tooling.platform.processes import process_group
 
 class Terminated(BaseException):
     pass

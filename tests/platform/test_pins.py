@@ -6,9 +6,9 @@ import re
 import tomllib
 from pathlib import Path
 
-from tooling import pins
+from tooling.platform import pins
 
-PYPROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
+PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
 
 
 def pinned(requirements: list[str], name: str) -> str:

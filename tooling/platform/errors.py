@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.exit_codes import ExitCode
+from tooling.platform.exit_codes import ExitCode
 from tooling.text import ENGLISH, JoinedText, Sentence, Text, in_language, joined
 
 _WHY, _TRY = Text("why"), Text("try")

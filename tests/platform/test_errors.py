@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tooling.errors import Location, ToolingError
+from tooling.platform.errors import Location, ToolingError
 from tooling.text import Text
 
 _AS_IT_IS = re.compile(r"`[^`]*`|\{[^}]*\}")
-TOOLING = Path(__file__).parents[1] / "tooling"
+TOOLING = Path(__file__).parents[2] / "tooling"
 SHOWN_TO_LEARNERS = [
     *(TOOLING / "cli" / "learner").glob("*.py"),
     *(TOOLING / "learning").glob("*.py"),
@@ -35,7 +35,7 @@ SHOWN_TO_LEARNERS = [
             "execution/program.py",
             "project.py",
             "reports/hints.py",
-            "state_file.py",
+            "platform/state_file.py",
             "trials.py",
         )
     ),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tooling.atomic_write import write_atomically, write_temporary
+from tooling.platform.atomic_write import write_atomically, write_temporary
 from tooling.translations.commands.writing import ConcurrentEditError, replace_page
 
 ROOM = 4096  # bytes

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.machine import is_alive
-from tooling.errors import ToolingError
-from tooling.exit_codes import ExitCode
+from tooling.platform.errors import ToolingError
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.workers import WorkerDied, WorkerFailed, map_in_processes
 from tooling.translations.freshness import workers as pages
-from tooling.workers import WorkerDied, WorkerFailed, map_in_processes
 
 
 def square(number: int) -> int:
@@ -131,14 +131,14 @@ def test_a_signal_ends_the_workers_and_what_they_began_is_undone(tmp_path: Path,
     code = (
         "import signal, sys\n"
         "from pathlib import Path\n"
-        "from tests.test_workers import wait_in_a_folder\n"
-        "from tooling.workers import map_in_processes\n"
+        "from tests.platform.test_workers import wait_in_a_folder\n"
+        "from tooling.platform.workers import map_in_processes\n"
         "for number in (signal.SIGINT, signal.SIGTERM):\n"
         "    signal.signal(number, signal.default_int_handler)\n"
         "if __name__ == '__main__':\n"
         "    list(map_in_processes(wait_in_a_folder, [Path(sys.argv[1])] * 4, 2))\n"
     )
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)],
         cwd=root,

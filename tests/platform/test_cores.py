@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tooling.cores import NotANumberOfCores, usable_cores
+from tooling.platform.cores import NotANumberOfCores, usable_cores
 
 
 def test_a_number_of_cores_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,7 +29,7 @@ def test_what_is_no_number_of_cores_is_refused(named: str, monkeypatch: pytest.M
 
 
 def test_work_in_a_worker_process_has_one_core() -> None:
-    code = "from tooling.workers import _prepare_worker\n_prepare_worker()\n"
-    code += "from tooling.cores import usable_cores\nprint(usable_cores())"
+    code = "from tooling.platform.workers import _prepare_worker\n_prepare_worker()\n"
+    code += "from tooling.platform.cores import usable_cores\nprint(usable_cores())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "1\n"

@@ -21,9 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 from typing import TYPE_CHECKING, TypeVar
 
-from tooling.errors import ToolingError
-from tooling.exit_codes import ExitCode
-from tooling.processes import kill_running
+from tooling.platform.errors import ToolingError
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.processes import kill_running
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor

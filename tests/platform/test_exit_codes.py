@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tooling.errors import ToolingError
-from tooling.exit_codes import ExitCode
 from tooling.judging.verdict import Outcome
+from tooling.platform.errors import ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.simulator.nvidia.ptx.errors import PtxError
 from tooling.targets.selection import ModeGated, TargetAbsent, UnknownTarget
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.errors import Location, ToolingError
-from tooling.state_file import encoded, read_cached
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.state_file import encoded, read_cached
 
 MARKER = ".tooling-output.json"
 _LOCK = "lock"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from tooling.state_file import (
+from tooling.platform.state_file import (
     StateDamaged,
     StateError,
     StateFile,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tooling.exit_codes import ExitCode
-from tooling.output_folder import MARKER, OutputFolder, OutputFolderRefused
+from tooling.platform.exit_codes import ExitCode
+from tooling.platform.output_folder import MARKER, OutputFolder, OutputFolderRefused
 
 COMMAND = "tooling bundle"
 

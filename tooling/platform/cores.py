@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tooling.errors import ToolingError
+from tooling.platform.errors import ToolingError
 from tooling.text import Text
 
 

@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from tooling.atomic_write import write_atomically
-from tooling.errors import Location, ToolingError
+from tooling.platform.atomic_write import write_atomically
+from tooling.platform.errors import Location, ToolingError
 from tooling.text import Text
 
 Content = TypeVar("Content")
