@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tooling.cli.commands import COMMANDS
+from tooling.commandline.commands import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 FORMS = sorted(path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_imports import ROOT, Graph, import_graph, modules_of
+from tests.test_imports import ROOT, Graph, cycles, described, import_graph, modules_of
 
 ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.text",),
@@ -63,19 +63,19 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.translations.parity",),
     ("tooling.translations.report",),
     ("tooling.translations.commands",),
+    # What can be typed; `book check` compares the commands that pages show with it.
+    ("tooling.commandline",),
     # The book.
     ("tooling.book",),
     ("tooling.book.figures",),
     ("tooling.book.directives",),
     ("tooling.book.site",),
+    ("tooling.book.checks",),
     # A reader's way through the puzzles; it names the pages of the book.
     ("tooling.learning",),
-    # The command line; `book check` compares the commands that pages show with its parser.
+    # What runs.
     ("tooling.repository_checks",),
-    ("tooling.cli.commands", "tooling.cli.parser", "tooling.cli.options", "tooling.cli.fields",
-     "tooling.cli.learner_options"),
-    ("tooling.book.checks",),
-    ("tooling.cli", "tooling.__main__", "tooling.translations.__main__"),
+    ("tooling.cli", "tooling.__main__"),
 )  # fmt: skip
 """Lowest first. An entry is a module or a package (without the packages in it that have an entry)."""
 
@@ -126,6 +126,35 @@ def test_imports_between_packages_point_one_way() -> None:
 )  # fmt: skip
 def test_an_import_that_points_upwards_is_found(graph: Graph, found: list[str]) -> None:
     assert wrong_imports(graph) == found
+
+
+def rooms_of(graph: Graph) -> Graph:
+    """The imports between rooms (packages and modules directly in `tooling`), with the first line of each."""
+    rooms: Graph = {}
+    for module, imports in graph.items():
+        room = ".".join(module.split(".")[:2])
+        edges = rooms.setdefault(room, {})
+        for target, line in imports.items():
+            if (other := ".".join(target.split(".")[:2])) != room:
+                edges.setdefault(other, line)
+    return rooms
+
+
+def test_there_are_no_cycles_of_rooms() -> None:
+    rooms = rooms_of(import_graph(ROOT))
+    found = [described(rooms, cycle) for cycle in cycles(rooms)]
+    assert not found, "cycles of rooms (room:line -> room):\n" + "\n".join(found)
+
+
+def test_a_cycle_of_rooms_without_a_cycle_of_modules_is_found() -> None:
+    graph: Graph = {
+        "tooling.book.checks": {"tooling.cli.commands": 4},
+        "tooling.book.page": {},
+        "tooling.cli.commands": {},
+        "tooling.cli.book": {"tooling.book.page": 7},
+    }
+    assert cycles(graph) == []
+    assert cycles(rooms_of(graph)) == [["tooling.book", "tooling.cli", "tooling.book"]]
 
 
 def test_a_module_without_an_entry_is_refused() -> None:

@@ -28,7 +28,7 @@ def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
 
 
 def test_the_commands_named_in_the_table_exist() -> None:
-    from tooling.cli.commands import COMMANDS
+    from tooling.commandline.commands import COMMANDS
 
     named = set(re.findall(r"`tooling ([a-z-]+)", README))
     known = {command.name for command in COMMANDS}

@@ -13,7 +13,7 @@ from tooling.book.errors import BookError
 from tooling.book.figures.facts import Facts
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.cli import list_command, main
-from tooling.cli.options import ListOptions
+from tooling.commandline.options import ListOptions
 from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project
 

@@ -17,9 +17,9 @@ from msgspec.structs import fields
 from tests.cli.conftest import REPOSITORY
 from tooling.catalog.catalogue import load_catalogue
 from tooling.cli import main
-from tooling.cli.commands import COMMANDS, Command, parser_of
-from tooling.cli.options import CHECKS, ProfileOptions, PuzzleRunOptions, VerifyOptions
-from tooling.cli.parser import option_names, read
+from tooling.commandline.commands import COMMANDS, Command, parser_of
+from tooling.commandline.options import CHECKS, ProfileOptions, PuzzleRunOptions, VerifyOptions
+from tooling.commandline.parser import option_names, read
 from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project
 from tooling.text.width import columns
@@ -159,7 +159,7 @@ def test_help_is_in_the_language_of_the_environment_and_fits_the_terminal(
     command: Command, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PUZZLE_LANG", "ko")
-    monkeypatch.setattr("tooling.cli.parser._columns", lambda: 80)
+    monkeypatch.setattr("tooling.commandline.parser._columns", lambda: 80)
     for words in ([command.name], *([command.name, action.name] for action in command.actions)):
         with pytest.raises(SystemExit):
             main([*words, "--help"])
@@ -291,7 +291,7 @@ def test_an_option_that_may_be_repeated_becomes_a_tuple() -> None:
 
 
 def test_a_programs_own_options_are_left_to_it() -> None:
-    from tooling.cli.options import SimulateOptions
+    from tooling.commandline.options import SimulateOptions
 
     command = next(command for command in COMMANDS if command.name == "simulate")
     words = ["--timeout", "5", "--", "./my_program", "--hint", "-hot", "--no-check"]

@@ -16,7 +16,7 @@ import yaml
 
 from tooling.catalog.catalogue import load_catalogue
 from tooling.catalog.model import ProgramLanguage
-from tooling.cli.commands import COMMANDS
+from tooling.commandline.commands import COMMANDS
 from tooling.generate.matrix import matrix_text
 from tooling.generate.workflows import ACTIONS, UV_VERSION, WORKFLOWS, workflow_text
 from tooling.project import Project

@@ -25,9 +25,9 @@ SHOWN_TO_LEARNERS = [
         for name in (
             "catalog/catalogue.py",
             "cli/__init__.py",
-            "cli/commands.py",
+            "commandline/commands.py",
             "cli/list_command.py",
-            "cli/parser.py",
+            "commandline/parser.py",
             "cli/profile_command.py",
             "cli/run_command.py",
             "cli/simulate_command.py",

@@ -15,9 +15,9 @@ from types import FrameType
 
 from msgspec import Struct
 
-from tooling.cli.commands import Command, add_list, available_commands, find_action, parser_of
-from tooling.cli.options import preset_language
-from tooling.cli.parser import Parser, UsageError, read
+from tooling.commandline.commands import Command, add_list, available_commands, find_action, parser_of
+from tooling.commandline.options import preset_language
+from tooling.commandline.parser import Parser, UsageError, read
 from tooling.platform.errors import ToolingError
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Sentence, Text, languages
@@ -254,7 +254,7 @@ def _without_command(before: list[str], words: list[str], language: str) -> int:
     if not before:
         if sys.stdout.isatty():
             from tooling.cli.learner.journey import start_command
-            from tooling.cli.learner_options import StartOptions
+            from tooling.commandline.learner_options import StartOptions
 
             return start_command(StartOptions())
         from tooling.reports.invocation import tool_prefix

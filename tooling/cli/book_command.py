@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import (
+from tooling.commandline.options import (
     BookBuildOptions,
     BookCheckOptions,
     BookFormulasOptions,
@@ -38,7 +38,7 @@ def serve_command(options: BookServeOptions) -> int:
     from functools import partial
 
     from tooling.book.site.serve import serve
-    from tooling.cli.options import preset_language
+    from tooling.commandline.options import preset_language
     from tooling.learning.page_runs import PageRuns
     from tooling.project import find_project
 

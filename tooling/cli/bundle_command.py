@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import BundleOptions
+from tooling.commandline.options import BundleOptions
 from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tooling.cli.options import CheckOptions
+from tooling.commandline.options import CheckOptions
 from tooling.platform.exit_codes import ExitCode
 
 

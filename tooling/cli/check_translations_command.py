@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import (
+from tooling.commandline.options import (
     DiffOptions,
     NewLanguageOptions,
     RecoverOptions,
@@ -48,7 +48,7 @@ def _keys(pages: Sequence[str], roots: Roots) -> frozenset[str] | None:
     try:
         return select_pages(pages, roots, Path.cwd()) if pages else None
     except PageNotFoundError:
-        from tooling.cli.commands import action_instead_of_page
+        from tooling.commandline.commands import action_instead_of_page
 
         mistyped = action_instead_of_page("check-translations", pages[0])
         if mistyped:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import FigureOptions
+from tooling.commandline.options import FigureOptions
 from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import GenerateOptions, NewPuzzleOptions
+from tooling.commandline.options import GenerateOptions, NewPuzzleOptions
 from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _record(project: Project, puzzle: NewPuzzle) -> None:
 
     from tooling.book.directives.runs import update
     from tooling.cli.figure_command import command as draw
-    from tooling.cli.options import FigureOptions
+    from tooling.commandline.options import FigureOptions
 
     importlib.invalidate_caches()  # the module of the figure is new
     update(project, (puzzle.id,), "sim", print)

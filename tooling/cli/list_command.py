@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import ListOptions
+from tooling.commandline.options import ListOptions
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 

@@ -6,7 +6,7 @@ import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import MatrixBuildOptions
+from tooling.commandline.options import MatrixBuildOptions
 from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import ProfileOptions
+from tooling.commandline.options import ProfileOptions
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def command(options: ProfileOptions) -> int:
     from rich.console import Console
 
-    from tooling.cli.parser import UsageError, option_names
     from tooling.cli.subject import chosen_subject, exit_code_of, simulated_gpu
+    from tooling.commandline.parser import UsageError, option_names
     from tooling.execution.program import without_noise
     from tooling.reports.files import write_report
     from tooling.reports.terminal import open_terminal
@@ -85,7 +85,7 @@ def command(options: ProfileOptions) -> int:
 
 def _require_selected(run: TargetRun, options: ProfileOptions) -> None:
     if run.launches and not run.kernels:
-        from tooling.cli.parser import UsageError
+        from tooling.commandline.parser import UsageError
 
         names = ", ".join(dict.fromkeys(run.launched))
         raise UsageError(

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import PuzzleRunOptions
+from tooling.commandline.options import PuzzleRunOptions
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
@@ -24,7 +24,7 @@ _RUNNING = Text("running and judging {command}, for at most {limit:g} s (--timeo
 
 def command(options: PuzzleRunOptions) -> int:
     from tooling.catalog.catalogue import select
-    from tooling.cli.parser import option_names
+    from tooling.commandline.parser import option_names
     from tooling.project import find_project
     from tooling.reports.terminal import open_terminal
 
@@ -72,7 +72,7 @@ def _judged(
 ) -> tuple[Verdict, str]:
     """The verdict, and the compiler's warnings as they are shown."""
     from tooling.catalog.model import ModeKind
-    from tooling.cli.parser import UsageError
+    from tooling.commandline.parser import UsageError
     from tooling.generate.skeletons import FILL_MARK
     from tooling.judging.verdict import Outcome
     from tooling.reports.console import headline

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import SimulateOptions
+from tooling.commandline.options import SimulateOptions
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
@@ -25,8 +25,8 @@ _OUTPUT_LIMIT = Text("the program printed too much: stopped")
 
 
 def command(options: SimulateOptions) -> int:
-    from tooling.cli.parser import UsageError
     from tooling.cli.subject import program_subject, simulated_gpu
+    from tooling.commandline.parser import UsageError
     from tooling.execution.program import Ending
     from tooling.reports.terminal import open_terminal
     from tooling.simulator.checks.suppressions import read_suppressions
@@ -96,7 +96,7 @@ def _require_selected(run: TargetRun, options: SimulateOptions) -> None:
         UsageError: they select none.
     """
     if run.launches and not options.launches.numbers(run.launched):
-        from tooling.cli.parser import UsageError
+        from tooling.commandline.parser import UsageError
 
         names = ", ".join(dict.fromkeys(run.launched))
         raise UsageError(

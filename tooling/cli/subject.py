@@ -11,7 +11,7 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from tooling.catalog.catalogue import Selection, select
-from tooling.cli.parser import UsageError
+from tooling.commandline.parser import UsageError
 from tooling.execution.program import Ending, Transcript
 from tooling.generate.skeletons import FILL_MARK
 from tooling.platform.errors import Location, ToolingError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tooling.cli.options import TargetsOptions
+from tooling.commandline.options import TargetsOptions
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import VerifyOptions
+from tooling.commandline.options import VerifyOptions
 from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:

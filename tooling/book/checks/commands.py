@@ -12,9 +12,9 @@ from msgspec import Struct
 from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
 from tooling.catalog.model import Extra, ProgramLanguage, Vendor
-from tooling.cli.commands import COMMANDS, find_action, parser_of
-from tooling.cli.options import ProfileOptions, PuzzleRunOptions, ReplayOptions
-from tooling.cli.parser import read
+from tooling.commandline.commands import COMMANDS, find_action, parser_of
+from tooling.commandline.options import ProfileOptions, PuzzleRunOptions, ReplayOptions
+from tooling.commandline.parser import read
 from tooling.mdbook.markup import Fence
 from tooling.platform.errors import ToolingError
 

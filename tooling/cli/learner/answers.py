@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tooling.cli.learner.choice import chosen_step
-from tooling.cli.learner_options import HintOptions, ResetOptions, SolutionOptions
+from tooling.commandline.learner_options import HintOptions, ResetOptions, SolutionOptions
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
@@ -109,7 +109,7 @@ def reset_command(options: ResetOptions) -> int:
 
 def _may_show(project: Project, selection: Selection, options: SolutionOptions, terminal: Terminal) -> bool:
     """Whether the reader may see the solution: it is solved, was shown before, or the reader wants it now."""
-    from tooling.cli.parser import UsageError
+    from tooling.commandline.parser import UsageError
     from tooling.progress import read_progress, record_shown
     from tooling.reports.invocation import tool_prefix
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tooling.cli.parser import option_names
+from tooling.commandline.parser import option_names
 from tooling.text import Text
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from msgspec.structs import fields
 
-from tooling.cli.commands import Command, available_commands, parser_of
-from tooling.cli.learner_options import CompletionOptions
-from tooling.cli.parser import UsageError
+from tooling.commandline.commands import Command, available_commands, parser_of
+from tooling.commandline.learner_options import CompletionOptions
+from tooling.commandline.parser import UsageError
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 

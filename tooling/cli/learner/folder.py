@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tooling.cli.learner_options import InitOptions, UpdateOptions
+from tooling.commandline.learner_options import InitOptions, UpdateOptions
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 

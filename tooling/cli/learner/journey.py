@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tooling.cli.learner_options import ProgressOptions, StartOptions
+from tooling.commandline.learner_options import ProgressOptions, StartOptions
 from tooling.platform.exit_codes import ExitCode
 
 

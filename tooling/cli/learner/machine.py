@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tooling.cli.learner_options import CacheOptions, DoctorOptions, EditorOptions
+from tooling.commandline.learner_options import CacheOptions, DoctorOptions, EditorOptions
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
@@ -93,7 +93,7 @@ def doctor_command(options: DoctorOptions) -> int:
 
 
 def editor_command(options: EditorOptions) -> int:
-    from tooling.cli.parser import UsageError
+    from tooling.commandline.parser import UsageError
     from tooling.learning.editors import EDITORS, write_settings
     from tooling.platform.suggestions import did_you_mean
     from tooling.project import find_project

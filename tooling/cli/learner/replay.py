@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import ReplayOptions
+from tooling.commandline.options import ReplayOptions
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
@@ -31,8 +31,8 @@ NOT_LAUNCHED = Text("error: no kernel was launched, so nothing was recorded")
 
 
 def replay_command(options: ReplayOptions) -> int:
-    from tooling.cli.parser import UsageError, option_names
     from tooling.cli.subject import chosen_subject, exit_code_of, simulated_gpu
+    from tooling.commandline.parser import UsageError, option_names
     from tooling.platform.processes import temporary_folder
     from tooling.reports.files import write_report
     from tooling.reports.terminal import open_terminal
@@ -88,7 +88,7 @@ def _stage(options: ReplayOptions, target: Target, folder: Path) -> dict[str, st
         UsageError: the program is not a puzzle's, or its mode has no such data.
     """
     from tooling.catalog.catalogue import select
-    from tooling.cli.parser import UsageError
+    from tooling.commandline.parser import UsageError
     from tooling.execution.channel import VARIABLE, LabFolder
     from tooling.judging.reference import load_reference
     from tooling.project import find_project
@@ -123,7 +123,7 @@ def _recorded(
     Raises:
         UsageError: the launch or block that was chosen does not exist.
     """
-    from tooling.cli.parser import UsageError
+    from tooling.commandline.parser import UsageError
     from tooling.execution.program import without_noise
     from tooling.replay.running import Place, record, record_finding
     from tooling.simulator.gpu.launch import Dim3

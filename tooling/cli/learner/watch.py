@@ -6,8 +6,8 @@ import signal
 import sys
 
 from tooling.cli.learner.choice import chosen_step
-from tooling.cli.learner_options import WatchOptions
-from tooling.cli.parser import UsageError
+from tooling.commandline.learner_options import WatchOptions
+from tooling.commandline.parser import UsageError
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 

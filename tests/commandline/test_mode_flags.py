@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from tooling.catalog.catalogue import load_catalogue
-from tooling.cli.commands import COMMANDS, Command, parser_of
-from tooling.cli.parser import read
+from tooling.commandline.commands import COMMANDS, Command, parser_of
+from tooling.commandline.parser import read
 from tooling.project import find_project
 
 WITH_FLAGS = [

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from msgspec import Struct, field
 
-from tooling.cli.fields import Flags, Option, Positional
-from tooling.cli.options import JsonFile, Language, Target, preset_language, seconds
+from tooling.commandline.fields import Flags, Option, Positional
+from tooling.commandline.options import JsonFile, Language, Target, preset_language, seconds
 from tooling.text import Text
 
 _PUZZLE = Text(

@@ -1,9 +1,9 @@
 """What a field of an options class says of the command line.
 
 An options class is a `msgspec.Struct` whose fields are annotated with `Annotated[TYPE, Option(…)]`,
-`Annotated[TYPE, Positional(…)]` or `Annotated[tuple[str, ...], Flags()]`; `tooling.cli.parser` builds the
-parser from them. The field's name gives the option's (`no_check`: `--no-check`), its default the default, and
-its type how the text is read:
+`Annotated[TYPE, Positional(…)]` or `Annotated[tuple[str, ...], Flags()]`; `tooling.commandline.parser` builds
+the parser from them. The field's name gives the option's (`no_check`: `--no-check`), its default the default,
+and its type how the text is read:
 
 - `bool`: an option without a value.
 - `str`, `int`, `float`, `Path`; with `| None` where there is no default.

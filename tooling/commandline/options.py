@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Struct, field
 
-from tooling.cli.fields import BadValue, Flags, Option, Positional
+from tooling.commandline.fields import BadValue, Flags, Option, Positional
 from tooling.platform.suggestions import nearest, proposal
 from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.text import Text

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, cast, get_
 from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
-from tooling.cli.fields import BadValue, Flags, Option, Positional
+from tooling.commandline.fields import BadValue, Flags, Option, Positional
 from tooling.platform.errors import ToolingError
 from tooling.platform.suggestions import alternatives, nearest, proposal
 from tooling.text import ENGLISH, Sentence, Text

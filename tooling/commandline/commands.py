@@ -7,8 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.cli import learner_options, options
-from tooling.cli.parser import (
+from tooling.commandline import learner_options, options
+from tooling.commandline.parser import (
     ARGUMENTS,
     HelpFormatter,
     Parser,
@@ -468,7 +468,7 @@ COMMANDS: tuple[Command, ...] = (
 
 def available_commands() -> tuple[Command, ...]:
     """The rows of the table whose module is part of this installation."""
-    folder = Path(__file__).parent
+    folder = Path(__file__).parents[1] / "cli"
     return tuple(
         command
         for command in COMMANDS
