@@ -30,7 +30,7 @@ def modules_of(root: Path) -> dict[str, Path]:
 
 
 def import_graph(root: Path) -> Graph:
-    """All imports between the modules: at the top, in functions, under TYPE_CHECKING, and by `import_module`.
+    """All imports between the modules: at the top, in functions, under TYPE_CHECKING, and by computed names.
 
     A package that is imported only because a module in it is does not count.
 
@@ -64,6 +64,11 @@ def imported(node: ast.AST, package: str, modules: Mapping[str, Path], file: str
             ast.Name("import_module" | "__import__") | ast.Attribute(attr="import_module"), [name, *_]
         ):
             yield from imported_by_name(name, package, modules, f"{file}:{node.lineno}")
+        case ast.Call(ast.Name("resolve_name") | ast.Attribute(attr="resolve_name")):
+            # The name is in a table: that of a function in this package or in one inside it.
+            yield from (
+                name for name in modules if name.startswith(f"{package}.") and not name.endswith(".__main__")
+            )
 
 
 def imported_by_name(name: ast.expr, package: str, modules: Mapping[str, Path], where: str) -> Iterator[str]:
@@ -150,6 +155,7 @@ def test_there_are_no_import_cycles() -> None:
         pytest.param("if TYPE_CHECKING:\n    from tooling.b import thing", id="for-types"),
         pytest.param("import_module('tooling.b')", id="by-name"),
         pytest.param("importlib.import_module(f'{__package__}.{name}')", id="by-a-computed-name"),
+        pytest.param("pkgutil.resolve_name(name)", id="by-a-name-of-a-table"),
     ],
 )
 def test_a_cycle_is_found_and_named(tmp_path: Path, imports: str) -> None:
@@ -163,7 +169,7 @@ def test_a_cycle_is_found_and_named(tmp_path: Path, imports: str) -> None:
     graph = import_graph(tmp_path)
     line = 1 + len(imports.splitlines())
     # A computed name may mean any module beside it, so that there is a shorter cycle.
-    way = "" if "{name}" in imports else "tooling.b:1 -> "
+    way = "" if "name" in imports else "tooling.b:1 -> "
     assert [described(graph, cycle) for cycle in cycles(graph)] == [
         f"tooling.a:{line} -> {way}tooling.c:1 -> tooling.a"
     ]

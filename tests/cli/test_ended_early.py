@@ -87,7 +87,7 @@ def test_a_command_ended_from_within_is_a_defect(
     def end(_: ListOptions) -> int:
         raise SystemExit(0)
 
-    monkeypatch.setattr(list_command, "command", end)
+    monkeypatch.setattr(list_command, "list_command", end)
     assert main(["list"]) == ExitCode.INTERNAL
     assert "CommandEnded: `tooling list` was ended by SystemExit(0)" in capsys.readouterr().err
 

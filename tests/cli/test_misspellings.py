@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -245,10 +246,8 @@ def leaves(commands: tuple[Command, ...] = COMMANDS) -> Iterator[Command]:
 
 @pytest.mark.parametrize("command", list(leaves()), ids=lambda command: command.prog)
 def test_the_function_of_a_command_takes_its_options(command: Command) -> None:
-    import importlib
-
-    module = importlib.import_module(f"tooling.cli.{command.module}")
-    function = getattr(module, command.function)
+    assert command.run.startswith("tooling.cli.")
+    function = pkgutil.resolve_name(command.run)
     (parameter,) = inspect.signature(function).parameters
     assert get_type_hints(function)[parameter] is command.options
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import atexit
 import errno
 import gc
-import importlib
 import os
+import pkgutil
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from types import FrameType
 
 from msgspec import Struct
 
-from tooling.commandline.commands import Command, add_list, available_commands, find_action, parser_of
+from tooling.commandline.commands import COMMANDS, Command, add_list, find_action, parser_of
 from tooling.commandline.options import preset_language
 from tooling.commandline.parser import Parser, UsageError, read
 from tooling.platform.errors import ToolingError
@@ -222,8 +222,7 @@ def _dispatch(arguments: list[str], language: str) -> int:
     command, rest = find_action(_command_named(words), words[1:], language)
     assert command.options
     chosen = read(parser_of(command, language), command.options, rest)
-    module = importlib.import_module(f"{__name__}.{command.module}")
-    function: Callable[[Struct], int] = getattr(module, command.function)
+    function: Callable[[Struct], int] = pkgutil.resolve_name(command.run)
     try:
         return function(chosen)
     except SystemExit as error:  # no command ends this way: what it checked has no verdict
@@ -231,9 +230,8 @@ def _dispatch(arguments: list[str], language: str) -> int:
 
 
 def _command_named(words: list[str]) -> Command:
-    known = available_commands()
     name = words[0]
-    for command in known:
+    for command in COMMANDS:
         if command.name == name:
             return command
     import shlex
@@ -245,7 +243,7 @@ def _command_named(words: list[str]) -> Command:
     if is_puzzle_name(name):
         hint = f"`{shlex.join(('tooling', 'run', *words))}`"
     else:
-        hint = did_you_mean(name, [*(command.name for command in known), "--help", "--version"])
+        hint = did_you_mean(name, [*(command.name for command in COMMANDS), "--help", "--version"])
     raise UsageError(_NO_COMMAND.of(name=name), hint=hint)
 
 
@@ -269,8 +267,7 @@ def _without_command(before: list[str], words: list[str], language: str) -> int:
         return ExitCode.PASSED
     parser = Parser(language=language, prog="tooling", description=_DESCRIPTION, epilog=_EXIT_STATUS)
     parser.add_argument("--version", action="store_true", help=parser.say(_SHOW_VERSIONS))
-    known = available_commands()
-    add_list(parser, known, "COMMAND", _COMMANDS)
+    add_list(parser, COMMANDS, "COMMAND", _COMMANDS)
     if before[0] in ("-h", "--help"):
         parser.parse_args(["--help"])
     import shlex
@@ -278,7 +275,7 @@ def _without_command(before: list[str], words: list[str], language: str) -> int:
     from tooling.platform.suggestions import nearest, proposal
 
     option = before[0].partition("=")[0]
-    named = next((word for word in words if word in {command.name for command in known}), None)
+    named = next((word for word in words if word in {command.name for command in COMMANDS}), None)
     hint: Sentence
     if named:
         others = [word for word in (*before, *words) if word != named]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tooling.verify.plan import Task
 
 
-def command(options: BundleOptions) -> int:
+def bundle_command(options: BundleOptions) -> int:
     from tooling.catalog.catalogue import load_catalogue
     from tooling.project import find_project
     from tooling.targets.accelerators import target_for

@@ -8,7 +8,7 @@ from tooling.commandline.options import CheckOptions
 from tooling.platform.exit_codes import ExitCode
 
 
-def command(options: CheckOptions) -> int:
+def check_command(options: CheckOptions) -> int:
     from tooling.project import find_project
     from tooling.reports.annotations import in_workflow
     from tooling.reports.files import write_json, write_junit

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tooling.book.puzzle_index import PuzzleIndex
 
 
-def command(options: FigureOptions) -> int:
+def figure_command(options: FigureOptions) -> int:
     from tooling.book.errors import BookError
     from tooling.book.figures import every_figure
     from tooling.book.figures.drawing import outdated

@@ -35,7 +35,7 @@ _COMMANDS = (
 )
 
 
-def command(options: GenerateOptions) -> int:
+def generate_command(options: GenerateOptions) -> int:
     from tooling.catalog.catalogue import load_catalogue
     from tooling.generate.plan import plan, write
     from tooling.project import find_project

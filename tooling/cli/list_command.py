@@ -29,7 +29,7 @@ _INDENT = 4
 _LEAST_COMMAND, _LEAST_RUNS_ON = 32, 18  # columns of the terminal, in which most of them fit on one line
 
 
-def command(options: ListOptions) -> int:
+def list_command(options: ListOptions) -> int:
     from tooling.catalog.catalogue import load_catalogue
     from tooling.platform.errors import ToolingError
     from tooling.platform.suggestions import one_of

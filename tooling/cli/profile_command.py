@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tooling.target_run import TargetRun
 
 
-def command(options: ProfileOptions) -> int:
+def profile_command(options: ProfileOptions) -> int:
     from rich.console import Console
 
     from tooling.cli.subject import chosen_subject, exit_code_of, simulated_gpu

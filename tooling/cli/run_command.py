@@ -22,7 +22,7 @@ _PREPARING = Text("building the driver of the simulated GPU, once")
 _RUNNING = Text("running and judging {command}, for at most {limit:g} s (--timeout)")
 
 
-def command(options: PuzzleRunOptions) -> int:
+def run_command(options: PuzzleRunOptions) -> int:
     from tooling.catalog.catalogue import select
     from tooling.commandline.parser import option_names
     from tooling.project import find_project

@@ -24,7 +24,7 @@ _TIME_LIMIT = Text("the program did not end: stopped after {seconds} s (--timeou
 _OUTPUT_LIMIT = Text("the program printed too much: stopped")
 
 
-def command(options: SimulateOptions) -> int:
+def simulate_command(options: SimulateOptions) -> int:
     from tooling.cli.subject import program_subject, simulated_gpu
     from tooling.commandline.parser import UsageError
     from tooling.execution.program import Ending

@@ -14,7 +14,7 @@ _CHOSEN = Text("a run uses `{target}`: {reason}")
 _WIDTH = 11  # of the longest name
 
 
-def command(options: TargetsOptions) -> int:
+def targets_command(options: TargetsOptions) -> int:
     from tooling.reports.terminal import open_terminal
     from tooling.targets.model import Absence, TargetKind
     from tooling.targets.probing import probe

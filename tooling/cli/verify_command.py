@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 5  # trials
 
 
-def command(options: VerifyOptions) -> int:
+def verify_command(options: VerifyOptions) -> int:
     from tooling.catalog.catalogue import load_catalogue
     from tooling.project import find_project
     from tooling.reports.files import write_json, write_junit

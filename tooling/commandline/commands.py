@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -34,7 +33,8 @@ class Command(Struct, frozen=True):
         default: the action that is meant where none is named; empty: one must be named.
         heading, metavar: of the list of actions in the help; None: that of positional arguments.
         parent: the command that an action belongs to.
-        room: the module below `tooling.cli` that holds its function, where it is not its own.
+        run: the function that takes its options and returns the exit status, as `module:function`. The
+            module is imported when the command runs. Empty where there are actions.
     """
 
     name: str
@@ -48,17 +48,7 @@ class Command(Struct, frozen=True):
     heading: Text | None = None
     metavar: str = "ACTION"
     parent: str = ""
-    room: str = ""
-
-    @property
-    def module(self) -> str:
-        """The module here that holds its function."""
-        return self.room or (self.parent or self.name).replace("-", "_") + "_command"
-
-    @property
-    def function(self) -> str:
-        """The function of the module that takes its options and gives back the exit status."""
-        return self.name.replace("-", "_") + "_command" if self.parent or self.room else "command"
+    run: str = ""
 
     @property
     def prog(self) -> str:
@@ -94,14 +84,14 @@ COMMANDS: tuple[Command, ...] = (
             "Shows what you have solved, the next puzzle with its file and page, and the commands for it. "
             "In a terminal, `tooling` alone does the same."
         ),
-        room="learner.journey",
+        run="tooling.cli.learner.journey:start_command",
     ),
     Command(
         "next",
         Text("show the next puzzle"),
         learner_options.StartOptions,
         Text("Shows the first unsolved puzzle after the one that you solved last."),
-        room="learner.journey",
+        run="tooling.cli.learner.journey:next_command",
     ),
     Command(
         "watch",
@@ -112,7 +102,7 @@ COMMANDS: tuple[Command, ...] = (
             "screen. A newer save ends an older build. Keys show hints, the solution and the profile, and "
             "switch to the next puzzle."
         ),
-        room="learner.watch",
+        run="tooling.cli.learner.watch:watch_command",
     ),
     Command(
         "hint",
@@ -120,7 +110,7 @@ COMMANDS: tuple[Command, ...] = (
         learner_options.HintOptions,
         Text("Shows a hint of a puzzle; each is closer to the answer than the one before."),
         Text("Examples: tooling hint; tooling hint p15; tooling hint p15 2; tooling hint p23 --tiled"),
-        room="learner.answers",
+        run="tooling.cli.learner.answers:hint_command",
     ),
     Command(
         "solution",
@@ -130,7 +120,7 @@ COMMANDS: tuple[Command, ...] = (
             "Shows the solution of the part that a mode asks for. Before the puzzle is solved it asks once "
             "whether you want to see it."
         ),
-        room="learner.answers",
+        run="tooling.cli.learner.answers:solution_command",
     ),
     Command(
         "diff",
@@ -140,7 +130,7 @@ COMMANDS: tuple[Command, ...] = (
             "Shows where your program and the solution differ, side by side in a terminal of 100 columns. "
             "Before the puzzle is solved it asks once whether you want to see it."
         ),
-        room="learner.answers",
+        run="tooling.cli.learner.answers:diff_command",
     ),
     Command(
         "reset",
@@ -150,14 +140,14 @@ COMMANDS: tuple[Command, ...] = (
             "Writes the problem file as it was before you edited it. Your file is kept beside it, with the "
             "date in its name."
         ),
-        room="learner.answers",
+        run="tooling.cli.learner.answers:reset_command",
     ),
     Command(
         "progress",
         Text("show what you have solved, and on which GPU"),
         learner_options.ProgressOptions,
         Text("Shows a bar, and the puzzles of every part with the day and the GPU of the first success."),
-        room="learner.journey",
+        run="tooling.cli.learner.journey:progress_command",
     ),
     Command(
         "run",
@@ -168,6 +158,7 @@ COMMANDS: tuple[Command, ...] = (
             "the buffers that it hands in."
         ),
         Text("The puzzle's own flags may stand anywhere: tooling run p23 --tiled"),
+        run="tooling.cli.run_command:run_command",
     ),
     Command(
         "list",
@@ -177,12 +168,14 @@ COMMANDS: tuple[Command, ...] = (
             "Shows every puzzle with the commands that run it, the tensor API of each program and "
             "the vendors it runs on."
         ),
+        run="tooling.cli.list_command:list_command",
     ),
     Command(
         "targets",
         Text("show which GPUs can be used here"),
         options.TargetsOptions,
         Text("Shows every target, whether it is there, and why not."),
+        run="tooling.cli.targets_command:targets_command",
     ),
     Command(
         "init",
@@ -193,7 +186,7 @@ COMMANDS: tuple[Command, ...] = (
             "a README. The same commands work there."
         ),
         Text("Example: uvx gpu-puzzle-lab init my-puzzles"),
-        room="learner.folder",
+        run="tooling.cli.learner.folder:init_command",
     ),
     Command(
         "update",
@@ -205,7 +198,7 @@ COMMANDS: tuple[Command, ...] = (
             "copied first. Exit status: 0 if all answers were carried over, 1 if one was not, with the "
             "reason."
         ),
-        room="learner.folder",
+        run="tooling.cli.learner.folder:update_command",
     ),
     Command(
         "doctor",
@@ -215,7 +208,7 @@ COMMANDS: tuple[Command, ...] = (
             "Checks Python, Mojo, linker, GPU and driver, cache, disk, terminal and editor, and says what "
             "to do. Exit status: 0 if puzzles can run, 1 if not."
         ),
-        room="learner.machine",
+        run="tooling.cli.learner.machine:doctor_command",
     ),
     Command(
         "editor",
@@ -225,7 +218,7 @@ COMMANDS: tuple[Command, ...] = (
             "Writes settings into the folder of the project, so that the language server of the pinned Mojo "
             "finds what the puzzles import. Your other settings stay; a file that changes is copied first."
         ),
-        room="learner.machine",
+        run="tooling.cli.learner.machine:editor_command",
     ),
     Command(
         "completion",
@@ -236,7 +229,7 @@ COMMANDS: tuple[Command, ...] = (
             'Examples: eval "$(tooling completion bash)"; tooling completion zsh > ~/.zfunc/_tooling; '
             "tooling completion fish > ~/.config/fish/completions/tooling.fish"
         ),
-        room="learner.completion",
+        run="tooling.cli.learner.completion:completion_command",
     ),
     Command(
         "cache",
@@ -250,17 +243,16 @@ COMMANDS: tuple[Command, ...] = (
                 Text("show its folder and size (the default)"),
                 learner_options.CacheOptions,
                 parent="cache",
-                room="learner.machine",
+                run="tooling.cli.learner.machine:show_command",
             ),
             Command(
                 "empty",
                 Text("remove all built programs"),
                 learner_options.CacheOptions,
                 parent="cache",
-                room="learner.machine",
+                run="tooling.cli.learner.machine:empty_command",
             ),
         ),
-        room="learner.machine",
     ),
     Command(
         "verify",
@@ -270,6 +262,7 @@ COMMANDS: tuple[Command, ...] = (
             "Judges our own programs: every solution must pass, every skeleton must fail, and every "
             "mutant must be rejected with a diagnosis that its file expects."
         ),
+        run="tooling.cli.verify_command:verify_command",
     ),
     Command(
         "matrix",
@@ -285,6 +278,7 @@ COMMANDS: tuple[Command, ...] = (
                     "mode that is not gated does not build, or one that the compiler is said to refuse does."
                 ),
                 parent="matrix",
+                run="tooling.cli.matrix_command:build_command",
             ),
         ),
     ),
@@ -298,6 +292,7 @@ COMMANDS: tuple[Command, ...] = (
             "which no kernel is launched ends with status 4: nothing was checked."
         ),
         Text("Example: tooling simulate -- ./my_program --its-flag"),
+        run="tooling.cli.simulate_command:simulate_command",
     ),
     Command(
         "profile",
@@ -310,6 +305,7 @@ COMMANDS: tuple[Command, ...] = (
             "confirmed them. Times are never shown, they need a real GPU."
         ),
         Text("Examples: tooling profile p15 --solution --html p15.html; tooling profile my_kernel.mojo"),
+        run="tooling.cli.profile_command:profile_command",
     ),
     Command(
         "replay",
@@ -324,13 +320,14 @@ COMMANDS: tuple[Command, ...] = (
             "Examples: tooling replay p15 --solution --open; tooling replay p12 --html p12.html; tooling "
             "replay my_kernel.mojo"
         ),
-        room="learner.replay",
+        run="tooling.cli.learner.replay:replay_command",
     ),
     Command(
         "generate",
         Text("write everything that is derived from manifests and solutions"),
         options.GenerateOptions,
         Text("Writes the problem files, the tasks of poe and pixi, the CI matrix and the workflows."),
+        run="tooling.cli.generate_command:generate_command",
     ),
     Command(
         "new-puzzle",
@@ -342,7 +339,7 @@ COMMANDS: tuple[Command, ...] = (
             "step by step. Nothing that exists is overwritten."
         ),
         Text('Example: tooling new-puzzle p36 "Vector scale" --ko "벡터 스케일"'),
-        room="generate_command",
+        run="tooling.cli.generate_command:new_puzzle_command",
     ),
     Command(
         "bundle",
@@ -352,6 +349,7 @@ COMMANDS: tuple[Command, ...] = (
             "Cross-builds solutions, problem files and mutants for one accelerator into a folder "
             "with run_bundle.py, which needs only Python and the GPU's driver there."
         ),
+        run="tooling.cli.bundle_command:bundle_command",
     ),
     Command(
         "check-translations",
@@ -369,6 +367,7 @@ COMMANDS: tuple[Command, ...] = (
                 options.StatusOptions,
                 Text("The state of every page: is it current, does it say what its source said?"),
                 parent="check-translations",
+                run="tooling.cli.check_translations_command:status_command",
             ),
             Command(
                 "diff",
@@ -376,6 +375,7 @@ COMMANDS: tuple[Command, ...] = (
                 options.DiffOptions,
                 Text("Shows the source's changed blocks by commit, with the lines of the translation."),
                 parent="check-translations",
+                run="tooling.cli.check_translations_command:diff_command",
             ),
             Command(
                 "stamp",
@@ -387,6 +387,7 @@ COMMANDS: tuple[Command, ...] = (
                     "changed in the source and was not edited in the translation."
                 ),
                 parent="check-translations",
+                run="tooling.cli.check_translations_command:stamp_command",
             ),
             Command(
                 "repair",
@@ -394,6 +395,7 @@ COMMANDS: tuple[Command, ...] = (
                 options.RepairOptions,
                 Text("Finds lost commits by their text and adds missing blob lines; pages stay as they are."),
                 parent="check-translations",
+                run="tooling.cli.check_translations_command:repair_command",
             ),
             Command(
                 "recover",
@@ -401,6 +403,7 @@ COMMANDS: tuple[Command, ...] = (
                 options.RecoverOptions,
                 Text("Ranks the versions of the source by similarity; writes nothing without --apply."),
                 parent="check-translations",
+                run="tooling.cli.check_translations_command:recover_command",
             ),
             Command(
                 "new-lang",
@@ -408,6 +411,7 @@ COMMANDS: tuple[Command, ...] = (
                 options.NewLanguageOptions,
                 Text("Writes book.toml, SUMMARY.md, a glossary to fill and the switcher's entry."),
                 parent="check-translations",
+                run="tooling.cli.check_translations_command:new_lang_command",
             ),
         ),
     ),
@@ -417,31 +421,39 @@ COMMANDS: tuple[Command, ...] = (
         description=Text("The book: both editions, one site."),
         actions=(
             Command(
-                "build", Text("build both editions into one site"), options.BookBuildOptions, parent="book"
+                "build",
+                Text("build both editions into one site"),
+                options.BookBuildOptions,
+                run="tooling.cli.book_command:build_command",
+                parent="book",
             ),
             Command(
                 "serve",
                 Text("build, show on this machine, and build again after every change"),
                 options.BookServeOptions,
                 parent="book",
+                run="tooling.cli.book_command:serve_command",
             ),
             Command(
                 "check",
                 Text("look for everything in the book that is not true or does not work"),
                 options.BookCheckOptions,
                 parent="book",
+                run="tooling.cli.book_command:check_command",
             ),
             Command(
                 "formulas",
                 Text("draw the formulas of the pages, and record them"),
                 options.BookFormulasOptions,
                 parent="book",
+                run="tooling.cli.book_command:formulas_command",
             ),
             Command(
                 "outputs",
                 Text("compare the printed outputs with what the programs print"),
                 options.BookOutputsOptions,
                 parent="book",
+                run="tooling.cli.book_command:outputs_command",
             ),
         ),
     ),
@@ -453,6 +465,7 @@ COMMANDS: tuple[Command, ...] = (
             "Draws figures as SVG from the puzzles' data and from traces of the programs on the "
             "simulated GPU: light and dark, in every language."
         ),
+        run="tooling.cli.figure_command:figure_command",
     ),
     Command(
         "check",
@@ -462,18 +475,9 @@ COMMANDS: tuple[Command, ...] = (
             "Runs `generate --check`, `check-translations --fail-on warning` and `book check`, and "
             "says what each of them found. A check that could not run has not passed."
         ),
+        run="tooling.cli.check_command:check_command",
     ),
 )
-
-
-def available_commands() -> tuple[Command, ...]:
-    """The rows of the table whose module is part of this installation."""
-    folder = Path(__file__).parents[1] / "cli"
-    return tuple(
-        command
-        for command in COMMANDS
-        if (folder / command.module.replace(".", "/")).with_suffix(".py").is_file()
-    )
 
 
 def find_action(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from msgspec.structs import fields
 
-from tooling.commandline.commands import Command, available_commands, parser_of
+from tooling.commandline.commands import COMMANDS, Command, parser_of
 from tooling.commandline.learner_options import CompletionOptions
 from tooling.commandline.parser import UsageError
 from tooling.platform.exit_codes import ExitCode
@@ -39,7 +39,7 @@ def _whole_parser(puzzles: Sequence[Puzzle], language: str) -> argparse.Argument
     """A parser of all commands, which knows the names of puzzles and modes; it only describes them."""
     parser = argparse.ArgumentParser("tooling", add_help=True)
     listed = parser.add_subparsers()
-    for command in available_commands():
+    for command in COMMANDS:
         own = listed.add_parser(
             command.name, help=command.help.render(language), add_help=not command.options
         )
