@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
-from tooling.platform.processes import kill_group, marked, process_group
+from tooling.platform.processes import kill_group, marked, process_group, start_piped
 from tooling.text import Text
 
 DEFAULT_OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr together
@@ -95,15 +95,7 @@ def run_program(
 
     def start() -> subprocess.Popen[bytes]:
         try:
-            return subprocess.Popen(
-                [str(word) for word in command],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=variables,
-                cwd=folder,
-                start_new_session=True,
-            )
+            return start_piped(command, variables, folder)
         except OSError as error:
             raise ProgramNotStarted(
                 Text("the program cannot be started"), where=Location(Path(command[0])), why=str(error)

@@ -184,6 +184,29 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+def start_piped(
+    command: Sequence[str | Path], variables: Mapping[str, str], folder: Path | None
+) -> subprocess.Popen[bytes]:
+    """Starts a program in a session of its own, with its output in pipes and no input.
+
+    Args:
+        variables: all of its environment variables.
+        folder: the working directory; None: that of this process.
+
+    Raises:
+        OSError: the program cannot be started.
+    """
+    return subprocess.Popen(
+        [str(word) for word in command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=variables,
+        cwd=folder,
+        start_new_session=True,
+    )
+
+
 def run_captured(
     command: Sequence[str | Path],
     *,
@@ -197,20 +220,8 @@ def run_captured(
         OSError: the program cannot be started.
     """
     variables = marked(os.environ if environment is None else environment)
-
-    def start() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [str(part) for part in command],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=variables,
-            cwd=folder,
-            start_new_session=True,
-        )
-
     timed_out = False
-    with process_group(start, variables) as process:
+    with process_group(lambda: start_piped(command, variables, folder), variables) as process:
         try:
             stdout, stderr = process.communicate(timeout=time_limit)
         except subprocess.TimeoutExpired:
