@@ -7,18 +7,26 @@ import re
 from msgspec import Struct
 
 _DWORDS = {"dword": 1, "dwordx2": 2, "dwordx3": 3, "dwordx4": 4, "b32": 1, "b64": 2, "b96": 3, "b128": 4}
-_ONE = re.compile(r"(u|s|i)?(byte|short|b8|b16|i8|i16|u8|u16)")
-_ATOMIC_BITS = re.compile(r"_[a-z]+(32|64)$")
+DS_ACCESS = re.compile(
+    r"ds_(?:(?P<load>read|load)|write|store)_?(?P<pair>2)?(?:addr)?(?P<far>st64|_stride64)?"
+    r"_(?P<sign>[biu])(?P<bits>8|16|32|64|96|128)(?P<half>_d16)?(?P<high>_hi)?"
+)
+"""The mnemonics of loads and stores of DS: `ds_read2st64_b64` (CDNA 3), `ds_load_u8_d16_hi`."""
+_ATOMIC = re.compile(r"ds_\w+_[a-z]+(?P<bits>32|64)")
+_EXCHANGES = {"ds_swizzle_b32": (), "ds_permute_b32": (1,), "ds_bpermute_b32": (1,)}
 
 
 class DataShareForm(Struct, frozen=True):
-    """The operands of a DS instruction.
+    """What the mnemonic of a DS instruction determines.
 
     Attributes:
         results: registers of the result, 0 without one; data: registers of each data operand.
         takes_address: whether it reads an address.
         pair: it accesses two addresses (`ds_read2_b32`).
         stride: bytes that one step of an offset of such an access counts.
+        element: bytes of each element in memory; a wider value consists of elements of 4 bytes.
+        signed: a narrow element is sign-extended to the register.
+        half: only one half of the register is loaded; high: the upper half is loaded or stored.
     """
 
     results: int
@@ -26,6 +34,10 @@ class DataShareForm(Struct, frozen=True):
     takes_address: bool = True
     pair: bool = False
     stride: int = 1
+    element: int = 4
+    signed: bool = False
+    half: bool = False
+    high: bool = False
 
 
 def ds_form(name: str) -> DataShareForm:
@@ -34,35 +46,35 @@ def ds_form(name: str) -> DataShareForm:
     Raises:
         LookupError: an unknown name.
     """
-    if name in ("ds_swizzle_b32",):
-        return DataShareForm(1, (), takes_address=True)
-    if name in ("ds_permute_b32", "ds_bpermute_b32"):
-        return DataShareForm(1, (1,))
     if name == "ds_nop":
         return DataShareForm(0, (), takes_address=False)
-    load = re.fullmatch(r"ds_(?:read|load)_?(2?)(?:addr)?(st64|_stride64)?_(\w+?)(_d16(_hi)?)?", name)
-    store = re.fullmatch(r"ds_(?:write|store)_?(2?)(?:addr)?(st64|_stride64)?_(\w+?)(_d16_hi)?", name)
-    for match, loads in ((load, True), (store, False)):
-        if match:
-            kind = match[3]
-            count = _DWORDS[kind] if kind in _DWORDS else 1 if _ONE.fullmatch(kind) else 0
-            if not count:
-                raise LookupError(name)
-            stride = 4 * count * (64 if match[2] else 1)
-            if match[1]:
-                return (
-                    DataShareForm(2 * count, (), pair=True, stride=stride)
-                    if loads
-                    else DataShareForm(0, (count, count), pair=True, stride=stride)
-                )
-            return DataShareForm(count, ()) if loads else DataShareForm(0, (count,))
-    bits = _ATOMIC_BITS.search(name)
-    if bits is None:
+    if name in _EXCHANGES:
+        return DataShareForm(1, _EXCHANGES[name])
+    if access := DS_ACCESS.fullmatch(name):
+        return _access_form(access)
+    atomic = _ATOMIC.fullmatch(name)
+    if atomic is None:
         raise LookupError(name)
-    count = int(bits[1]) // 32
+    count = int(atomic["bits"]) // 32
     returns = "_rtn_" in name or "wrxchg" in name or "storexchg" in name
     data = (count, count) if "cmpst" in name else (count,)
     return DataShareForm(count if returns else 0, data)
+
+
+def _access_form(access: re.Match[str]) -> DataShareForm:
+    bits = int(access["bits"])
+    registers = max(1, bits // 32)
+    addresses = 2 if access["pair"] else 1
+    return DataShareForm(
+        addresses * registers if access["load"] else 0,
+        () if access["load"] else (registers,) * addresses,
+        pair=addresses == 2,
+        stride=4 * registers * (64 if access["far"] else 1),
+        element=min(bits // 8, 4),
+        signed=access["sign"] == "i",
+        half=bool(access["half"]),
+        high=bool(access["high"]),
+    )
 
 
 def data_registers(name: str, *, returns: bool) -> tuple[int, int]:

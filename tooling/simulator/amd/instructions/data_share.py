@@ -5,14 +5,13 @@ Source: CDNA 3 ISA, "Data Share Operations".
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
-from tooling.simulator.amd.decoding.memory_forms import ds_form
+from tooling.simulator.amd.decoding.memory_forms import DS_ACCESS, DataShareForm, ds_form
 from tooling.simulator.amd.instructions.binders import bind_matching, binds, step_of
 from tooling.simulator.amd.instructions.cross_lane import notify_exchange
 from tooling.simulator.amd.instructions.memory import Lanes, load, store
@@ -20,21 +19,10 @@ from tooling.simulator.amd.instructions.vector import by_wave
 from tooling.simulator.amd.lowering.binder import Lowering, put
 from tooling.simulator.amd.lowering.waves import ACTIVE, WaveGroup
 from tooling.simulator.gpu.hooks import Space
-from tooling.simulator.numerics.rounding import S8, S16, S32, U8, U16, U32, U64
+from tooling.simulator.numerics.rounding import S32, U32, U64
 from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
-
-_LOAD = re.compile(r"ds_(?:read|load)_?(2?)(?:addr)?(?:st64|_stride64)?_(\w+?)(_d16)?(_hi)?$")
-_STORE = re.compile(r"ds_(?:write|store)_?(2?)(?:addr)?(?:st64|_stride64)?_(\w+?)(_d16_hi)?$")
-_NARROW: dict[str, tuple[int, np.dtype[Any]]] = {
-    "u8": (1, U8),
-    "i8": (1, S8),
-    "u16": (2, U16),
-    "i16": (2, S16),
-    "b8": (1, U8),
-    "b16": (2, U16),
-}
 
 
 def _address(lowering: Lowering, instruction: MachineInstruction) -> int:
@@ -44,12 +32,11 @@ def _address(lowering: Lowering, instruction: MachineInstruction) -> int:
     return slot
 
 
-def _offsets(instruction: MachineInstruction) -> list[int]:
+def _offsets(form: DataShareForm, immediate: int) -> list[int]:
     """The offsets of the accesses: one, or two counted in their size."""
-    form = ds_form(instruction.name)
     if not form.pair:
-        return [instruction.immediate]
-    return [form.stride * (instruction.immediate & 255), form.stride * (instruction.immediate >> 8)]
+        return [immediate]
+    return [form.stride * (immediate & 255), form.stride * (immediate >> 8)]
 
 
 def at_offset(start: Array, offset: int) -> Array:
@@ -58,16 +45,19 @@ def at_offset(start: Array, offset: int) -> Array:
     return (address + U32.type(offset) if offset else address).astype(U64)
 
 
-def bind_load(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
-    """A load of shared memory."""
-    match = _LOAD.fullmatch(instruction.name)
-    assert match is not None
-    kind, half, high = match[2], bool(match[3]), bool(match[4])
+def bind_access(lowering: Lowering, instruction: MachineInstruction, following: int) -> None:
+    """A load or a store of shared memory."""
+    (_bind_load if instruction.results else _bind_store)(lowering, instruction, following)
+
+
+def _bind_load(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    form = ds_form(instruction.name)
     at = _address(lowering, instruction)
     slots = lowering.vector_slots(instruction.results[0])
-    offsets = _offsets(instruction)
+    offsets = _offsets(form, instruction.immediate)
     count = len(slots) // len(offsets)
-    element, dtype = _NARROW.get(kind, (4, U32))
+    element, half, high = form.element, form.half, form.high
+    dtype = np.dtype(f"{'i' if form.signed else 'u'}{element}")
 
     def step(group: WaveGroup, batch: Batch) -> None:
         lanes = Lanes(group)
@@ -89,18 +79,15 @@ def bind_load(lowering: Lowering, instruction: MachineInstruction, _following: i
     lowering.block.steps.append(step_of(step))
 
 
-def bind_store(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
-    """A store to shared memory."""
-    match = _STORE.fullmatch(instruction.name)
-    assert match is not None
-    kind, high = match[2], bool(match[3])
+def _bind_store(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    form = ds_form(instruction.name)
     at = _address(lowering, instruction)
     data = [lowering.of(source.operand) for source in instruction.sources[1:]]
     for slots in data:
         for slot in slots:
             lowering.block.reads(slot)
-    offsets = _offsets(instruction)
-    element = _NARROW[kind][0] if kind in _NARROW else 4
+    offsets = _offsets(form, instruction.immediate)
+    element, high = form.element, form.high
     unsigned = np.dtype(f"u{element}")
 
     def step(group: WaveGroup, batch: Batch) -> None:
@@ -121,7 +108,7 @@ def bind_store(lowering: Lowering, instruction: MachineInstruction, _following: 
 
 def bind_shared(table: dict[int, str]) -> None:
     """Register the loads and stores of an opcode table."""
-    bind_matching(table, (_LOAD, bind_load), (_STORE, bind_store))
+    bind_matching(table, (DS_ACCESS, bind_access))
 
 
 @binds("ds_bpermute_b32")
