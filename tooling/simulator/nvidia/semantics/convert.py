@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,46 +31,55 @@ from tooling.simulator.nvidia.semantics.float8 import PAIRS, narrow_form
 from tooling.simulator.nvidia.semantics.registry import DTYPES, Array, Function, Operation, makes
 
 SECTION = "9.7.9.21"
-_INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
+_BYTES = ("u8", "s8")
+_INTEGERS = (*_BYTES, "u16", "s16", "u32", "s32", "u64", "s64")
 _FLOATS = ("f16", "bf16", "f32", "f64")
 _ROUND: dict[str, Function] = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
+
+
+_NARROW_FLOATS = ("f16", "bf16")
+_TYPES_OF_FLAGS: dict[str, Callable[[str, str], bool]] = {
+    **dict.fromkeys(("rn", "rz", "rm", "rp", "rna", *_ROUND), lambda _to, _source: True),
+    "ftz": lambda to, source: "f32" in (to, source),
+    "sat": lambda to, source: "bf16" not in (to, source),
+    "satfinite": lambda to, source: to in _NARROW_FLOATS and source == "f32",
+    "relu": lambda to, source: to in _NARROW_FLOATS and source == "f32",
+}
+"""The modifiers of a conversion between two scalar types, and whether they exist for a pair (to, source)."""
 
 
 @makes("cvt")
 def _convert(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     if len(modifiers) < 2:
         return None
-    *flags, to, source = modifiers
+    *rest, to, source = modifiers
+    flags = tuple(rest)
     if "pack" in flags:
-        return packed_conversion(tuple(flags), to, source)
+        return packed_conversion(flags, to, source)
     if to in PAIRS or source in PAIRS:
-        return narrow_form(to, source, tuple(flags))
+        return narrow_form(to, source, flags)
     if to in ("f16x2", "bf16x2") and source == "f32":
-        return _pack(to, tuple(flags))
-    if to == "tf32" and source == "f32" and flags in (["rna"], ["rn"]):
+        return _pack(to, flags)
+    if to == "tf32" and source == "f32" and flags in (("rna",), ("rn",)):
         return Operation(lambda a: f32_to_tf32(a, flags[0]), U32, (F32,), SECTION)
-    if to not in DTYPES or source not in DTYPES:
+    if not _allowed(flags, to, source):
         return None
-    known = ("rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi", "ftz", "sat", "satfinite", "relu")
-    if {to, source} & {"bf16"} and {to, source} & {"u8", "s8"}:
-        return None
-    if "satfinite" in flags and (to not in ("f16", "bf16") or source != "f32"):
-        return None
-    if any(flag not in known for flag in flags) or len(set(flags)) < len(flags):
-        return None
-    if "relu" in flags and ("sat" in flags or to not in ("f16", "bf16") or source != "f32"):
-        return None
-    if ("ftz" in flags and "f32" not in (to, source)) or ("sat" in flags and "bf16" in (to, source)):
-        return None
-    if to in _INTEGERS and source in _INTEGERS:
-        return _integer_to_integer(to, source, tuple(flags))
-    if to in _FLOATS and source in _INTEGERS:
-        return _integer_to_float(to, source, tuple(flags))
-    if to in _INTEGERS and source in _FLOATS:
-        return _float_to_integer(to, source, tuple(flags))
-    if to in _FLOATS and source in _FLOATS:
-        return _float_to_float(to, source, tuple(flags))
-    return None
+    if source in _INTEGERS:
+        make = _integer_to_integer if to in _INTEGERS else _integer_to_float
+    else:
+        make = _float_to_integer if to in _INTEGERS else _float_to_float
+    return make(to, source, flags)
+
+
+def _allowed(flags: tuple[str, ...], to: str, source: str) -> bool:
+    """Whether a conversion between these scalar types exists, with these modifiers together."""
+    if not {to, source} <= {*_INTEGERS, *_FLOATS}:
+        return False
+    if "bf16" in (to, source) and (to in _BYTES or source in _BYTES):
+        return False
+    if len(set(flags)) < len(flags) or {"relu", "sat"} <= set(flags):
+        return False
+    return all(flag in _TYPES_OF_FLAGS and _TYPES_OF_FLAGS[flag](to, source) for flag in flags)
 
 
 def _integer_to_integer(to: str, source: str, flags: tuple[str, ...]) -> Operation | None:
@@ -177,32 +187,15 @@ def _float_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation |
     rounding = [flag for flag in flags if flag[0] == "r" and flag != "relu"]
     if len(rounding) > 1:
         return None
-    mode = rounding[0] if rounding else ""
-    result, argument = DTYPES[to], DTYPES[source]
+    change = _change_of_type(to, source, rounding[0] if rounding else "")
+    if change is None:
+        return None
+    flush = "ftz" in flags
 
     def widen(a: Array) -> Array:
         if source == "bf16":
             return bf16_to_f32(a)
-        return canonical32(flush32(a)) if "ftz" in flags and source == "f32" else a
-
-    if mode in _ROUND and to == source == "bf16":
-        change: Function = lambda a: f32_to_bf16(_ROUND[mode](a))  # noqa: E731 - one of several functions
-    elif mode in _ROUND and to == source:
-        change = _ROUND[mode]
-    elif not mode and to == source:
-        change = lambda a: a  # noqa: E731 - one of several functions chosen here
-    elif not mode and result.itemsize > argument.itemsize:
-        change = lambda a: a.astype(result)  # noqa: E731
-    elif mode in ("rn", "rz", "rm", "rp") and to == "f32" and source == "f64":
-        change = lambda a: directed(a.astype(F32), a, mode)  # noqa: E731
-    elif mode in ("rn", "rz") and to == "f16" and source != "f16":
-        change = lambda a: _to_f16(a, mode)  # noqa: E731
-    elif mode in ("rn", "rz") and to == "bf16" and source == "f32":
-        change = lambda a: f32_to_bf16(a, mode)  # noqa: E731
-    elif mode == "rn" and to == "bf16" and source in ("f16", "f64"):
-        change = lambda a: f64_to_bf16(a.astype(F64))  # noqa: E731
-    else:
-        return None
+        return canonical32(flush32(a)) if flush and source == "f32" else a
 
     def convert(a: Array) -> Array:
         value = change(widen(a))
@@ -212,17 +205,59 @@ def _float_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation |
             value = saturate(value)
         if "satfinite" in flags:
             value = _finite(value, to)
-        if to == "f32" and source not in ("f64", "bf16"):
-            value = canonical32(flush32(value) if "ftz" in flags else value)
-        elif to == "bf16" and source == "f64":
-            value = np.where(np.isnan(a), np.where(np.signbit(a), U16.type(0xFFC0), U16.type(0x7FC0)), value)
-        elif to == "f16":
-            value = _half_nan(a, value) if source == "f64" else canonical16(value)
-        elif to == "f64" and source != "f64":
-            value = keep_nan(value, value)
-        return flush32(value) if to == "f32" and "ftz" in flags else value
+        value = _nan_of(a, value, to, source)
+        return flush32(value) if to == "f32" and flush else value
 
-    return Operation(convert, result, (argument,), SECTION)
+    return Operation(convert, DTYPES[to], (DTYPES[source],), SECTION)
+
+
+def _to_f16(a: Array, mode: str) -> Array:
+    return directed(a.astype(F16), a.astype(F64), mode)
+
+
+_NARROWING: dict[tuple[str, str], tuple[tuple[str, ...], Callable[[Array, str], Array]]] = {
+    ("f32", "f64"): (("rn", "rz", "rm", "rp"), lambda a, mode: directed(a.astype(F32), a, mode)),
+    ("f16", "f64"): (("rn", "rz"), _to_f16),
+    ("f16", "f32"): (("rn", "rz"), _to_f16),
+    ("f16", "bf16"): (("rn", "rz"), _to_f16),
+    ("bf16", "f32"): (("rn", "rz"), f32_to_bf16),
+    ("bf16", "f64"): (("rn",), lambda a, _mode: f64_to_bf16(a)),
+    ("bf16", "f16"): (("rn",), lambda a, _mode: f64_to_bf16(a.astype(F64))),
+}
+"""Conversions (to, source) that may lose bits: their rounding modes, and the function of (value, mode)."""
+
+
+def _change_of_type(to: str, source: str, mode: str) -> Function | None:
+    """The conversion of values of `source`, bfloat16 widened to float32, without its other modifiers.
+
+    Args:
+        mode: the rounding modifier, empty without one.
+    """
+    result, argument = DTYPES[to], DTYPES[source]
+    if to == source and not mode:
+        return f32_to_bf16 if to == "bf16" else lambda a: a
+    if to == source and mode in _ROUND:
+        return lambda a: f32_to_bf16(_ROUND[mode](a)) if to == "bf16" else _ROUND[mode](a)
+    if not mode and result.itemsize > argument.itemsize:
+        return lambda a: a.astype(result)
+    modes, narrow = _NARROWING.get((to, source), ((), None))
+    if narrow is None or mode not in modes:
+        return None
+    return lambda a: narrow(a, mode)
+
+
+def _nan_of(source_value: Array, value: Array, to: str, source: str) -> Array:
+    """The converted values, with NaN in the form that the instruction gives it."""
+    if to == "f32" and source not in ("f64", "bf16"):
+        return canonical32(value)
+    if to == "bf16" and source == "f64":
+        nan = np.where(np.signbit(source_value), U16.type(0xFFC0), U16.type(0x7FC0))
+        return np.where(np.isnan(source_value), nan, value)
+    if to == "f16":
+        return _half_nan(source_value, value) if source == "f64" else canonical16(value)
+    if to == "f64" and source != "f64":
+        return keep_nan(value, value)
+    return value
 
 
 def _finite(value: Array, kind: str) -> Array:
@@ -243,10 +278,6 @@ def _half_nan(source: Array, value: Array) -> Array:
     """A NaN converted from f64 keeps its sign; its payload is cleared."""
     nan = np.where(np.signbit(source), np.uint16(0xFE00), np.uint16(0x7E00)).view(F16)
     return np.where(np.isnan(source), nan, value)
-
-
-def _to_f16(a: Array, mode: str) -> Array:
-    return directed(a.astype(F16), a.astype(F64), mode)
 
 
 def _pack(to: str, flags: tuple[str, ...]) -> Operation | None:
