@@ -7,10 +7,11 @@ Programming Guide, "Formatted output"). Strings are device addresses.
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tooling.simulator.gpu.address_spaces import Spaces
 from tooling.simulator.gpu.code_model import Arguments, Instruction, Symbol
 from tooling.simulator.gpu.generic_addresses import LOCAL_WINDOW, SHARED_WINDOW
 from tooling.simulator.gpu.hooks import Space
@@ -64,38 +65,38 @@ def bind_vprintf(
     decoder.block.steps.append(step)
 
 
-def _bytes_at(spaces: Any, lane: int, address: int) -> tuple[memoryview, int]:
-    """The memory that a generic address of a lane points into, and the offset in it."""
+def _bytes_at(spaces: Spaces, lane: int, address: int) -> tuple[NDArray[np.uint8], int]:
+    """The memory that a generic address of a lane points into, as bytes, and the offset in it."""
     if address >> 32 == LOCAL_WINDOW >> 32:
         start = lane * spaces.local_stride
-        return memoryview(spaces.local_bytes[start : start + spaces.local_stride]), address - LOCAL_WINDOW
+        return spaces.local_bytes[start : start + spaces.local_stride], address - LOCAL_WINDOW
     if address >> 32 == SHARED_WINDOW >> 32:
         start = int(spaces.block_of_lane[lane]) * spaces.shared_stride
-        return memoryview(spaces.shared_bytes[start : start + spaces.shared_stride]), address - SHARED_WINDOW
-    return memoryview(spaces.global_bytes), address - int(spaces.base)
+        return spaces.shared_bytes[start : start + spaces.shared_stride], address - SHARED_WINDOW
+    return spaces.global_bytes, address - int(spaces.base)
 
 
-def _read(spaces: Any, lane: int, address: int, size: int) -> bytes:
+def _read(spaces: Spaces, lane: int, address: int, size: int) -> bytes:
     memory, offset = _bytes_at(spaces, lane, address)
     if offset < 0 or offset + size > len(memory):
         return bytes(size)
-    return bytes(memory[offset : offset + size])
+    return memory[offset : offset + size].tobytes()
 
 
-def _string(spaces: Any, lane: int, address: int) -> bytes:
+def _string(spaces: Spaces, lane: int, address: int) -> bytes:
     if not address:
         return b"(null)"
     memory, offset = _bytes_at(spaces, lane, address)
     if offset < 0 or offset >= len(memory):
         return b"(bad address)"
-    content = bytes(memory[offset : offset + _MAX_STRING])
+    content = memory[offset : offset + _MAX_STRING].tobytes()
     return content.split(b"\0", 1)[0]
 
 
 class _Arguments:
     """The arguments that one lane passes, in the memory of its batch."""
 
-    def __init__(self, spaces: Any, lane: int, address: int) -> None:
+    def __init__(self, spaces: Spaces, lane: int, address: int) -> None:
         self._spaces = spaces
         self._lane = lane
         self._address = address

@@ -6,7 +6,7 @@ own binders, registered in `BINDERS` by opcode.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -176,24 +176,10 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
     if len(sources) != len(operation.arguments):
         counts = OPERAND_COUNT.of(given=len(sources), known=len(operation.arguments))
         raise decoder.unknown(instruction, counts)
-    function: Callable[..., Any] | None = operation.function
-    if isinstance(destination, OperandPair):
-        function = operation.pair
+    function = operation.pair if isinstance(destination, OperandPair) else operation.function
     if function is None:
         raise decoder.unknown(instruction, OTHER_OPERANDS)
-    slots: list[int] = []
-    kinds: list[np.dtype[Any]] = []
-    for source, dtype in zip(sources, operation.arguments, strict=True):
-        negate = isinstance(source, Negated)
-        if negate and dtype != PRED:
-            raise decoder.unknown(instruction, OTHER_OPERAND)
-        inner: Operand = source.operand if isinstance(source, Negated) else source
-        slots.append(decoder.value(inner, dtype, instruction, any_width=True))
-        kinds.append(dtype)
-        width = decoder.width(inner.name) if isinstance(inner, Register) else dtype
-        if width.itemsize != dtype.itemsize or negate:
-            function = _adapted(function, len(slots) - 1, dtype, width, negate)
-            kinds[-1] = width
+    function, slots, kinds = _bind_sources(decoder, instruction, function, operation.arguments)
     guarding = guard(decoder, instruction)
     if isinstance(destination, OperandPair):
         first = write(decoder, destination.first, instruction, PRED)
@@ -214,6 +200,34 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
         decoder.block.steps.append(_guarded_step(function, target, slots, kinds, guarding))
     else:
         decoder.block.steps.append(_step(function, target, slots, kinds))
+
+
+def _bind_sources(
+    decoder: Decoder,
+    instruction: Instruction,
+    function: Callable[..., Any],
+    arguments: Sequence[np.dtype[Any]],
+) -> tuple[Callable[..., Any], list[int], list[np.dtype[Any]]]:
+    """The slots of the source operands and the types in which they are read.
+
+    Returns:
+        The function of values of these types, the slots, the types.
+    """
+    slots: list[int] = []
+    kinds: list[np.dtype[Any]] = []
+    for position, (source, dtype) in enumerate(zip(instruction.operands[1:], arguments, strict=True)):
+        negate = isinstance(source, Negated)
+        if negate and dtype != PRED:
+            raise decoder.unknown(instruction, OTHER_OPERAND)
+        inner: Operand = source.operand if isinstance(source, Negated) else source
+        slots.append(decoder.value(inner, dtype, instruction, any_width=True))
+        width = decoder.width(inner.name) if isinstance(inner, Register) else dtype
+        if width.itemsize != dtype.itemsize or negate:
+            function = _adapted(function, position, dtype, width, negate)
+            kinds.append(width)
+        else:
+            kinds.append(dtype)
+    return function, slots, kinds
 
 
 def _bind_clock(decoder: Decoder, instruction: Instruction, name: str) -> None:
