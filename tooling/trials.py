@@ -132,7 +132,8 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
         ReferenceUnusable: the puzzle's reference has a mistake.
         ProgramNotStarted: the program cannot be started on this machine.
     """
-    from tooling.judging.judge import confirmed, outcome_of  # noqa: PLC0415 - imports NumPy
+    from tooling.judging.confirmation import confirmed  # noqa: PLC0415 - imports NumPy
+    from tooling.judging.judge import outcome_of  # noqa: PLC0415
     from tooling.judging.reference import load_reference  # noqa: PLC0415
     from tooling.judging.verdict import Verdict  # noqa: PLC0415
 
@@ -189,7 +190,8 @@ def _run_case(
     lab: LabFolder,
     stream: Callable[[bytes], None] | None,
 ) -> CaseVerdict:
-    from tooling.judging.judge import judge_case, judge_unjudged  # noqa: PLC0415 - imports NumPy
+    from tooling.judging.evidence import Evidence  # noqa: PLC0415 - imports NumPy
+    from tooling.judging.judge import judge_case, judge_unjudged  # noqa: PLC0415
     from tooling.judging.origins import result_sizes  # noqa: PLC0415
 
     mode = trial.selection.mode
@@ -227,16 +229,18 @@ def _run_case(
             stopped=run.stopped,
         )
     return judge_case(
-        mode,
-        case,
-        run.transcript,
-        lab.used({name: array.size for name, array in case.inputs.items()}),
-        lab.submitted({name: array.size for name, array in case.expected.items()}),
-        findings=run.findings,
-        launches=run.launches,
-        kernels=run.kernels,
-        stopped=run.stopped,
-        provenance=run.provenance,
+        Evidence(
+            mode=mode,
+            case=case,
+            transcript=run.transcript,
+            used=lab.used({name: array.size for name, array in case.inputs.items()}),
+            submitted=lab.submitted({name: array.size for name, array in case.expected.items()}),
+            findings=run.findings,
+            launches=run.launches,
+            kernels=run.kernels,
+            stopped=run.stopped,
+            provenance=run.provenance,
+        )
     )
 
 

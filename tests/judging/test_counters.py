@@ -13,6 +13,7 @@ from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.counter_texts import ADVICE, FOUND
 from tooling.judging.counters import COUNTS, judge_counters
+from tooling.judging.evidence import Evidence
 from tooling.judging.judge import judge_case, outcome_of
 from tooling.judging.verdict import Outcome
 from tooling.platform.exit_codes import ExitCode
@@ -139,7 +140,7 @@ def test_counters_are_judged_only_if_the_values_are_right(tmp_path: Path) -> Non
     wrong = Buffer("float32", bytes(16))
 
     def names(submitted: Buffer, kernels: list[KernelProfile]) -> list[str]:
-        verdict = judge_case(mode, CASE, RAN, USED, {"out": submitted}, launches=1, kernels=kernels)
+        verdict = judge_case(Evidence(mode, CASE, RAN, USED, {"out": submitted}, launches=1, kernels=kernels))
         assert not verdict.uncounted
         return [problem.name for problem in verdict.problems]
 
@@ -151,16 +152,16 @@ def test_counters_are_judged_only_if_the_values_are_right(tmp_path: Path) -> Non
 def test_what_only_the_simulator_counts_leaves_hardware_to_the_values() -> None:
     tensor = replace(criterion("tensor_core_instructions", "at_least", 1), simulated_only=True)
     mode = replace(MODE, counters=(tensor,))
-    assert not judge_case(mode, CASE, RAN, USED, {"out": RIGHT}, launches=1).uncounted
+    assert not judge_case(Evidence(mode, CASE, RAN, USED, {"out": RIGHT}, launches=1)).uncounted
     both = replace(MODE, counters=(tensor, criterion("occupancy", "at_least", 1)))
-    assert judge_case(both, CASE, RAN, USED, {"out": RIGHT}, launches=1).uncounted
+    assert judge_case(Evidence(both, CASE, RAN, USED, {"out": RIGHT}, launches=1)).uncounted
 
 
 def test_a_target_without_counters_never_passes() -> None:
     mode = replace(MODE, counters=(criterion("sectors_per_request", "at_most", 4),))
-    right = judge_case(mode, CASE, RAN, USED, {"out": RIGHT})
+    right = judge_case(Evidence(mode, CASE, RAN, USED, {"out": RIGHT}))
     assert right.right
     assert outcome_of(mode, [right]) is Outcome.UNDECIDED
     assert Outcome.UNDECIDED.exit_code is ExitCode.NOT_POSSIBLE
-    wrong = judge_case(mode, CASE, RAN, USED, {"out": Buffer("float32", bytes(16))})
+    wrong = judge_case(Evidence(mode, CASE, RAN, USED, {"out": Buffer("float32", bytes(16))}))
     assert outcome_of(mode, [wrong]) is Outcome.WRONG

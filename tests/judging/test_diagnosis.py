@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tooling.execution.listing import parse_listings
+from tooling.judging.buffers import agrees
 from tooling.judging.comparison import compare
-from tooling.judging.diagnosis import Diagnosis, Evidence, diagnose
-from tooling.judging.judge import _agrees
+from tooling.judging.diagnosis import Diagnosis, WrongOutput, diagnose
 from tooling.judging.reference import Array
 from tooling.judging.texts import EXPLANATIONS
 
@@ -22,7 +22,7 @@ MATRIX = RAMP.reshape(4, 4)
 def diagnosed(
     got: Array, expected: Array, *, initial: float = float(POISON), **more: Any
 ) -> tuple[Diagnosis, ...]:
-    evidence = Evidence(
+    evidence = WrongOutput(
         got=got,
         expected=expected,
         initial=np.full(expected.shape, initial, expected.dtype),
@@ -158,7 +158,7 @@ def test_mismatches_are_shown_as_their_type_prints_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "agrees"),
+    ("text", "same"),
     [
         ("out: HostBuffer([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])", True),
         ("out: HostBuffer([0.0, 1.0, ..., 5.0])", True),
@@ -172,16 +172,16 @@ def test_mismatches_are_shown_as_their_type_prints_them() -> None:
         ("out: [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]", False),
     ],
 )
-def test_printed_text_is_compared_with_the_buffer(text: str, agrees: bool) -> None:
+def test_printed_text_is_compared_with_the_buffer(text: str, same: bool) -> None:
     (listing,) = parse_listings(text)
-    assert _agrees(listing.items, np.arange(6, dtype=np.float32).reshape(2, 3)) is agrees
+    assert agrees(listing.items, np.arange(6, dtype=np.float32).reshape(2, 3)) is same
 
 
 def test_elements_after_a_result_show_only_a_write_past_the_end() -> None:
     untouched = np.full(4, POISON, np.float32)
     got = untouched.copy()
     got[2:] = (12, 13)
-    evidence = Evidence(
+    evidence = WrongOutput(
         got=got,
         expected=untouched,
         initial=None,
@@ -203,5 +203,5 @@ def test_elements_after_a_result_show_only_a_write_past_the_end() -> None:
 def test_a_subnormal_number_may_be_printed_with_one_digit() -> None:
     """The smallest float32, 1.4e-45, is printed as 1e-45."""
     smallest = np.array([1, 3], np.uint32).view(np.float32)
-    assert _agrees((1e-45, 4e-45), smallest)
-    assert not _agrees((1e-45, 4e-44), smallest)
+    assert agrees((1e-45, 4e-45), smallest)
+    assert not agrees((1e-45, 4e-44), smallest)

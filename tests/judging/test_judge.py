@@ -12,7 +12,9 @@ from tooling.catalog.model import Mode, ModeKind, Output
 from tooling.catalog.mutants import KnownMistake
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
-from tooling.judging.judge import confirmed, judge_case, judge_unjudged
+from tooling.judging.confirmation import confirmed
+from tooling.judging.evidence import Evidence
+from tooling.judging.judge import judge_case, judge_unjudged
 from tooling.judging.reference import ReferenceCase, ReferenceUnusable
 from tooling.judging.verdict import CaseVerdict, Problem
 from tooling.platform.errors import Location
@@ -40,7 +42,7 @@ def names(
 ) -> list[str]:
     transcript = Transcript("", stderr, ending, status, 0.1)
     buffers = {"out": submitted} if submitted else {}
-    verdict = judge_case(MODE, CASE, transcript, USED, buffers, launches=launches)
+    verdict = judge_case(Evidence(MODE, CASE, transcript, USED, buffers, launches=launches))
     return [problem.name for problem in verdict.problems]
 
 
@@ -72,14 +74,14 @@ def test_another_type_or_size_is_not_the_output(submitted: Buffer | None) -> Non
 def test_a_wrong_type_or_size_of_a_buffer_is_reported(submitted: Buffer | None, says: str) -> None:
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
     buffers = {"out": submitted} if submitted else {}
-    (problem,) = judge_case(MODE, CASE, transcript, USED, buffers).problems
+    (problem,) = judge_case(Evidence(MODE, CASE, transcript, USED, buffers)).problems
     assert (problem.name, problem.what.render("en")) == ("not-submitted", says)
 
 
 def test_an_input_of_another_type_is_named() -> None:
     used = {**USED, "a": Buffer("float64", A.astype(np.float64).tobytes())}
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
-    (problem,) = judge_case(MODE, CASE, transcript, used, {"out": RIGHT}).problems
+    (problem,) = judge_case(Evidence(MODE, CASE, transcript, used, {"out": RIGHT})).problems
     assert problem.name == "input-changed"
     assert problem.what.render("en") == "`a` has elements of type float64, not float32"
     assert "`dtype`" in problem.advice.render("en")
@@ -131,7 +133,7 @@ def test_a_program_that_did_not_end_is_reported_with_its_location(
     transcript: Transcript, launches: int | None, stopped: StoppedKernel | None, says: str
 ) -> None:
     verdicts = [
-        judge_case(MODE, CASE, transcript, USED, {}, launches=launches, stopped=stopped),
+        judge_case(Evidence(MODE, CASE, transcript, USED, {}, launches=launches, stopped=stopped)),
         judge_unjudged("book", transcript, launches=launches, stopped=stopped),
     ]
     for verdict in verdicts:
@@ -161,10 +163,10 @@ def test_a_failed_program_is_reported_even_with_right_buffers(
 def test_a_refused_launch_is_reported_with_the_simulators_message() -> None:
     said = "simulated GPU: add_10 cannot be launched: too large\nUnhandled exception caught during execution:"
     transcript = Transcript("", said, Ending.EXITED, 1, 0.1)
-    (problem,) = judge_case(MODE, CASE, transcript, USED, {}).problems
+    (problem,) = judge_case(Evidence(MODE, CASE, transcript, USED, {})).problems
     assert problem.what.render("en") == "the program failed: add_10 cannot be launched: too large"
     assert problem.cause.render("en") == "it ended with an error before it had handed in all results"
-    (problem,) = judge_case(MODE, CASE, transcript, USED, {"out": RIGHT}).problems
+    (problem,) = judge_case(Evidence(MODE, CASE, transcript, USED, {"out": RIGHT})).problems
     assert "handed in are right" in problem.cause.render("en")
 
 
@@ -179,7 +181,7 @@ For more detailed failure information enable a key.
 
 def test_an_exception_of_python_is_reported_by_its_own_line() -> None:
     transcript = Transcript("", TRACEBACK, Ending.EXITED, 1, 0.1)
-    (problem,) = judge_case(MODE, CASE, transcript, USED, {}).problems
+    (problem,) = judge_case(Evidence(MODE, CASE, transcript, USED, {})).problems
     said = "the program failed: exit status 1: RuntimeError: Failed to compile the model."
     assert problem.what.render("en") == said
 
@@ -197,7 +199,7 @@ def test_a_message_without_a_line_number_is_not_said_to_have_one(
     stderr: str, advice: str, submitted: dict[str, Buffer]
 ) -> None:
     transcript = Transcript("", stderr, Ending.EXITED, 1, 0.1)
-    (problem,) = judge_case(MODE, CASE, transcript, USED, submitted).problems
+    (problem,) = judge_case(Evidence(MODE, CASE, transcript, USED, submitted)).problems
     assert problem.name == "program-error"
     assert advice in problem.advice.render("en")
 
@@ -206,7 +208,7 @@ def test_a_failure_explains_the_results_that_are_missing() -> None:
     mode = replace(MODE, outputs=(Output("first", "float32", (4,)), *MODE.outputs))
     case = replace(CASE, expected={"first": CASE.expected["out"], **CASE.expected})
     transcript = Transcript("", TRACEBACK, Ending.EXITED, 1, 0.1)
-    (problem,) = judge_case(mode, case, transcript, USED, {"first": RIGHT}).problems
+    (problem,) = judge_case(Evidence(mode, case, transcript, USED, {"first": RIGHT})).problems
     assert "RuntimeError" in problem.what.render("en")
     assert "before it had handed in all results" in problem.cause.render("en")
 
@@ -228,7 +230,9 @@ def test_the_line_of_a_refused_launch_is_named(language: str, cause: str) -> Non
         "simulated GPU: add_10 cannot be launched: too large\n"
         "Unhandled exception caught during execution: /home/me/p01.mojo:47:37 failed calling 'add_10'"
     )
-    (problem,) = judge_case(MODE, CASE, Transcript("", said, Ending.EXITED, 1, 0.1), USED, {}).problems
+    (problem,) = judge_case(
+        Evidence(MODE, CASE, Transcript("", said, Ending.EXITED, 1, 0.1), USED, {})
+    ).problems
     assert problem.what.render("en") == "the program failed: add_10 cannot be launched: too large"
     assert problem.cause.render(language) == cause
 
@@ -236,7 +240,7 @@ def test_the_line_of_a_refused_launch_is_named(language: str, cause: str) -> Non
 def test_another_size_explains_the_programs_own_failure() -> None:
     used = USED | {"a": Buffer("float32", A[:-1].tobytes())}
     transcript = Transcript("", "Unhandled exception …", Ending.EXITED, 1, 0.1)
-    (problem,) = judge_case(MODE, CASE, transcript, used, {"out": RIGHT}).problems
+    (problem,) = judge_case(Evidence(MODE, CASE, transcript, used, {"out": RIGHT})).problems
     assert problem.what.render("en") == "`a` has 3 elements, not 4"
 
 
@@ -253,7 +257,7 @@ def test_a_write_past_the_end_is_detected_in_the_elements_after_the_result() -> 
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
     for after, found in ((poison, []), (np.array([5, -777.25], np.float32), ["written-beyond-the-end"])):
         submitted = {"out": RIGHT, "guard": Buffer("float32", after.tobytes())}
-        verdict = judge_case(mode, case, transcript, USED, submitted)
+        verdict = judge_case(Evidence(mode, case, transcript, USED, submitted))
         assert [problem.name for problem in verdict.problems] == found
 
 
@@ -270,7 +274,9 @@ def case_of(values: object, dtype: str = "float32", dataset: str = "book") -> tu
 def judged(values: object, got: object, dtype: str = "float32", dataset: str = "book") -> CaseVerdict:
     mode, case = case_of(values, dtype, dataset)
     used = {name: Buffer(dtype, array.tobytes()) for name, array in case.inputs.items()}
-    return judge_case(mode, case, ENDED, used, {"out": Buffer(dtype, np.array(got, dtype).tobytes())})
+    return judge_case(
+        Evidence(mode, case, ENDED, used, {"out": Buffer(dtype, np.array(got, dtype).tobytes())})
+    )
 
 
 @pytest.mark.parametrize(
@@ -301,7 +307,7 @@ def test_printed_text_may_differ_from_the_buffer_by_four_units_of_precision(
     used = {name: Buffer(dtype, array.tobytes()) for name, array in case.inputs.items()}
     submitted = {"out": Buffer(dtype, case.expected["out"].tobytes())}
     transcript = replace(ENDED, stdout=f"first line\nout: [{printed}]\n")
-    problems = judge_case(mode, case, transcript, used, submitted).problems
+    problems = judge_case(Evidence(mode, case, transcript, used, submitted)).problems
     assert [(problem.name, problem.what.render("en")) for problem in problems] == (
         []
         if agrees
@@ -344,7 +350,7 @@ def test_another_output_or_an_output_without_values_does_not_contradict_a_missin
     elsewhere = replace(wrong, problems=(replace(problem, output="other"),))
     mode, reference = case_of(RIGHT_EIGHT, dataset="probe")
     used = {"out": Buffer("float32", reference.inputs["out"].tobytes())}
-    absent = judge_case(mode, reference, ENDED, used, {})
+    absent = judge_case(Evidence(mode, reference, ENDED, used, {}))
     for other in (elsewhere, absent):
         assert confirmed([case, other])[0] == case
 
@@ -364,7 +370,7 @@ def squared(dataset: str, error: float, rtol: float) -> CaseVerdict:
     mode = replace(MODE, outputs=(Output("out", "float32", (4,), rtol=rtol),))
     got = np.square(a) * np.array([1, 1, 1, 1 + error], np.float32)
     used = {name: Buffer("float32", array.tobytes()) for name, array in case.inputs.items()}
-    return judge_case(mode, case, ENDED, used, {"out": Buffer("float32", got.tobytes())})
+    return judge_case(Evidence(mode, case, ENDED, used, {"out": Buffer("float32", got.tobytes())}))
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from tooling.catalog.model import (
 from tooling.catalog.mutants import ORIGINS
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
+from tooling.judging.evidence import Evidence
 from tooling.judging.judge import judge_case
 from tooling.judging.origins import result_sizes
 from tooling.judging.reference import ReferenceCase
@@ -59,7 +60,9 @@ def problems(
     submitted: dict[str, Buffer] | None = None,
 ) -> list[Problem]:
     buffers = {"out": RIGHT} if submitted is None else submitted
-    return list(judge_case(mode, case, RAN, USED, buffers, launches=1, provenance=provenance).problems)
+    return list(
+        judge_case(Evidence(mode, case, RAN, USED, buffers, launches=1, provenance=provenance)).problems
+    )
 
 
 def said(problem: Problem, language: str) -> str:
@@ -145,7 +148,9 @@ def test_an_element_may_keep_its_initial_value() -> None:
     def names(stored: list[bool]) -> list[str]:
         provenance = copied(content, stored)
         verdict = judge_case(
-            MODE, case, RAN, used, {"out": Buffer("float32", content)}, launches=1, provenance=provenance
+            Evidence(
+                MODE, case, RAN, used, {"out": Buffer("float32", content)}, launches=1, provenance=provenance
+            )
         )
         return [problem.name for problem in verdict.problems]
 
@@ -161,7 +166,7 @@ def test_a_zero_may_come_from_a_fill_before_the_launch() -> None:
 
     def names(stored: list[bool]) -> list[str]:
         provenance = copied(expected.tobytes(), stored)
-        verdict = judge_case(MODE, case, RAN, used, submitted, launches=1, provenance=provenance)
+        verdict = judge_case(Evidence(MODE, case, RAN, used, submitted, launches=1, provenance=provenance))
         return [problem.name for problem in verdict.problems]
 
     assert names([False, True, False, True]) == []
@@ -303,14 +308,21 @@ def test_requirements_that_a_target_does_not_show_are_known_to_be_unchecked() ->
         shared_memory=SharedMemoryUse(BECAUSE),
         counters=(criterion,),
     )
-    real = judge_case(mode, CASE, RAN, USED, {"out": RIGHT})
+    real = judge_case(Evidence(mode, CASE, RAN, USED, {"out": RIGHT}))
     assert (real.right, real.uncounted) == (True, False)
     assert real.unchecked == ("counters", "launch", "threads", "shared_memory")
     simulated = judge_case(
-        replace(mode, counters=()), CASE, RAN, USED, {"out": RIGHT}, provenance=copied(RIGHT.content, None)
+        Evidence(
+            replace(mode, counters=()),
+            CASE,
+            RAN,
+            USED,
+            {"out": RIGHT},
+            provenance=copied(RIGHT.content, None),
+        )
     )
     assert simulated.unchecked == ()
-    assert judge_case(MODE, CASE, RAN, USED, {"out": RIGHT}).unchecked == ()
+    assert judge_case(Evidence(MODE, CASE, RAN, USED, {"out": RIGHT})).unchecked == ()
 
 
 @pytest.mark.parametrize(

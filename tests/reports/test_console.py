@@ -14,8 +14,8 @@ from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program, Puzzle, TensorApi
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.comparison import compare
+from tooling.judging.confirmation import confirmed
 from tooling.judging.diagnosis import GUARD
-from tooling.judging.judge import confirmed
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.reports.console import headline, mismatch_table, show_verdict
 from tooling.reports.terminal import Terminal

@@ -18,7 +18,9 @@ from tooling.catalog.model import Mode, ModeKind, Output, ProgramLanguage, Puzzl
 from tooling.catalog.mutants import COUNTERS, DIAGNOSES, ORIGINS, SIMULATOR_CHECKS, known_mistakes
 from tooling.execution.channel import Buffer, Fault, element_bytes
 from tooling.execution.program import Ending, Transcript
-from tooling.judging.judge import confirmed, judge_case, judge_unjudged, outcome_of
+from tooling.judging.confirmation import confirmed
+from tooling.judging.evidence import Evidence
+from tooling.judging.judge import judge_case, judge_unjudged, outcome_of
 from tooling.judging.reference import ReferenceCase, load_reference
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
 from tooling.platform.errors import Location, ToolingError
@@ -219,7 +221,7 @@ def _read_run(trial: PlannedTrial, result: _Result, target: Target, cases: _Case
         for output in mode.outputs
         if output.name not in out and _matches_output(output, result.out.get(output.name))
     )
-    return _ReturnedRun(judge_case(mode, case, transcript, used, out), missing)
+    return _ReturnedRun(judge_case(Evidence(mode, case, transcript, used, out)), missing)
 
 
 def _buffers(records: dict[str, _RecordedBuffer], known: Mapping[str, NDArray[Any]]) -> dict[str, Buffer]:

@@ -19,7 +19,7 @@ _MOST_TERMS = 2048
 _PATTERN_LIMIT = 1 << 22  # elements; sorting and shifting more than this takes longer than it helps
 
 
-class Evidence(Struct, frozen=True):
+class WrongOutput(Struct, frozen=True):
     """A wrong output with what may explain it."""
 
     got: Array
@@ -51,76 +51,76 @@ class Diagnosis(Struct, frozen=True):
     text: str = ""  # the key of its sentences; empty: the name
 
 
-def written_beyond_the_end(evidence: Evidence) -> Diagnosis | None:
+def written_beyond_the_end(output: WrongOutput) -> Diagnosis | None:
     """Elements after the end of a result were overwritten."""
-    if not evidence.guard:
+    if not output.guard:
         return None
-    first = int(np.argmax(evidence.comparison.wrong.ravel()))
-    return Diagnosis("written-beyond-the-end", {"count": evidence.comparison.differing, "ordinal": first + 1})
+    first = int(np.argmax(output.comparison.wrong.ravel()))
+    return Diagnosis("written-beyond-the-end", {"count": output.comparison.differing, "ordinal": first + 1})
 
 
-def never_written(evidence: Evidence) -> Diagnosis | None:
+def never_written(output: WrongOutput) -> Diagnosis | None:
     """Nothing has changed since before the launch."""
-    if evidence.untouched.all():
+    if output.untouched.all():
         return Diagnosis("never-written", {})
     return None
 
 
-def not_a_number(evidence: Evidence) -> Diagnosis | None:
+def not_a_number(output: WrongOutput) -> Diagnosis | None:
     """NaN or an infinity was computed where a finite number is expected."""
-    if evidence.got.dtype.kind != "f":
+    if output.got.dtype.kind != "f":
         return None
-    bad = ~np.isfinite(evidence.got) & np.isfinite(evidence.expected) & ~evidence.untouched
+    bad = ~np.isfinite(output.got) & np.isfinite(output.expected) & ~output.untouched
     count = int(np.count_nonzero(bad))
     return Diagnosis("not-a-number", {"count": count}) if count else None
 
 
-def missing_last(evidence: Evidence) -> Diagnosis | None:
+def missing_last(output: WrongOutput) -> Diagnosis | None:
     """Only a short tail is wrong."""
-    wrong = evidence.comparison.wrong.ravel()
+    wrong = output.comparison.wrong.ravel()
     count = int(np.count_nonzero(wrong))
     if wrong.size < 2 or count > max(1, wrong.size // 4) or not wrong[-count:].all():
         return None
     return Diagnosis("missing-last", {"count": count})
 
 
-def first_block_only(evidence: Evidence) -> Diagnosis | None:
+def first_block_only(output: WrongOutput) -> Diagnosis | None:
     """As many elements as a block has threads are right, and the rest was never written."""
-    wrong = evidence.comparison.wrong.ravel()
+    wrong = output.comparison.wrong.ravel()
     right = int(np.argmax(wrong))
-    if evidence.got.ndim != 1 or right < 2 or not evidence.untouched[right:].all():
+    if output.got.ndim != 1 or right < 2 or not output.untouched[right:].all():
         return None
     power_of_two = right & (right - 1) == 0  # as nearly every block is
-    whole_block = right in evidence.blocks if evidence.blocks is not None else power_of_two
+    whole_block = right in output.blocks if output.blocks is not None else power_of_two
     return Diagnosis("first-block-only", {"count": right}) if whole_block else None
 
 
-def transposed(evidence: Evidence) -> Diagnosis | None:
+def transposed(output: WrongOutput) -> Diagnosis | None:
     """Rows and columns are swapped."""
-    expected = evidence.expected
+    expected = output.expected
     if expected.ndim < 2 or min(expected.shape[-2:]) < 2:
         return None
     swapped = np.ascontiguousarray(np.swapaxes(expected, -1, -2)).reshape(expected.shape)
-    return Diagnosis("transposed", {}) if evidence.agrees(evidence.got, swapped) else None
+    return Diagnosis("transposed", {}) if output.agrees(output.got, swapped) else None
 
 
-def accumulated(evidence: Evidence) -> Diagnosis | None:
+def accumulated(output: WrongOutput) -> Diagnosis | None:
     """Every element is the expected one plus what the buffer held before the launch."""
-    if evidence.initial is None or evidence.initial.size != evidence.got.size:
+    if output.initial is None or output.initial.size != output.got.size:
         return None
-    before = evidence.initial.reshape(evidence.got.shape).astype(evidence.got.dtype, copy=False)
+    before = output.initial.reshape(output.got.shape).astype(output.got.dtype, copy=False)
     if not np.isfinite(before).all() or not np.any(before):
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        total = np.add(before, evidence.expected, dtype=evidence.got.dtype)
+        total = np.add(before, output.expected, dtype=output.got.dtype)
     tolerance = (1e-6, 0.0) if total.dtype.kind == "f" else (0.0, 0.0)
-    return Diagnosis("accumulated", {}) if compare(evidence.got, total, *tolerance).equal else None
+    return Diagnosis("accumulated", {}) if compare(output.got, total, *tolerance).equal else None
 
 
-def constant_difference(evidence: Evidence) -> Diagnosis | None:
+def constant_difference(output: WrongOutput) -> Diagnosis | None:
     """Every element is the right one plus the same amount."""
-    got = evidence.got.ravel().astype(np.float64)
-    expected = evidence.expected.ravel().astype(np.float64)
+    got = output.got.ravel().astype(np.float64)
+    expected = output.expected.ravel().astype(np.float64)
     if not (np.isfinite(got).all() and np.isfinite(expected).all()) or _constant(expected):
         return None
     differences = got - expected
@@ -131,17 +131,17 @@ def constant_difference(evidence: Evidence) -> Diagnosis | None:
     return Diagnosis("constant-difference", {"difference": float(f"{difference:.6g}")})
 
 
-def reversed_order(evidence: Evidence) -> Diagnosis | None:
+def reversed_order(output: WrongOutput) -> Diagnosis | None:
     """The right elements from the last to the first."""
-    got, expected = evidence.got.ravel(), evidence.expected.ravel()
-    if expected.size < 2 or evidence.agrees(expected[::-1], expected):
+    got, expected = output.got.ravel(), output.expected.ravel()
+    if expected.size < 2 or output.agrees(expected[::-1], expected):
         return None
-    return Diagnosis("reversed-order", {}) if evidence.agrees(got, expected[::-1]) else None
+    return Diagnosis("reversed-order", {}) if output.agrees(got, expected[::-1]) else None
 
 
-def shifted(evidence: Evidence) -> Diagnosis | None:
+def shifted(output: WrongOutput) -> Diagnosis | None:
     """Every element is at a constant distance from its correct index."""
-    got, expected = evidence.got.ravel(), evidence.expected.ravel()
+    got, expected = output.got.ravel(), output.expected.ravel()
     size = got.size
     if size < 3 or size > _PATTERN_LIMIT:
         return None
@@ -150,14 +150,14 @@ def shifted(evidence: Evidence) -> Diagnosis | None:
             # later[i] == earlier[i - distance]: with `later` the result, values moved up by `distance`
             if _constant(earlier[: size - distance]):
                 continue
-            if evidence.agrees(later[distance:], earlier[: size - distance]):
+            if output.agrees(later[distance:], earlier[: size - distance]):
                 return Diagnosis("shifted", {"distance": sign * distance})
     return None
 
 
-def tile_repeated(evidence: Evidence) -> Diagnosis | None:
+def tile_repeated(output: WrongOutput) -> Diagnosis | None:
     """One tile of the expected values is repeated everywhere."""
-    got, expected = evidence.got.ravel(), evidence.expected.ravel()
+    got, expected = output.got.ravel(), output.expected.ravel()
     size = got.size
     if size > _PATTERN_LIMIT:
         return None
@@ -165,16 +165,16 @@ def tile_repeated(evidence: Evidence) -> Diagnosis | None:
         if size % period or not _same_bits(got[period:], got[:-period]).all():
             continue
         tiles = expected.reshape(-1, period)
-        if any(evidence.agrees(got[:period], tile) for tile in tiles[:_MOST_SHIFT]):
+        if any(output.agrees(got[:period], tile) for tile in tiles[:_MOST_SHIFT]):
             return Diagnosis("tile-repeated", {"count": period})
         return None
     return None
 
 
-def scaled(evidence: Evidence) -> Diagnosis | None:
+def scaled(output: WrongOutput) -> Diagnosis | None:
     """Every element is the expected one times the same factor."""
-    got = evidence.got.ravel().astype(np.float64)
-    expected = evidence.expected.ravel().astype(np.float64)
+    got = output.got.ravel().astype(np.float64)
+    expected = output.expected.ravel().astype(np.float64)
     usable = np.isfinite(expected) & (expected != 0)
     # A single value, or equal ones, are some multiple of whatever is expected.
     if not usable.any() or _constant(expected[usable]) or not np.isfinite(got).all():
@@ -188,34 +188,34 @@ def scaled(evidence: Evidence) -> Diagnosis | None:
     return Diagnosis("scaled", {"factor": float(f"{factor:.6g}")})
 
 
-def permuted(evidence: Evidence) -> Diagnosis | None:
+def permuted(output: WrongOutput) -> Diagnosis | None:
     """The right elements, in another order."""
-    got, expected = evidence.got.ravel(), evidence.expected.ravel()
-    if got.size < 2 or got.size > _PATTERN_LIMIT or np.count_nonzero(evidence.comparison.wrong) < 2:
+    got, expected = output.got.ravel(), output.expected.ravel()
+    if got.size < 2 or got.size > _PATTERN_LIMIT or np.count_nonzero(output.comparison.wrong) < 2:
         return None
-    if evidence.agrees(np.sort(got), np.sort(expected)):
-        return Diagnosis("permuted", {"count": evidence.comparison.differing})
+    if output.agrees(np.sort(got), np.sort(expected)):
+        return Diagnosis("permuted", {"count": output.comparison.differing})
     return None
 
 
-def partly_written(evidence: Evidence) -> Diagnosis | None:
+def partly_written(output: WrongOutput) -> Diagnosis | None:
     """Some of the wrong elements were never written."""
-    count = int(np.count_nonzero(evidence.untouched & evidence.comparison.wrong))
-    if 0 < count < evidence.got.size:
+    count = int(np.count_nonzero(output.untouched & output.comparison.wrong))
+    if 0 < count < output.got.size:
         return Diagnosis("partly-written", {"count": count})
     return None
 
 
-def partial_sum(evidence: Evidence) -> Diagnosis | None:
+def partial_sum(output: WrongOutput) -> Diagnosis | None:
     """A sum of some of its terms, or a scan without the carries between its blocks."""
-    wrong = evidence.comparison.wrong.ravel()
-    written = wrong & ~evidence.untouched.ravel()
-    if not written.any() or not np.isfinite(evidence.got[evidence.got == evidence.got]).all():
+    wrong = output.comparison.wrong.ravel()
+    written = wrong & ~output.untouched.ravel()
+    if not written.any() or not np.isfinite(output.got[output.got == output.got]).all():
         return None
-    for terms in _possible_terms(evidence):
-        if found := _some_of_terms(evidence, terms):
+    for terms in _possible_terms(output):
+        if found := _some_of_terms(output, terms):
             return found
-    got, expected = evidence.got.ravel().astype(np.float64), evidence.expected.ravel().astype(np.float64)
+    got, expected = output.got.ravel().astype(np.float64), output.expected.ravel().astype(np.float64)
     size, missing = got.size, expected - got
     first_wrong = int(np.argmax(wrong))
     # A scan without carries lacks one constant per block; the first block is complete.
@@ -227,28 +227,28 @@ def partial_sum(evidence: Evidence) -> Diagnosis | None:
     return None
 
 
-def _possible_terms(evidence: Evidence) -> Iterator[Array]:
+def _possible_terms(output: WrongOutput) -> Iterator[Array]:
     """(results, terms) arrays of inputs, or products of two, whose sums are the expected results."""
-    size = evidence.expected.size
-    arrays = [array.ravel().astype(np.float64) for array in evidence.inputs.values() if array.dtype != bool]
+    size = output.expected.size
+    arrays = [array.ravel().astype(np.float64) for array in output.inputs.values() if array.dtype != bool]
     arrays = [array for array in arrays if array.size >= 2 * size and array.size % size == 0]
     if max((array.size for array in arrays), default=0) > _PATTERN_LIMIT:
         return
     products = [one * two for i, one in enumerate(arrays) for two in arrays[:i] if one.size == two.size]
-    expected = evidence.expected.ravel().astype(np.float64)
+    expected = output.expected.ravel().astype(np.float64)
     for flat in (*arrays, *products):
         for terms in {(size, -1): flat.reshape(size, -1), (-1, size): flat.reshape(-1, size).T}.values():
             if np.allclose(terms.sum(axis=1), expected, rtol=1e-4, atol=1e-4):
                 yield terms
 
 
-def _some_of_terms(evidence: Evidence, terms: Array) -> Diagnosis | None:
+def _some_of_terms(output: WrongOutput, terms: Array) -> Diagnosis | None:
     """A range of the terms, or every second, fourth, … alone is in every result, or a range is missing."""
     sums = np.concatenate([np.zeros((len(terms), 1)), np.cumsum(terms, axis=1)], axis=1)
     count = terms.shape[1]
     if count > _MOST_TERMS:
         return None
-    got = evidence.got.ravel().astype(np.float64)
+    got = output.got.ravel().astype(np.float64)
     close = max(1e-6 * float(np.abs(terms).sum(axis=1).max()), 1e-12)
     for text, wanted in (("", got), ("sum-without-terms", sums[:, -1] - got)):
         first = sums[0]
@@ -268,7 +268,7 @@ def _some_of_terms(evidence: Evidence, terms: Array) -> Diagnosis | None:
     return None
 
 
-PATTERNS: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
+PATTERNS: tuple[Callable[[WrongOutput], Diagnosis | None], ...] = (
     never_written,
     not_a_number,
     missing_last,
@@ -287,11 +287,11 @@ PATTERNS: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
 """From the most specific pattern to the least; for results, not for the elements after them."""
 
 
-def diagnose(evidence: Evidence) -> tuple[Diagnosis, ...]:
+def diagnose(output: WrongOutput) -> tuple[Diagnosis, ...]:
     """All patterns that match, the most specific first."""
     # Whether an element is past the end depends on its position, not on its value.
-    patterns = (written_beyond_the_end,) if evidence.guard else PATTERNS
-    found = (pattern(evidence) for pattern in patterns)
+    patterns = (written_beyond_the_end,) if output.guard else PATTERNS
+    found = (pattern(output) for pattern in patterns)
     return tuple(diagnosis for diagnosis in found if diagnosis)
 
 

@@ -1,0 +1,73 @@
+"""What is known about one run with one data set, before it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from tooling.catalog.model import Mode, Output
+from tooling.execution.channel import Buffer
+from tooling.execution.program import Ending, Transcript
+from tooling.judging.reference import ReferenceCase
+
+if TYPE_CHECKING:
+    from tooling.simulator.checks.findings import Finding
+    from tooling.simulator.counters.profile import KernelProfile
+    from tooling.simulator.server.provenance import Provenance
+    from tooling.simulator.server.stopped import StoppedKernel
+
+
+class Evidence(Struct, frozen=True, eq=False):
+    """The facts of a run of a judged mode.
+
+    Attributes:
+        mode: with its sizes on the GPU (`Mode.sized`).
+        case: the reference's inputs and outputs.
+        used, submitted: the buffers of the lab folder.
+        findings: what the simulated GPU's checks reported.
+        launches: how many kernels were launched; None where that is not known.
+        kernels: their profiles; None where nothing was counted.
+        stopped: the kernel that the simulated GPU stopped.
+        provenance: where the results came from, and the launches; None where that is not known.
+    """
+
+    mode: Mode
+    case: ReferenceCase
+    transcript: Transcript
+    used: Mapping[str, Buffer]
+    submitted: Mapping[str, Buffer]
+    findings: Sequence[Finding] = ()
+    launches: int | None = None
+    kernels: Sequence[KernelProfile] | None = None
+    stopped: StoppedKernel | None = None
+    provenance: Provenance | None = None
+
+    @property
+    def finished(self) -> bool:
+        """The program ended by itself, without an error."""
+        return self.transcript.ending is Ending.EXITED and self.transcript.status == 0
+
+    @property
+    def missing(self) -> tuple[Output, ...]:
+        """The outputs that the program did not hand in."""
+        return tuple(output for output in self.mode.outputs if output.name not in self.submitted)
+
+    @property
+    def block_sizes(self) -> frozenset[int] | None:
+        """The threads per block of each launch with several blocks; None where that is not known."""
+        if self.provenance is None:
+            return None
+        several = (launch for launch in self.provenance.launches if launch.grid.count > 1)
+        return frozenset(launch.block.count for launch in several)
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """The keys of the mode's requirements that nothing was recorded for, as on a real GPU."""
+        mode = self.mode
+        found = [] if self.kernels is not None or not mode.counters else ["counters"]
+        if self.provenance is None:
+            facts = {"launch": mode.launch, "threads": mode.threads, "shared_memory": mode.shared_memory}
+            found += [name for name, required in facts.items() if required is not None]
+        return tuple(found)
