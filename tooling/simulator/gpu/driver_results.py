@@ -8,7 +8,11 @@ from typing import TypeAlias
 
 
 class DriverResult(IntEnum):
-    """Result codes of driver calls (CUDA driver API: CUresult; HIP: hipError_t)."""
+    """Result codes of driver calls (CUDA driver API: CUresult; HIP: hipError_t).
+
+    `NOT_SIMULATED` is none of them: the stand-in driver ends the program, whose runtime would otherwise
+    report a crash of its own before the tool gives the reason.
+    """
 
     SUCCESS = 0
     INVALID_VALUE = 1
@@ -21,6 +25,7 @@ class DriverResult(IntEnum):
     SYSTEM_DRIVER_MISMATCH = 803
     INVALID_CLUSTER_SIZE = 912
     UNKNOWN = 999
+    NOT_SIMULATED = 10000
 
 
 Reply: TypeAlias = tuple[int, bytes]

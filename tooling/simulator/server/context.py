@@ -376,9 +376,10 @@ class Context:
         except MemoryError:
             return self._not_simulated(launch, module, NO_MEMORY, WITHOUT_CHECKS)
         except ToolingError as error:
+            error.speak(gpu.language)
             gpu.errors.append(error)
             self.fault = DriverResult.LAUNCH_FAILED
-            return OK
+            return DriverResult.NOT_SIMULATED, b""
         gpu.records.append(LaunchRecord(launch, module, result))
         if repeats:
             quiet = watched and self._observed() == before

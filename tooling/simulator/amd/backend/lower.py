@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from tooling.platform.gc_pause import paused_gc
 from tooling.simulator.amd.architectures import Architecture
+from tooling.simulator.amd.code_object.errors import UnknownInstruction
 from tooling.simulator.amd.code_object.model import CodeObject, KernelFunction
 from tooling.simulator.amd.decoding import opcodes_gfx942, opcodes_gfx1100
 from tooling.simulator.amd.decoding.decoder import Decoder
@@ -15,6 +16,7 @@ from tooling.simulator.amd.instructions import atomics, dual, matrix, scalar, ve
 from tooling.simulator.amd.instructions.binders import ALONE, ENDS, bind
 from tooling.simulator.amd.instructions.data_share import bind_shared
 from tooling.simulator.amd.instructions.memory import bind_memory
+from tooling.simulator.amd.instructions.refusals import end_refused, refuse, undecoded
 from tooling.simulator.amd.lowering.binder import Lowering
 from tooling.simulator.amd.lowering.entry import initialise_registers
 from tooling.simulator.amd.lowering.lines import source_at
@@ -50,7 +52,7 @@ def decode(module: CodeObject, kernel: KernelFunction, architecture: Architectur
     """The program of a kernel and of every function it calls; decoded once per code object and kernel.
 
     Raises:
-        UnknownInstruction: an instruction that the simulator does not know.
+        CodeObjectError: the kernel needs something that the simulator does not provide.
     """
 
     def find() -> Program:
@@ -62,8 +64,8 @@ def decode(module: CodeObject, kernel: KernelFunction, architecture: Architectur
 
 def _lower(module: CodeObject, kernel: KernelFunction, architecture: Architecture) -> Program:
     """The passes from machine code to a program, in their order."""
-    instructions = _reachable(module, kernel, make_decoder(architecture))
     lowering = Lowering(module, kernel, architecture)
+    instructions = _reachable(lowering, make_decoder(architecture))
     initialise_registers(lowering)
     parts = _split_into_blocks(lowering, instructions, kernel.descriptor.entry)
     _bind_instructions(lowering, parts)
@@ -74,18 +76,25 @@ def _lower(module: CodeObject, kernel: KernelFunction, architecture: Architectur
     return program
 
 
-def _reachable(module: CodeObject, kernel: KernelFunction, decoder: Decoder) -> dict[int, MachineInstruction]:
+def _reachable(lowering: Lowering, decoder: Decoder) -> dict[int, MachineInstruction]:
     """Every instruction that control can reach, by offset.
 
     Functions are called by addresses in registers. If the kernel calls any, all code of the module counts.
+    What cannot be decoded ends a path: the kernel is refused when it gets there.
     """
+    module = lowering.module
     found: dict[int, MachineInstruction] = {}
-    work = [kernel.descriptor.entry]
+    work = [lowering.kernel.descriptor.entry]
     starts = function_starts(module)
     while work:
         offset = work.pop()
         while offset not in found:
-            instruction = decoder.decode(module.code, offset, source_at(module, offset))
+            try:
+                instruction = decoder.decode(module.code, offset, source_at(module, offset))
+            except UnknownInstruction as error:
+                found[offset] = undecoded(error)
+                lowering.refusals[offset] = error
+                break
             found[offset] = instruction
             offset += instruction.size
             if instruction.target >= 0:
@@ -131,7 +140,7 @@ def _split_into_blocks(
         after = instruction.offset + instruction.size
         if instruction.target >= 0:
             starts.add(instruction.target)
-        if instruction.name in ENDS:
+        if instruction.name in ENDS or instruction.offset in lowering.refusals:
             starts.add(after)
         if instruction.name in ALONE:
             starts.add(instruction.offset)
@@ -158,11 +167,8 @@ def _sets_exec(instruction: MachineInstruction) -> bool:
 
 
 def _bind_instructions(lowering: Lowering, parts: list[list[MachineInstruction]]) -> None:
-    """Turn each instruction into a step or the end of its block.
-
-    Raises:
-        UnknownInstruction: one that the simulator does not support.
-    """
+    """Turn each instruction into a step or the end of its block. One that the simulator does not support
+    stops the kernel when it gets there."""
     for block, part in zip(lowering.blocks, parts, strict=True):
         lowering.block = block
         lowering.unread.update(unread_results(part))
@@ -173,11 +179,19 @@ def _bind_instructions(lowering: Lowering, parts: list[list[MachineInstruction]]
         following = lowering.block_at.get(after, -1)
         for instruction in part:
             steps = len(block.steps)
-            bind(lowering, instruction, following)
+            try:
+                bind(lowering, instruction, following)
+            except UnknownInstruction as error:
+                del block.steps[steps:]
+                block.steps.append(refuse(instruction, error))
             block.bound(steps)
         if block.end is None:
+            if part[-1].offset in lowering.refusals:
+                block.end = end_refused(lowering.refusals[part[-1].offset])
+                continue
             if following < 0:
-                raise lowering.unsupported(part[-1])
+                block.end = end_refused(lowering.unsupported(part[-1]))
+                continue
             block.successors.append(following)
             block.end = _fall_through(following)
 

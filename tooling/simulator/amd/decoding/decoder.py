@@ -117,6 +117,7 @@ class Reader:
             "SOP1": self._sop, "SOP2": self._sop, "SOPC": self._sop, "SOPK": self._sopk, "SOPP": self._sopp,
             "SMEM": self._smem, "VOP1": self._vop, "VOP2": self._vop, "VOPC": self._vop, "VOP3": self._vop3,
             "VOP3P": self._vop3p, "DS": self._ds, "FLAT": self._flat, "MUBUF": self._mubuf,
+            **dict.fromkeys(layouts.GRAPHICS, self._graphics),
         }  # fmt: skip
         return methods[self.encoding]()
 
@@ -162,6 +163,10 @@ class Reader:
         """Types of its results and of its sources. Raises LookupError."""
         operation = lookup(name)
         return (operation.results, operation.operand_types) if operation else UNTABLED[name]
+
+    def _graphics(self) -> MachineInstruction:
+        """An instruction of graphics, which has no more than a name here. Raises LookupError."""
+        raise LookupError(self._opcode(self.encoding))
 
     # -- scalar ------------------------------------------------------------------------------------------
 
@@ -243,6 +248,8 @@ class Reader:
             return self._sdwa(name, kinds, result_kinds)
         if code == _DPP_CODE:
             return self._dpp(name, kinds, result_kinds)
+        if name == "v_accvgpr_mov_b32":
+            return self._accumulator_move(name, code)
         sources = [Modified(self._source(code, kinds[0]))]
         if name in ("v_fmaak_f32", "v_fmamk_f32"):
             constant = Modified(literal_operand(self._take_literal(), "f32"))
@@ -258,6 +265,13 @@ class Reader:
         opcode = name if name in ONE_ENCODING else f"{name}_e32"
         return self._made(name, opcode, results=results, sources=tuple(sources))
 
+    def _accumulator_move(self, name: str, code: int) -> MachineInstruction:
+        """V_ACCVGPR_MOV_B32: both of its operands are accumulation registers."""
+        if code < 256:
+            raise LookupError(name)
+        result, source = (vector(index, accumulation=True) for index in (self._field("vdst"), code - 256))
+        return self._made(name, results=(result,), sources=(Modified(source),))
+
     def _results(self, name: str, kinds: tuple[str, ...], mask: Operand) -> tuple[Operand, ...]:
         """Vector and mask destinations; a readlane's is scalar."""
         results = []
@@ -267,7 +281,7 @@ class Reader:
             elif name in ("v_readfirstlane_b32", "v_readlane_b32"):
                 results.append(self._scalar(self._field("vdst")))
             else:
-                accumulation = name in {"v_accvgpr_write_b32", "v_accvgpr_mov_b32"}
+                accumulation = name == "v_accvgpr_write_b32"
                 results.append(vector(self._field("vdst"), dwords(kind), accumulation=accumulation))
         return tuple(results)
 

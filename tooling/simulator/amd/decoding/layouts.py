@@ -63,7 +63,12 @@ GFX9: dict[str, Fields] = {
         "offset": (12, 0), "vdst": (63, 56), "acc": (55, 55), "saddr": (54, 48), "data": (47, 40),
         "addr": (39, 32),
     },
-    "MUBUF": {"op": (24, 18), "sc0": (14, 14), "sc1": (15, 15), "nt": (17, 17)},
+    "MUBUF": {
+        "op": (24, 18), "nt": (17, 17), "lds": (16, 16), "sc1": (15, 15), "sc0": (14, 14), "idxen": (13, 13),
+        "offen": (12, 12), "offset": (11, 0), "soffset": (63, 56), "acc": (55, 55), "srsrc": (52, 48),
+        "vdata": (47, 40), "vaddr": (39, 32),
+    },
+    "MTBUF": {"op": (18, 15)},
 }  # fmt: skip
 
 GFX9_ENCODINGS = (
@@ -71,7 +76,7 @@ GFX9_ENCODINGS = (
     (0xF0000000, 0xB0000000, "SOPK"), (0xC0000000, 0x80000000, "SOP2"), (0xFC000000, 0xC0000000, "SMEM"),
     (0xFE000000, 0x7E000000, "VOP1"), (0xFE000000, 0x7C000000, "VOPC"), (0x80000000, 0x00000000, "VOP2"),
     (0xFF800000, 0xD3800000, "VOP3P"), (0xFC000000, 0xD0000000, "VOP3"), (0xFC000000, 0xD8000000, "DS"),
-    (0xFC000000, 0xDC000000, "FLAT"), (0xFC000000, 0xE0000000, "MUBUF"),
+    (0xFC000000, 0xDC000000, "FLAT"), (0xFC000000, 0xE0000000, "MUBUF"), (0xFC000000, 0xE8000000, "MTBUF"),
 )  # fmt: skip
 """(mask, value, format) of the first dword, the first match counts."""
 
@@ -89,7 +94,13 @@ GFX11: dict[str, Fields] = {
         "op": (24, 18), "seg": (17, 16), "slc": (15, 15), "glc": (14, 14), "dlc": (13, 13), "offset": (12, 0),
         "vdst": (63, 56), "sve": (55, 55), "saddr": (54, 48), "data": (47, 40), "addr": (39, 32),
     },
-    "MUBUF": {"op": (25, 18)},
+    "MUBUF": {
+        "op": (25, 18), "glc": (14, 14), "dlc": (13, 13), "slc": (12, 12), "offset": (11, 0),
+        "soffset": (63, 56), "idxen": (55, 55), "offen": (54, 54), "srsrc": (52, 48), "vdata": (47, 40),
+        "vaddr": (39, 32),
+    },
+    "MTBUF": {"op": (18, 15)}, "MIMG": {"op": (25, 18)}, "EXP": {"op": (26, 26)}, "VINTERP": {"op": (22, 16)},
+    "LDSDIR": {"op": (21, 20)},
     "VOPD": {
         "opx": (25, 22), "opy": (21, 17), "src0x": (8, 0), "src1x": (16, 9), "vdstx": (63, 56),
         "src0y": (40, 32), "src1y": (48, 41), "vdsty": (55, 49),
@@ -104,10 +115,16 @@ GFX11_ENCODINGS = (
     (0xFE000000, 0x7E000000, "VOP1"), (0xFE000000, 0x7C000000, "VOPC"), (0x80000000, 0x00000000, "VOP2"),
     (0xFF000000, 0xCC000000, "VOP3P"), (0xFC000000, 0xD4000000, "VOP3"), (0xFC000000, 0xC8000000, "VOPD"),
     (0xFC000000, 0xD8000000, "DS"), (0xFC000000, 0xDC000000, "FLAT"), (0xFC000000, 0xE0000000, "MUBUF"),
+    (0xFC000000, 0xE8000000, "MTBUF"), (0xFC000000, 0xF0000000, "MIMG"), (0xFC000000, 0xF8000000, "EXP"),
+    (0xFF000000, 0xCD000000, "VINTERP"), (0xFF000000, 0xCE000000, "LDSDIR"),
 )  # fmt: skip
 
 WIDE = frozenset({"SMEM", "VOP3", "VOP3P", "VOPD", "DS", "FLAT", "MUBUF"})
 """Formats of 8 bytes; the others have 4. A literal may follow."""
+
+GRAPHICS = frozenset({"MTBUF", "MIMG", "EXP", "VINTERP", "LDSDIR"})
+"""Formats whose instructions have a name and are never executed: typed buffers, images and what shaders
+export and interpolate."""
 
 
 def bits(word: int, place: tuple[int, int]) -> int:

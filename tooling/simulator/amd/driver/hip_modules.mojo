@@ -10,10 +10,11 @@ from modules import (
     cuModuleUnload,
     cuOccupancyMaxActiveBlocksPerMultiprocessor,
 )
-from session import Locked
+from session import Locked, end_program
 from wire import NULL, Body, at, print_error_bytes
 
 comptime _ELF = UInt32(0x464C457F)
+comptime _INVALID_KERNEL_FILE = Int32(218)
 
 
 @export("hipModuleLoadData")
@@ -42,6 +43,8 @@ def hipModuleLoadData(module: UInt64, image: UInt64) abi("C") -> Int32:
         var reply = session[].request(body)
         if reply.status == SUCCESS:
             at[UInt64](module)[] = reply.u64()
+        elif reply.status == _INVALID_KERNEL_FILE:
+            end_program()  # the simulator reports what is wrong with it
         return reply.status
 
 

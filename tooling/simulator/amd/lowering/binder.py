@@ -48,6 +48,7 @@ class Lowering(Slots):
         block: the current basic block; block_at: the number of the block that starts at a code offset.
         reads_code: it computes addresses in the code object.
         unread: offsets of the instructions whose second result is overwritten before anything reads it.
+        refusals: why the instructions at these offsets cannot be decoded.
     """
 
     def __init__(self, module: CodeObject, kernel: KernelFunction, architecture: Architecture) -> None:
@@ -59,6 +60,7 @@ class Lowering(Slots):
         self.block = BasicBlock(0, kernel.name)
         self.block_at: dict[int, int] = {}
         self.unread: set[int] = set()
+        self.refusals: dict[int, UnknownInstruction] = {}
 
     def unsupported(self, instruction: MachineInstruction, why: Text = UNKNOWN_FORM) -> UnknownInstruction:
         """The error for an instruction that cannot be executed."""

@@ -25,6 +25,10 @@ comptime CAPTURE_UNMATCHED = Int32(903)
 comptime CAPTURED_EVENT = Int32(907)
 comptime UNKNOWN = Int32(999)
 
+comptime NOT_SIMULATED = Int32(10000)
+"""No result code of a driver: the simulator stopped, and reports the reason itself (`DriverResult`).
+"""
+
 
 @fieldwise_init
 struct Description(TrivialRegisterPassable):

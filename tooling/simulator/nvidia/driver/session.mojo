@@ -13,6 +13,7 @@ from errors import (
     INVALID_CONTEXT,
     NO_DEVICE,
     NOT_INITIALIZED,
+    NOT_SIMULATED,
     NOT_SUPPORTED,
     SUCCESS,
     describe,
@@ -299,13 +300,15 @@ struct Session(Movable):
             if self.simulator and not exists(self.simulator):
                 # An error would make the program write a stack trace to temporary files while the tool's guard
                 # kills it.
-                external_call["_exit", NoneType](Int32(1))
+                end_program()
             print_error(
                 "the connection to the simulator was closed; it was stopped,"
                 " or it failed (see the output of `tooling`)"
             )
             return Reply(DEVICE_UNAVAILABLE)
         write_all(1, reply.output)
+        if reply.status == NOT_SIMULATED:
+            end_program()
         return reply^
 
     def ask(mut self, mut body: Body, expected: Int) -> Reply:
@@ -372,6 +375,13 @@ struct Session(Movable):
             var body = Body(protocol.SYNCHRONISE)
             self.fault = self.request(body).status
         return self.fault
+
+
+def end_program():
+    """End the program at once, with what it has written: an error would make its runtime report a crash.
+    """
+    _ = external_call["fflush", Int32](NULL)
+    external_call["_exit", NoneType](Int32(1))
 
 
 def _new_session() -> Session:

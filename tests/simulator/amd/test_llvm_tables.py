@@ -1,0 +1,78 @@
+"""Every instruction of LLVM's tables has a name here, the assembler's text, and most of them are executed.
+
+`data/*_unsupported.txt` lists the mnemonics that no kernel can execute; the lists may only shrink.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from tests.simulator.amd.assembly import code_object
+from tests.simulator.amd.llvm_sample import ARCHITECTURES, DATA, mnemonic
+from tooling.simulator.amd.architectures import ARCHITECTURES as KNOWN
+from tooling.simulator.amd.backend.lower import INSTRUCTIONS
+from tooling.simulator.amd.code_object.errors import UnknownInstruction
+from tooling.simulator.amd.code_object.model import KernelFunction
+from tooling.simulator.amd.decoding.instruction import MachineInstruction
+from tooling.simulator.amd.decoding.rdna3 import make_decoder
+from tooling.simulator.amd.instructions.binders import bind
+from tooling.simulator.amd.lowering.binder import Lowering
+from tooling.simulator.program.program import BasicBlock
+
+each_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
+
+assert INSTRUCTIONS, "importing them enters the binders"
+
+
+@functools.cache
+def recorded(architecture: str) -> dict[bytes, str]:
+    """The sample's machine code and text."""
+    rows = (line.split(" ", 1) for line in (DATA / f"{architecture}_llvm.txt").read_text().splitlines())
+    return {bytes.fromhex(words): text for words, text in rows}
+
+
+def is_bound(instruction: MachineInstruction, architecture: str) -> bool:
+    """Whether a kernel can execute an instruction."""
+    module = code_object(architecture, bytes(16))
+    kernel = module.kernels["kernel"]
+    assert isinstance(kernel, KernelFunction)
+    lowering = Lowering(module, kernel, KNOWN[architecture])
+    lowering.block = BasicBlock(0, "kernel")
+    if instruction.target >= 0:
+        lowering.block_at[instruction.target] = 0
+    try:
+        bind(lowering, instruction, 1)
+    except UnknownInstruction:
+        return False
+    return True
+
+
+def results_of(
+    rows: dict[bytes, str], architecture: str
+) -> tuple[dict[str, list[str]], list[str], list[str]]:
+    """What cannot be executed by mnemonic, instructions without a name, and those with another text."""
+    decoder = make_decoder(KNOWN[architecture])
+    refused: dict[str, list[str]] = {}
+    nameless, different = [], []
+    for words, text in rows.items():
+        name = mnemonic(text)
+        try:
+            instruction = decoder.decode(words, 0)
+        except UnknownInstruction as error:
+            refused.setdefault(name, []).append(text)
+            if not error.form.startswith(name):
+                nameless.append(f"{text}: {error.form}")
+            continue
+        if not is_bound(instruction, architecture):
+            refused.setdefault(name, []).append(text)
+        if (instruction.text, instruction.size) != (text, len(words)):
+            different.append(f"{text}: {instruction.text}")
+    return refused, nameless, different
+
+
+@each_architecture
+def test_each_legal_instruction_has_a_name(architecture: str) -> None:
+    _, nameless, _ = results_of(recorded(architecture), architecture)
+    assert nameless == []
