@@ -15,8 +15,8 @@ from tooling.translations.parity.include_drift import IncludeUse
 from tooling.translations.roots import Roots
 
 _COMPARING = (
-    "errors.py",
-    "regular_files.py",
+    "platform/errors.py",
+    "platform/regular_files.py",
     "mdbook",
     "translations",
     "translations/parity",
