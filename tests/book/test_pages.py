@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections import ChainMap
 from html import unescape
 
 import pytest
 
 from tooling.book.directives.banner import State, States, load, status_path
-from tooling.book.directives.captions import mark_written
+from tooling.book.directives.captions import teaching_marks
 from tooling.book.directives.chapter_renderer import ChapterRenderer
 from tooling.book.directives.formulas import RENDERER, record_path, render_formulas, save
 from tooling.book.directives.formulas import load as load_formulas
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
+from tooling.book.listings import Listing, Listings, opening_fence
 from tooling.book.marks import mark_of
 from tooling.book.parts import glyph, part_number
 from tooling.book.phrases import PART_TITLES
@@ -28,6 +30,16 @@ from tooling.project import Project
 PAGE = "puzzle_15/puzzle_15.md"
 REPOSITORY = "https://github.com/o/r"
 _LINE = '<span class="line">{}\n</span>'
+
+
+def listed(listing: Listing, code: str, language: str = "") -> tuple[str, Listings]:
+    """The block of a listing as mdBook renders it, and its table."""
+    table: Listings = {}
+    return _as_html(f"{opening_fence(listing, table, language)}\n{code}```"), table
+
+
+def coloured(html: str, listings: Listings | None = None, language: str = "en") -> str:
+    return highlight_page(html, REPOSITORY, language, listings or {})
 
 
 def renderer(project: Project, language: str = "en", states: States | None = None) -> ChapterRenderer:
@@ -206,19 +218,26 @@ def test_tips_are_named_where_a_page_has_several(real: Project) -> None:
 
 
 def test_the_code_of_a_wrong_answer_is_that_which_is_judged(real: Project) -> None:
-    shown = renderer(real).render(PAGE, "{{#wrong p01 read_backwards add_10_solution}}")
+    at_work = renderer(real)
+    shown = at_work.render(PAGE, "{{#wrong p01 read_backwards add_10_solution}}")
     first, _, code = shown.partition("\n")
-    assert re.fullmatch(r"```mojo,changed,file:p01\.mojo#L(\d+)-L(\d+)@\1-\d+\+\d+-\2", first)
+    ((name, listing),) = at_work.listings.items()
+    assert first == f"```mojo,{name}"
+    assert (listing.file, listing.changed) == ("p01.mojo", True)
+    numbers = [number or 0 for number in listing.lines]
+    (skipped,) = (row for row in range(1, len(numbers)) if numbers[row] != numbers[row - 1] + 1)
+    # The mark is left out; of the lines below it, the comment is not wrong.
+    assert listing.written == ((skipped + 1, skipped + 2),)
     assert code.startswith("def add_10(\n")
     assert "output[unsafe_offset=i] = a[unsafe_offset=SIZE - 1 - i] + 10\n" in shown
     assert "FILL" not in shown
 
 
 def test_what_a_wrong_answer_changes_is_above_its_verdict(real: Project) -> None:
-    page = renderer(real).render(PAGE, "{{#verdict p12_tile_tensor missing_barrier}}")
-    shown, judged, _ = page.partition("<div")
+    at_work = renderer(real)
+    shown, judged, _ = at_work.render(PAGE, "{{#verdict p12_tile_tensor missing_barrier}}").partition("<div")
     assert judged
-    html = highlight_page(_as_html(shown), REPOSITORY, "en")
+    html = coloured(_as_html(shown), at_work.listings)
     assert html.startswith(
         '<figure class="code changed"><figcaption><span class="filename">p12_tile_tensor.mojo</span> '
     )
@@ -226,9 +245,9 @@ def test_what_a_wrong_answer_changes_is_above_its_verdict(real: Project) -> None
         ("−", "left out"),
         ("▸", "named below"),
     ]
-    marked = shown.replace("\ue002", " (removed)").replace("\ue003", " (named)")
-    _, *lines = marked.splitlines()
-    assert lines[: lines.index("```")] == [
+    (listing,) = at_work.listings.values()
+    _, *lines = shown.splitlines()
+    assert _marked(lines[: lines.index("```")], listing) == [
         "    if global_i < SIZE:",
         "        shared[local_i] = a[global_i] * b[global_i] (named)",
         "    else:",
@@ -243,8 +262,11 @@ def test_what_a_wrong_answer_changes_is_above_its_verdict(real: Project) -> None
 
 
 def test_a_call_over_several_lines_is_shown_whole(real: Project) -> None:
-    shown = renderer(real).render(PAGE, "{{#verdict p28 copies_not_waited_for}}")
-    assert "](\ue003\n        a_shared, a_tile\n    )\n\n" in shown
+    at_work = renderer(real)
+    shown = at_work.render(PAGE, "{{#verdict p28 copies_not_waited_for}}").partition("\n```")[0]
+    (listing,) = at_work.listings.values()
+    marked = "\n".join(_marked(shown.splitlines()[1:], listing))
+    assert "]( (named)\n        a_shared, a_tile\n    )\n\n" in marked
 
 
 def test_functions_are_named_where_the_lines_belong_to_several(real: Project) -> None:
@@ -265,9 +287,7 @@ def test_functions_are_named_where_the_lines_belong_to_several(real: Project) ->
 )
 def test_a_long_excerpt_is_shortened(real: Project, name: str, rows: int) -> None:
     shown = renderer(real).render(PAGE, f"{{{{#verdict {name}}}}}")
-    _, *lines = (
-        re.sub(r"^ *[\ue000\ue001]\n", "", shown, flags=re.MULTILINE).partition("\n```")[0].splitlines()
-    )
+    _, *lines = shown.partition("\n```")[0].splitlines()
     assert len(lines) == rows
 
 
@@ -299,29 +319,30 @@ def test_code_that_the_page_shows_is_not_repeated_above_its_verdict(real: Projec
 
 
 def test_lines_that_a_wrong_answer_leaves_out_are_one_where_there_are_many(real: Project) -> None:
-    shown = renderer(real).render(PAGE, "{{#verdict p33 --tensor-core products_without_tensor_cores}}")
-    assert "mma(sum, a_part, b_part, sum)\ue002\n" in shown
-    assert "store_fragment(…)\ue002\n```" in shown
+    at_work = renderer(real)
+    shown = at_work.render(PAGE, "{{#verdict p33 --tensor-core products_without_tensor_cores}}")
+    (listing,) = at_work.listings.values()
+    *_, last = lines = _marked(shown.partition("\n```")[0].splitlines()[1:], listing)
+    assert any(line.endswith("mma(sum, a_part, b_part, sum) (removed)") for line in lines)
+    assert last.endswith("store_fragment(…) (removed)")
 
 
 @pytest.mark.parametrize(
-    ("name", "fence", "is_named"),
+    ("name", "file", "is_named"),
     [
-        ("p33 --tensor-core products_without_tensor_cores", "changed,api:LayoutTensor,file:p33.mojo#", True),
-        (
-            "p33_tile_tensor --tensor-core fragments_loaded_too_early",
-            "changed,file:p33_tile_tensor.mojo#",
-            False,
-        ),
+        ("p33 --tensor-core products_without_tensor_cores", "p33.mojo", True),
+        ("p33_tile_tensor --tensor-core fragments_loaded_too_early", "p33_tile_tensor.mojo", False),
     ],
 )
 def test_code_of_another_api_than_that_of_the_first_tab_is_named(
-    real: Project, name: str, fence: str, *, is_named: bool
+    real: Project, name: str, file: str, *, is_named: bool
 ) -> None:
     tabs = "{{#tabs api}}\n{{#tab TileTensor}}\none\n{{#tab LayoutTensor}}\ntwo\n{{#end tabs}}\n"
-    shown = renderer(real).render(PAGE, f"{tabs}\n{{{{#verdict {name}}}}}\n").partition("```mojo,")[2]
-    assert shown.startswith(fence)
-    head = highlight_page(_as_html(f"```mojo,{shown}"), REPOSITORY, "en").partition("</figcaption>")[0]
+    at_work = renderer(real)
+    shown = at_work.render(PAGE, f"{tabs}\n{{{{#verdict {name}}}}}\n").partition("```mojo,")[2]
+    (listing,) = at_work.listings.values()
+    assert (listing.file, listing.api) == (file, "LayoutTensor" if is_named else "")
+    head = coloured(_as_html(f"```mojo,{shown}"), at_work.listings).partition("</figcaption>")[0]
     assert ('</span> <span class="api">LayoutTensor</span> <span>lines ' in head) is is_named
 
 
@@ -350,12 +371,21 @@ def test_the_verdict_on_the_solution_is_that_of_each_version(real: Project) -> N
 
 
 def test_the_corrected_line_is_that_of_the_solution(real: Project) -> None:
-    shown = renderer(real).render(PAGE, "{{#corrected p01 read_backwards}}")
-    first, *code = shown.replace("\ue000", "").replace("\ue001", "").split("\n")
-    number = re.fullmatch(r"```mojo,file:solutions/p01/p01\.mojo#L(\d+)-L\1@\1-\1", first)
-    assert number
-    line = (real.solutions / "p01" / "p01.mojo").read_text(encoding="utf-8").splitlines()[int(number[1]) - 1]
-    assert [each for each in code if each.strip()] == [line, "```"]
+    at_work = renderer(real)
+    first, *code = at_work.render(PAGE, "{{#corrected p01 read_backwards}}").split("\n")
+    ((name, listing),) = at_work.listings.items()
+    assert first == f"```mojo,{name}"
+    (number,) = listing.lines
+    assert number is not None
+    assert listing == Listing("solutions/p01/p01.mojo", (number,), ((0, 1),))
+    line = (real.solutions / "p01" / "p01.mojo").read_text(encoding="utf-8").splitlines()[number - 1]
+    assert code == [line, "```", ""]
+
+
+def _marked(lines: list[str], listing: Listing) -> list[str]:
+    """The lines of a block with what its listing says of them."""
+    marks = {**dict.fromkeys(listing.removed, " (removed)"), **dict.fromkeys(listing.named, " (named)")}
+    return [f"{line}{marks.get(row, '')}" for row, line in enumerate(lines)]
 
 
 def _as_html(block: str) -> str:
@@ -395,21 +425,20 @@ def test_every_part_has_a_mark_of_its_own() -> None:
 
 def test_included_code_has_a_caption_with_file_and_lines(checkout: Project) -> None:
     page = "```mojo\n{{#include ../../../problems/p15/p15.mojo:axis_sum}}\n```\n"
-    first, *_ = renderer(checkout).render(PAGE, page).splitlines()
-    found = re.fullmatch(r"```mojo,file:problems/p15/p15\.mojo#L(\d+)-L(\d+)@(.+)", first)
-    assert found is not None
-    assert found[3] == f"{found[1]}-{found[2]}"
+    at_work = renderer(checkout)
+    first, *_ = at_work.render(PAGE, page).splitlines()
+    ((name, listing),) = at_work.listings.items()
+    assert first == f"```mojo,{name}"
     lines = (checkout.problems / "p15" / "p15.mojo").read_text(encoding="utf-8").splitlines()
-    assert "ANCHOR: axis_sum" in lines[int(found[1]) - 2]
-    assert "ANCHOR_END: axis_sum" in lines[int(found[2])]
+    start = next(number for number, line in enumerate(lines, 1) if "ANCHOR: axis_sum" in line)
+    end = next(number for number, line in enumerate(lines, 1) if "ANCHOR_END: axis_sum" in line)
+    assert listing == Listing("problems/p15/p15.mojo", tuple(range(start + 1, end)))
 
 
 def test_prose_among_columns_goes_on_below_itself_and_rows_do_not() -> None:
     row = f"name  0  {'x' * 80}"
     prose = "The exception was at PC 0x7ffd8f7a1ae0  p09_add_10_…  (p09.mojo:20)"  # spaces as between columns
-    shown = highlight_page(
-        f'<pre><code class="language-text">{prose}\n{row}\n{row}\n</code></pre>', "https://x", "en"
-    )
+    shown = coloured(f'<pre><code class="language-text">{prose}\n{row}\n{row}\n</code></pre>')
     assert shown == (
         '<pre><code class="language-text columns">'
         f'<span class="wrapped">{prose}</span>\n{row}\n{row}\n</code></pre>'
@@ -418,7 +447,7 @@ def test_prose_among_columns_goes_on_below_itself_and_rows_do_not() -> None:
 
 def test_the_commands_of_a_recorded_session_differ_from_its_output() -> None:
     session = "$ cuda-gdb ./p\n(cuda-gdb) run\nprice: $ 3\n"
-    assert highlight_page(f'<pre><code class="language-text">{session}</code></pre>', REPOSITORY, "en") == (
+    assert coloured(f'<pre><code class="language-text">{session}</code></pre>') == (
         '<pre><code class="language-text"><span class="p">$ </span><b>cuda-gdb ./p</b>\n'
         '<span class="pause"></span><span class="p">(cuda-gdb) </span><b>run</b>\nprice: $ 3\n</code></pre>'
     )
@@ -426,14 +455,14 @@ def test_the_commands_of_a_recorded_session_differ_from_its_output() -> None:
 
 def test_columns_that_a_program_printed_are_two_spaces_apart() -> None:
     printed = "device: H200\nname          n   time\na &lt; b         8    1.5\n"
-    shown = highlight_page(f'<pre><code class="language-text">{printed}</code></pre>', REPOSITORY, "en")
+    shown = coloured(f'<pre><code class="language-text">{printed}</code></pre>')
     tight = '<span class="wrapped">device: H200</span>\nname   n  time\na &lt; b  8   1.5\n'
     assert shown == f'<pre><code class="language-text columns" style="--columns:14">{tight}</code></pre>'
 
 
 def test_a_command_is_an_element_of_its_own_and_an_address_breaks_after_a_slash() -> None:
     code = '<pre><code class="language-bash">git clone https://a.b/c-d/e-f\ncd e-f\n</code></pre>'
-    shown = highlight_page(code, REPOSITORY, "en")
+    shown = coloured(code)
     assert shown.count('<span class="command">') == 2
     assert (
         'https://a.b/<wbr><span class="short">c-d</span>/<wbr><span class="short">e-f</span>\n</span>'
@@ -447,15 +476,17 @@ def test_lines_left_out_between_excerpts_are_marked(checkout: Project) -> None:
         "```mojo\n{{#include ../../../problems/p15/p15.mojo:axis_sum}}\n"
         "{{#include ../../../problems/p15/p15.mojo:1:2}}\n```\n"
     )
-    first, *shown = renderer(checkout).render(PAGE, page).splitlines()
-    assert re.search(r"@\d+-\d+\+0-0\+1-2$", first)
-    assert shown[-4] == ""
+    at_work = renderer(checkout)
+    *_, blank, _, _, _ = at_work.render(PAGE, page).splitlines()
+    (listing,) = at_work.listings.values()
+    assert listing.lines[-3:] == (0, 1, 2)
+    assert blank == ""
 
 
 def test_a_caption_replaces_the_link_to_the_same_file() -> None:
     link = f'<a class="filename" href="{REPOSITORY}/blob/main/{{}}">View full file</a>'
-    code = '<pre><code class="language-mojo file:a/b.mojo#L3-L11@3-4+0-0+9-11">one\n2\n\n3\n\n</code></pre>\n'
-    shown = highlight_page(code + link.format("a/b.mojo"), REPOSITORY, "en")
+    code, table = listed(Listing("a/b.mojo", (3, 4, 0, 9, 10, 11)), "one\n2\n\n3\n\n")
+    shown = coloured(f"{code}\n{link.format('a/b.mojo')}", table)
     assert shown == (
         f'<figure class="code"><figcaption><a class="filename" href="{REPOSITORY}/blob/main/a/b.mojo#L3-L9">'
         "a/<wbr>b.mojo</a> <span>lines 3–9</span></figcaption>"
@@ -464,30 +495,33 @@ def test_a_caption_replaces_the_link_to_the_same_file() -> None:
         '<span class="line" data-line="⋮"><span class="left-out"></span>\n</span>'
         '<span class="line" data-line="9"><span class="n">3</span>\n</span></code></pre></figure>'
     )
-    assert highlight_page(code + link.format("c.mojo"), REPOSITORY, "en").endswith(link.format("c.mojo"))
+    assert coloured(f"{code}\n{link.format('c.mojo')}", table).endswith(link.format("c.mojo"))
 
 
 @pytest.mark.parametrize(
-    ("kind", "code", "beside"),
+    ("changed", "code", "beside"),
     [
-        ("", "a\nb\nc\n", ["3", "5", "6"]),
-        (" changed", "a\nb\nc\n", ["3", "⋮", "5", "6"]),
-        (" changed", "a\n\nc\n", ["3", "⋮", "6"]),
-        (" changed", "\nb\nc\n", ["⋮", "5", "6"]),
+        (False, "a\nb\nc\n", ["3", "5", "6"]),
+        (True, "a\nb\nc\n", ["3", "⋮", "5", "6"]),
+        (True, "a\n\nc\n", ["3", "⋮", "6"]),
+        (True, "\nb\nc\n", ["⋮", "5", "6"]),
     ],
 )
-def test_a_mark_that_is_not_shown_has_a_sign_in_an_excerpt(kind: str, code: str, beside: list[str]) -> None:
-    page = f'<pre><code class="language-mojo{kind} file:a.mojo#L3-L6@3-3+5-6">{code}</code></pre>\n'
-    shown = highlight_page(page, REPOSITORY, "en")
+def test_a_mark_that_is_not_shown_has_a_sign_in_an_excerpt(
+    *, changed: bool, code: str, beside: list[str]
+) -> None:
+    shown = coloured(*listed(Listing("a.mojo", (3, 5, 6), changed=changed), code))
     assert re.findall(r'<span class="line" data-line="([^"]*)"', shown) == beside
 
 
 def test_listings_of_a_file_with_nothing_between_name_it_once() -> None:
-    code = '<pre><code class="language-mojo file:{}#L{}-L{}">x\n</code></pre>\n'
-    page = code.format("a.mojo", 1, 1) + code.format("a.mojo", 5, 5) + code.format("b.mojo", 7, 7)
-    shown = highlight_page(page, REPOSITORY, "en")
+    blocks = [
+        listed(Listing(file, (line,)), "x\n") for file, line in (("a.mojo", 1), ("a.mojo", 5), ("b.mojo", 7))
+    ]
+    page, tables = "".join(f"{block}\n" for block, _ in blocks), ChainMap(*(table for _, table in blocks))
+    shown = coloured(page, dict(tables))
     assert re.findall('<figure class="([^"]*)">', shown) == ["code", "code continued", "code"]
-    apart = highlight_page(page.replace("</pre>\n", "</pre>\n<p>And:</p>\n"), REPOSITORY, "en")
+    apart = coloured(page.replace("</pre>\n", "</pre>\n<p>And:</p>\n"), dict(tables))
     assert "continued" not in apart
 
 
@@ -504,8 +538,10 @@ def test_listings_of_a_file_with_nothing_between_name_it_once() -> None:
     ],
 )
 def test_the_lines_that_the_learner_writes_are_marked(written: str, shown: str) -> None:
-    page = f'<pre><code class="language-mojo">{mark_written(written)}</code></pre>'
-    assert highlight_page(page, REPOSITORY, "en") == f'<pre><code class="language-mojo">{shown}</code></pre>'
+    lines = written.splitlines(keepends=True)
+    kept, rows = teaching_marks(lines)
+    page, table = listed(Listing(written=rows), "".join(lines[row] for row in kept), "mojo")
+    assert coloured(page, table) == f'<pre><code class="language-mojo">{shown}</code></pre>'
 
 
 def test_a_message_may_leave_out_what_differs(real: Project) -> None:
@@ -726,14 +762,14 @@ def test_mojo_colours(code: str, marked: str) -> None:
 
 def test_code_from_the_inside_of_a_function_begins_at_the_margin() -> None:
     page = '<pre><code class="language-mojo">        one\n\n            two\n</code></pre>'
-    shown = highlight_page(page, REPOSITORY, "en")
+    shown = coloured(page)
     assert re.sub("<[^>]+>", "", shown) == "one\n\n    two\n"
     assert '<span class="line" style="--indent:4">    two\n</span>' in shown
 
 
 def test_no_empty_line_is_shown_beside_lines_that_are_left_out() -> None:
-    kind, code = "language-mojo file:a/b.mojo#L3-L19@3-6+0-0+17-19", "a\n\n\nb\n\n\nc\nd"
-    shown = highlight_page(f'<pre><code class="{kind}">{code}</code></pre>', REPOSITORY, "en")
+    listing, code = Listing("a/b.mojo", (3, 4, 5, 6, 0, 17, 18, 19)), "a\n\n\nb\n\n\nc\nd\n"
+    shown = coloured(*listed(listing, code))
     assert re.findall(r'data-line="(.+?)">(.*)', shown) == [
         ("3", "a"),
         ("4", ""),
@@ -744,7 +780,7 @@ def test_no_empty_line_is_shown_beside_lines_that_are_left_out() -> None:
         ("19", "d"),
     ]
     blank = code.replace("b", "").replace("c", "    c")
-    shown = highlight_page(f'<pre><code class="{kind}">{blank}</code></pre>', REPOSITORY, "en")
+    shown = coloured(*listed(listing, blank))
     assert re.findall(r'data-line="(.+?)"[^>]*>(.*)', shown)[:3] == [
         ("3", "a"),
         ("⋮", '<span class="left-out"></span>'),
@@ -753,19 +789,22 @@ def test_no_empty_line_is_shown_beside_lines_that_are_left_out() -> None:
 
 
 def test_a_caption_of_one_line_says_so() -> None:
-    code = '<pre><code class="language-mojo file:a/b.mojo#L3-L3@3-3">one\n</code></pre>\n'
-    assert "<span>line 3</span>" in highlight_page(code, REPOSITORY, "en")
-    assert "<span>3번 줄</span>" in highlight_page(code, REPOSITORY, "ko")
+    block = listed(Listing("a/b.mojo", (3,)), "one\n")
+    assert "<span>line 3</span>" in coloured(*block)
+    assert "<span>3번 줄</span>" in coloured(*block, language="ko")
 
 
 @pytest.mark.parametrize(
     ("language", "label"), [("en", "printed on the simulated GPU"), ("ko", "시뮬레이션 GPU의 출력")]
 )
 def test_an_output_of_less_data_names_the_simulated_gpu(real: Project, language: str, label: str) -> None:
-    shown = renderer(real).render("puzzle_30/profile_kernels.md", "{{#output p30 --kernel2 unsolved}}")
-    assert shown.startswith("```text,simulated\nThe simulated GPU works on 262144")
+    at_work = renderer(real)
+    shown = at_work.render("puzzle_30/profile_kernels.md", "{{#output p30 --kernel2 unsolved}}")
+    ((name, listing),) = at_work.listings.items()
+    assert shown.startswith(f"```text,{name}\nThe simulated GPU works on 262144")
+    assert listing == Listing(simulated=True)
     assert renderer(real).render(PAGE, "{{#output p01 unsolved}}").startswith("```text\n")
-    html = highlight_page(_as_html(shown), REPOSITORY, language)
+    html = coloured(_as_html(shown), at_work.listings, language)
     start = f'<pre><span class="printed-on">{label}</span><code class="language-text">'
     assert html.startswith(start)
 
@@ -777,6 +816,4 @@ def test_a_string_of_several_lines_is_coloured_in_each() -> None:
 
 def test_an_unknown_language_is_only_escaped() -> None:
     page = '<pre><code class="language-text">a &lt; b\n\n\n</code></pre>'
-    assert (
-        highlight_page(page, REPOSITORY, "en") == '<pre><code class="language-text">a &lt; b\n</code></pre>'
-    )
+    assert coloured(page) == '<pre><code class="language-text">a &lt; b\n</code></pre>'

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from tooling.book.editions import Edition
 from tooling.book.figure_numbers import FigureNumber
+from tooling.book.listings import Listings
 from tooling.book.puzzle_index import PuzzleIndex
 
 
@@ -21,6 +22,7 @@ class PageContext(Struct):
         puzzle_index: the puzzles.
         numbers: of the figures that have one, by their names.
         groups: how many groups of tabs the page has so far.
+        listings: of the page so far.
     """
 
     edition: Edition
@@ -29,6 +31,7 @@ class PageContext(Struct):
     puzzle_index: PuzzleIndex
     numbers: Mapping[str, FigureNumber] = field(default_factory=dict)
     groups: int = 0
+    listings: Listings = field(default_factory=dict)
 
     @property
     def language(self) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.book.errors import BookError, malformed
+from tooling.book.listings import Listing, opening_fence
 from tooling.book.page import PageContext, Words
 from tooling.book.variants import each_version
 from tooling.catalog.catalogue import Selection
@@ -118,8 +119,8 @@ def output(page: PageContext, words: Words) -> str:
             path = recording_path(project, selection, state)
         recording = load(path)
         simulated = version.mode.scaled and recording.target == SIMULATED.device
-        kind = "text,simulated" if simulated else "text"
-        return f"```{kind}\n" + "\n".join(fold(recording.lines)) + "\n```\n"
+        opening = opening_fence(Listing(simulated=True), page.listings, "text") if simulated else "```text"
+        return f"{opening}\n" + "\n".join(fold(recording.lines)) + "\n```\n"
 
     return each_version(page, selection, fence)
 

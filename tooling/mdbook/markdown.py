@@ -9,6 +9,7 @@ before (`tooling.book.directives.formulas`) or typeset by a script afterwards.
 from __future__ import annotations
 
 import re
+import string
 from bisect import bisect_right
 from functools import cache
 from itertools import accumulate
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
 _FORMULA = re.compile(r"\\\\\((.+?)\\\\\)|\\\\\[(.+?)\\\\\]|\$\$(.+?)\$\$", re.DOTALL)
 _BLANK_LINE = re.compile(r"\n[ \t>]*\n")
 _QUOTED_LINE = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
-# Plane 15 is for private use, and each of its characters takes four bytes of UTF-8.
-_FIRST, _LAST = 0xF0000, 0xFFFFD
-_PLACEHOLDER = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]0*")
+_MARK = "\ufdd0"
+"""A noncharacter: Unicode reserves these for use inside a program, and Markdown gives them no meaning."""
+_DIGITS = string.digits + string.ascii_lowercase
+_HEAD = 3  # letters: the mark and a number of two digits, five bytes like the shortest formula
+_PLACEHOLDER = re.compile(rf"{_MARK}[{_DIGITS}]{{2}}0*")
+"""The number of what is replaced, and zeros up to the length of that."""
 
 
 class Placeholder(Struct, frozen=True):
@@ -53,7 +57,7 @@ class Document(Struct, frozen=True):
         events: those of pulldown-cmark, each with its range of bytes in `parsed`.
         parsed: the UTF-8 text that was parsed, with placeholders.
         source: the text as written, as long as `parsed`; `\n` ends its lines, and it has no byte order mark.
-        placeholders: by their first character.
+        placeholders: by their first characters, see `placeholder`.
     """
 
     events: list[tuple[Event, Range]]
@@ -72,15 +76,12 @@ class Document(Struct, frozen=True):
 
     def restored(self, text: str) -> str:
         """A piece of the parsed text with directives and formulas as written."""
-        if not self.placeholders or text.isascii():
-            return text
-        return _PLACEHOLDER.sub(self._restore, text)
+        return "".join(each if isinstance(each, str) else each.text for each in self.split(text))
 
-    def _restore(self, match: re.Match[str]) -> str:
-        known = self.placeholders.get(match[0][0])
-        if known is None or not match[0].startswith(known.mark):
-            return match[0]
-        return known.text + match[0][len(known.mark) :]
+    def placeholder(self, text: str) -> Placeholder | None:
+        """The placeholder that a text starts with."""
+        known = self.placeholders.get(text[:_HEAD])
+        return known if known is not None and text.startswith(known.mark) else None
 
     def split(self, text: str) -> list[str | Placeholder]:
         """A piece of the parsed text cut at its placeholders."""
@@ -89,8 +90,8 @@ class Document(Struct, frozen=True):
         pieces: list[str | Placeholder] = []
         done = 0
         for match in _PLACEHOLDER.finditer(text):
-            known = self.placeholders.get(match[0][0])
-            if known is not None and match[0].startswith(known.mark):
+            known = self.placeholder(match[0])
+            if known is not None:
                 pieces += (text[done : match.start()], known)
                 done = match.start() + len(known.mark)
         pieces.append(text[done:])
@@ -150,8 +151,11 @@ def _parser(*, smart_punctuation: bool = False) -> pyromark.Markdown:
 
 def _mark(number: int, length: int) -> str | None:
     """The placeholder of this number, `length` bytes long; None where the numbers are exhausted."""
-    character = _FIRST + number
-    return chr(character) + "0" * (length - 4) if character <= _LAST else None
+    high, low = divmod(number, len(_DIGITS))
+    if high >= len(_DIGITS):
+        return None
+    head = _MARK + _DIGITS[high] + _DIGITS[low]
+    return head + "0" * (length - len(head.encode()))
 
 
 def _without_directives(text: str, placeholders: dict[str, Placeholder]) -> str:
@@ -163,7 +167,7 @@ def _without_directives(text: str, placeholders: dict[str, Placeholder]) -> str:
         mark = _mark(len(placeholders), len(directive.text.encode()))
         if mark is None:
             break
-        placeholders[mark[0]] = Placeholder(mark, directive.text)
+        placeholders[mark[:_HEAD]] = Placeholder(mark, directive.text)
         pieces += (text[done : directive.start], mark)
         done = directive.end
     pieces.append(text[done:])
@@ -183,9 +187,11 @@ def _without_formulas(text: str, placeholders: dict[str, Placeholder]) -> str:
         mark = _mark(len(placeholders), len(match[0].encode()))
         if mark is None:
             break
-        written = _PLACEHOLDER.sub(lambda found: placeholders[found[0][0]].text, match[0])
+        written = match[0]
+        for known in placeholders.values() if _MARK in written else ():
+            written = written.replace(known.mark, known.text, 1)
         body = _QUOTED_LINE.sub("\n", written[3:-3] if match[3] is None else written[2:-2])
-        placeholders[mark[0]] = Placeholder(mark, written, " ".join(body.split()), match[1] is None)
+        placeholders[mark[:_HEAD]] = Placeholder(mark, written, " ".join(body.split()), match[1] is None)
         pieces += (text[done : match.start()], mark)
         done = position = match.end()
     pieces.append(text[done:])

@@ -197,7 +197,7 @@ class _Scanner:
             else:
                 text.pieces.append(OBJECT)
                 self.formulas.append(Formula(part.formula, part.display, self.document.line(offset)))
-            offset += len(part.mark) + 3
+            offset += len(part.mark.encode())
 
     def read_code(self, code: str, span: Range) -> None:
         text = self.inside(span)

@@ -7,34 +7,30 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from tooling.book.listings import Listing, Listings, opening_fence
 from tooling.mdbook.files import Files
 from tooling.mdbook.includes import find_directives, take
 
 _BLOCK = re.compile(
     r"^```(?P<language>mojo|python)\n(?P<code>(?:\{\{#include [^}\n]+\}\}\n+)+)```$", re.MULTILINE
 )
-_WRITTEN = re.compile(r"^([ \t]*)# (?:(?P<opening>FILL: .*|FIX)|END_FILL|END_FIX)\n", re.MULTILINE)
+_MARK = re.compile(
+    r"^[ \t]*# (?:(?P<opening>FILL: .*|FIX)|(?P<closing>END_FILL|END_FIX)|STUB:.*)\n", re.MULTILINE
+)
+"""A mark for teaching; STUB is what the problem file has instead of an answer."""
 _ANCHOR = re.compile(r"[ \t]*# ANCHOR(?:_END)?: ")
-_STUB = re.compile(r"^[ \t]*# STUB:.*\n", re.MULTILINE)  # what the problem file has instead of an answer
-OPENING, CLOSING = "\ue000", "\ue001"
-"""Lines around the lines that the learner had to write, until the block is highlighted."""
-REMOVED = "\ue002"
-"""The end of a line of the solution that a wrong answer lacks."""
-NAMED = "\ue003"
-"""The end of a line that the verdict names."""
 
 
-def name_sources(text: str, page: Path, files: Files, root: Path) -> str:
-    """A chapter whose blocks of included code name their file: `mojo,file:problems/p01/p01.mojo#L3-L9@3-9`.
+def name_sources(text: str, page: Path, files: Files, root: Path, listings: Listings) -> str:
+    """A chapter whose blocks of included code are listings of their files.
 
     An empty line separates excerpts between which lines of code are left out.
-
-    After `@` are the lines that are shown, as ranges, with 0 for a line that the page adds: `3-5+0-0+7-9`.
 
     Args:
         text: the chapter, its includes not yet expanded.
         page: its file.
         root: of the checkout; the names of files are relative to it.
+        listings: of the page; those of the blocks are added.
     """
 
     def add(block: re.Match[str]) -> str:
@@ -59,11 +55,10 @@ def name_sources(text: str, page: Path, files: Files, root: Path) -> str:
             spaced += directive
         if not any(numbers):
             return block[0]
-        numbers = [number for number in numbers if not (number and is_mark(source[number - 1]))]
-        lines = [number for number in numbers if number]
+        kept, written = teaching_marks([source[number - 1] if number else "\n" for number in numbers])
         file = Path(path).relative_to(os.path.realpath(root)).as_posix()
-        fence = f"```{block['language']},file:{file}#L{min(lines)}-L{max(lines)}@{ranges(numbers)}"
-        return f"{fence}\n{spaced}```"
+        listing = Listing(file, tuple(numbers[row] for row in kept), written)
+        return f"{opening_fence(listing, listings, block['language'])}\n{spaced}```"
 
     return _BLOCK.sub(add, text)
 
@@ -74,23 +69,32 @@ def _is_gap(source: Sequence[str], last: int, following: int) -> bool:
     return following <= last or any(line.strip() and not _ANCHOR.match(line) for line in omitted)
 
 
-def ranges(numbers: Sequence[int]) -> str:
-    """Numbers of lines in their order, as ranges such as `3-5+0-0+7-9`."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and runs[-1][1] and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return "+".join(f"{first}-{last}" for first, last in runs)
+def teaching_marks(lines: Sequence[str]) -> tuple[list[int], tuple[tuple[int, int], ...]]:
+    """The lines, with their line feeds, that are no marks for teaching, and which of those the learner wrote.
+
+    Returns:
+        The indices of the lines that a page shows, and ranges (start, stop) of these: of the lines between an
+        opening mark and a closing one. There are none in an excerpt from the inside of such a region.
+    """
+    kept: list[int] = []
+    edges: list[tuple[bool, int]] = []
+    for index, line in enumerate(lines):
+        mark = _MARK.match(line)
+        if mark is None:
+            kept.append(index)
+        elif mark["opening"] or mark["closing"]:
+            edges.append((mark["opening"] is not None, len(kept)))
+    if [opens for opens, _ in edges] != [True, False] * (len(edges) // 2):
+        return kept, ()
+    rows = [row for _, row in edges]
+    return kept, tuple(zip(rows[::2], rows[1::2], strict=True))
 
 
 def is_mark(line: str) -> bool:
     """Whether a line with its line feed is a mark for teaching, which no page shows."""
-    return bool(_WRITTEN.match(line) or _STUB.match(line))
+    return _MARK.match(line) is not None
 
 
-def mark_written(text: str) -> str:
-    """Code without teaching marks; those around the learner's lines became OPENING and CLOSING."""
-    text = _STUB.sub("", text)
-    return _WRITTEN.sub(lambda mark: f"{mark[1]}{OPENING if mark['opening'] else CLOSING}\n", text)
+def without_marks(text: str) -> str:
+    """Code without the marks for teaching."""
+    return _MARK.sub("", text)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from itertools import groupby
 from pathlib import PurePath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tooling.book.directives.captions import CLOSING, NAMED, OPENING, REMOVED, is_mark, ranges
+from tooling.book.directives.captions import is_mark
+from tooling.book.listings import Listing, Listings, opening_fence, runs
 from tooling.catalog.catalogue import Selection
 from tooling.mdbook.includes import Kind, take
 
@@ -61,7 +61,13 @@ class Line(Struct, frozen=True):
 
 
 def changed_code(
-    selection: Selection, solution: Mapping[str, str], wrong: Mapping[str, str], verdict: str, api: str = ""
+    selection: Selection,
+    solution: Mapping[str, str],
+    wrong: Mapping[str, str],
+    verdict: str,
+    listings: Listings,
+    *,
+    api: str = "",
 ) -> str:
     """A code block of the changed lines of a wrong answer, in the kernels of the run and what they call.
 
@@ -72,6 +78,7 @@ def changed_code(
         solution: the files of the solution, by name.
         wrong: those of the wrong answer.
         verdict: the lines that it names are shown, too.
+        listings: of the page.
         api: the tensor API of the program, where the head of the block names it.
     """
     name = next(file for file, text in wrong.items() if text != solution[file])
@@ -84,32 +91,33 @@ def changed_code(
         inside = list(range(len(every)))
     seams = {place for place in range(1, len(inside)) if inside[place] != inside[place - 1] + 1}
     shown = _shown([every[place] for place in inside], seams, named)
-    numbers = [[line.number for line in part if line.kind != "removed"] for part in shown]
-    fence = opening_fence(name, [number for part in numbers for number in (0, *part)][1:], api)
-    code = "\n".join(_marked(part, named) for part in shown)
-    return f"{fence}\n{code}```\n\n"
+    rows = [row for part in shown for row in (None, *part)][1:]  # a row between excerpts
+    listing = Listing(
+        name,
+        tuple(0 if row is None else row.number if row.kind != "removed" else None for row in rows),
+        runs([index for index, row in enumerate(rows) if row and row.kind == "wrong"]),
+        removed=tuple(index for index, row in enumerate(rows) if row and row.kind == "removed"),
+        named=tuple(
+            index for index, row in enumerate(rows) if row and row.kind != "removed" and row.number in named
+        ),
+        api=api,
+        changed=True,
+    )
+    code = "".join(f"{row.text if row else ''}\n" for row in rows)
+    return f"{opening_fence(listing, listings)}\n{code}```\n\n"
 
 
-def replaced_code(file: str, right: str, wrong: str) -> str:
+def replaced_code(file: str, right: str, wrong: str, listings: Listings) -> str:
     """A code block of the lines of a solution that a wrong answer changes.
 
     Args:
         file: of the solution, relative to the checkout.
+        listings: of the page.
     """
     lines = [line for line in _compared(wrong, right) if line.kind == "wrong"]
-    numbers = [line.number for line in lines]
-    fence = f"```{_language(file)},file:{file}#L{numbers[0]}-L{numbers[-1]}@{ranges(numbers)}"
-    return f"{fence}\n{_marked(lines, ())}```\n"
-
-
-def opening_fence(file: str, numbers: Sequence[int], api: str = "") -> str:
-    """The first line of a block with these lines of a wrong answer; 0 stands for lines that are left out."""
-    named = f",api:{api}" if api else ""
-    return f"```{_language(file)},changed{named},file:{file}#L{numbers[0]}-L{numbers[-1]}@{ranges(numbers)}"
-
-
-def _language(file: str) -> str:
-    return "python" if file.endswith(".py") else "mojo"
+    listing = Listing(file, tuple(line.number for line in lines), ((0, len(lines)),))
+    code = "".join(f"{line.text}\n" for line in lines)
+    return f"{opening_fence(listing, listings)}\n{code}```\n"
 
 
 def _numbers(text: str, anchors: Sequence[str]) -> frozenset[int]:
@@ -298,18 +306,3 @@ def _brackets(text: str) -> int:
 
 def _is_comment(line: Line) -> bool:
     return line.text.lstrip().startswith("#")
-
-
-def _marked(lines: Sequence[Line], named: Collection[int]) -> str:
-    """Lines with the marks that become elements and classes once the block is highlighted."""
-    return "".join(
-        _marked_run(kind, list(run), named) for kind, run in groupby(lines, key=lambda line: line.kind)
-    )
-
-
-def _marked_run(kind: str, lines: Sequence[Line], named: Collection[int]) -> str:
-    if kind == "removed":
-        return "".join(f"{line.text}{REMOVED}\n" for line in lines)
-    code = "".join(f"{line.text}{NAMED if line.number in named else ''}\n" for line in lines)
-    indent = " " * _indent(lines[0])
-    return f"{indent}{OPENING}\n{code}{indent}{CLOSING}\n" if kind == "wrong" else code

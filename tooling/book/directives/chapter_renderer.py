@@ -25,12 +25,13 @@ from tooling.book.directives import (
     replays,
     verdicts,
 )
-from tooling.book.directives.captions import mark_written, name_sources
+from tooling.book.directives.captions import name_sources, without_marks
 from tooling.book.directives.formulas import render_formulas
 from tooling.book.directives.tabs import OpenTabs
 from tooling.book.editions import Edition, editions
 from tooling.book.errors import BookError
 from tooling.book.figure_numbers import FigureNumber, number_figures
+from tooling.book.listings import Listings
 from tooling.book.page import PageContext, Renderer, Words
 from tooling.book.phrases import say
 from tooling.book.puzzle_index import PuzzleIndex
@@ -94,6 +95,7 @@ class ChapterRenderer(Struct):
         numbers: of the figures, see `figure_numbers.number_figures`.
         problems: all problems found so far.
         included: the real paths of the files that the last rendered page includes.
+        listings: of the last rendered page.
     """
 
     edition: Edition
@@ -104,6 +106,7 @@ class ChapterRenderer(Struct):
     numbers: Mapping[str, FigureNumber] = field(default_factory=dict)
     problems: list[ToolingError] = field(default_factory=list)
     included: frozenset[str] = frozenset()
+    listings: Listings = field(default_factory=dict)
 
     def render(self, path: str, text: str, *, generated: bool = False) -> str:
         """The chapter for mdBook; problems are added to `problems`.
@@ -117,14 +120,15 @@ class ChapterRenderer(Struct):
         # The folder of a generated page may not exist, so its includes start at `src`.
         source = self.edition.page("SUMMARY.md" if generated else path)
         masked, results = self._extract_directives(page)
-        masked = name_sources(masked, source, self.files, self.puzzle_index.project.root)
+        masked = name_sources(masked, source, self.files, self.puzzle_index.project.root, page.listings)
+        self.listings = page.listings
         expansion = expand(masked, source, self.files)
         self.included = frozenset(use.path for use in expansion.uses)
         self.problems += [
             IncludeError(problem.message, where=problem.where, hint=problem.hint)
             for problem in expansion.problems
         ]
-        body = mark_written(expansion.text)
+        body = without_marks(expansion.text)
         body = _PLACEHOLDERS.sub(lambda match: results[int(match[1])], body)
         body = body.replace(_EMPTY_SUMMARY, f"<summary>{say('solution', self.edition.language)}</summary>")
         try:

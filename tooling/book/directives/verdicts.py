@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from tooling.book import recordings
 from tooling.book.directives import verdict_layout
-from tooling.book.directives.captions import OPENING, is_mark, mark_written
-from tooling.book.directives.changes import changed_code, opening_fence, replaced_code
+from tooling.book.directives.captions import teaching_marks
+from tooling.book.directives.changes import changed_code, replaced_code
 from tooling.book.errors import BookError
+from tooling.book.listings import Listing, opening_fence
 from tooling.book.page import PageContext, Words
 from tooling.book.recordings import Recording
 from tooling.book.variants import each_version, unusual_api
@@ -37,8 +38,6 @@ _MACHINES_OWN = (
 """Text of a verdict that depends on the machine, and its replacement in a page."""
 _FUNCTIONS = re.compile(r"\A(?s:.*?)^(?=def )", re.MULTILINE)
 """What precedes the first function."""
-_MARKED_COMMENT = re.compile(rf"^([ \t]*{OPENING}\n)([ \t]*#.*\n)", re.MULTILINE)
-"""The opening mark, and a comment that is not wrong itself."""
 _TIME_LIMIT = 300.0  # seconds, however busy the machine is that records
 
 
@@ -65,7 +64,7 @@ def verdict(page: PageContext, words: Words) -> str:
     right = {file.name: file.solution.read_text("utf-8") for file in selection.program.sources}
     wrong = mutant.sources(selection.program)
     verdict_text, api = "\n".join(recording.lines), unusual_api(page, selection)
-    return changed_code(selection, right, wrong, verdict_text, api) + judged
+    return changed_code(selection, right, wrong, verdict_text, page.listings, api=api) + judged
 
 
 def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
@@ -134,10 +133,15 @@ def wrong_code(page: PageContext, words: Words) -> str:
         shown = _FUNCTIONS.sub("", excerpt.text, count=1).strip("\n") + "\n"
         if shown.strip():
             before = excerpt.text.count("\n", 0, excerpt.text.index(shown.strip("\n")))
-            lines = zip(shown.splitlines(keepends=True), excerpt.numbers[before:], strict=False)
-            numbers = [number for line, number in lines if not is_mark(line)]
-            marked = _MARKED_COMMENT.sub(r"\2\1", mark_written(shown))
-            return f"{opening_fence(file, numbers)}\n{marked}```\n"
+            lines, numbers = shown.splitlines(keepends=True), excerpt.numbers[before:]
+            kept, written = teaching_marks(lines)
+            # A comment at the start is not wrong itself.
+            wrong = tuple(
+                (start + lines[kept[start]].lstrip().startswith("#"), stop) for start, stop in written
+            )
+            listing = Listing(file, tuple(numbers[row] for row in kept), wrong, changed=True)
+            code = "".join(lines[row] for row in kept)
+            return f"{opening_fence(listing, page.listings)}\n{code}```\n"
     raise BookError(f"the answer `{name}` has no anchor `{anchor}`", hint="name one of its solution file")
 
 
@@ -150,7 +154,7 @@ def corrected_code(page: PageContext, words: Words) -> str:
         each for each in answer(project, selection, _SOLVED).items() if each[1] != wrong[each[0]]
     )
     source = selection.program.solution.parent / file
-    return replaced_code(source.relative_to(project.root).as_posix(), right, wrong[file])
+    return replaced_code(source.relative_to(project.root).as_posix(), right, wrong[file], page.listings)
 
 
 def record(project: Project, selection: Selection, name: str, language: str, target: str) -> Recording:

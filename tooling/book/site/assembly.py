@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from tooling.book.editions import Edition, repository_address
+from tooling.book.listings import Listings
 from tooling.book.phrases import say
 from tooling.book.site import search
 from tooling.book.site.frame import GLOSSARY, NOT_FOUND, SiteContext, apply_layout, read_terms, switch_link
@@ -68,12 +69,14 @@ class Rendered(Struct, frozen=True):
         folder: mdBook's output.
         key: a digest of all inputs.
         contents: the pages in reading order.
+        listings: of all pages.
     """
 
     edition: Edition
     folder: Path
     key: str
     contents: Contents
+    listings: Listings
 
     def pages(self) -> tuple[str, ...]:
         """The pages, relative to the folder, with forward slashes."""
@@ -194,7 +197,9 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
         html = raise_exponents(mark_variables(mark_latin(html, edition.language)))
         _write(
             made.folder / page,
-            apply_layout(highlight_page(html, around.repository, edition.language), page, around),
+            apply_layout(
+                highlight_page(html, around.repository, edition.language, rendered.listings), page, around
+            ),
         )
         if page in around.pages:
             article = html.partition("<article>")[2].partition("</article>")[0]

@@ -19,7 +19,7 @@ from tooling.book.errors import BuildFailed, MdbookMissing
 from tooling.book.site.assembly import Rendered, assemble, create_site
 from tooling.book.site.inputs import digest, read_inputs
 from tooling.book.site.replays import write_replays
-from tooling.book.site.staging import Contents, Stage, Staged
+from tooling.book.site.staging import Stage, Staged
 from tooling.book.site.stamps import Stamp
 from tooling.book.site.status import write_status
 from tooling.platform.output_folder import OutputFolder
@@ -120,7 +120,10 @@ def _render(
     for edition, complaint in zip(every, complaints, strict=True):
         if complaint:
             raise BuildFailed(f"the {edition.name} edition could not be built", why=f"\n{complaint}")
-    return tuple(Rendered(job.edition, job.made.folder, job.made.key, job.contents) for job in jobs)
+    return tuple(
+        Rendered(job.edition, job.made.folder, job.made.key, job.staged.contents, job.staged.listings)
+        for job in jobs
+    )
 
 
 class _Rendering(Struct, frozen=True):
@@ -128,13 +131,13 @@ class _Rendering(Struct, frozen=True):
 
     Attributes:
         made: the folder that it writes.
-        contents: of the edition.
+        staged: the pages.
         process: None where the folder is up to date.
     """
 
     edition: Edition
     made: Stamp
-    contents: Contents
+    staged: Staged
     process: subprocess.Popen[str] | None
 
     @classmethod
@@ -145,7 +148,7 @@ class _Rendering(Struct, frozen=True):
         key = digest(stage.inputs.digest, staged.digest, MDBOOK_VERSION, repr(settings))
         made = Stamp(stage.work / edition.language, key)
         if made.holds():
-            return cls(edition, made, staged.contents, None)
+            return cls(edition, made, staged, None)
         made.begin()
         process = subprocess.Popen(
             [mdbook, "build", "--dest-dir", made.folder, staged.folder],
@@ -156,7 +159,7 @@ class _Rendering(Struct, frozen=True):
             errors="replace",
             env=os.environ | {f"MDBOOK_{name}": value for name, value in settings.items()},
         )
-        return cls(edition, made, staged.contents, process)
+        return cls(edition, made, staged, process)
 
     def finish(self) -> str:
         """Waits for the end, and returns mdBook's error messages; empty on success."""

@@ -24,8 +24,7 @@ _TAG = re.compile(
     r'|<span class="map-[^>]*>'  # the cells of the map of the puzzles
 )
 _INLINE_TAG = re.compile(r"<[^>]+>")
-_INVISIBLE = re.compile("[\N{WORD JOINER}\ue000-\uf8ff]")
-"""What keeps words on a line, and marks of code that is added or left out (U+E000 to U+F8FF: private use)."""
+_JOINER = "\N{WORD JOINER}"  # keeps words on a line
 
 
 class Section(Struct, frozen=True):
@@ -64,7 +63,7 @@ def sections(article: str, page: str) -> Iterator[Section]:
 
 
 def _plain(html: str) -> str:
-    return " ".join(_INVISIBLE.sub("", unescape(_INLINE_TAG.sub("", _TAG.sub(" ", html)))).split())
+    return " ".join(unescape(_INLINE_TAG.sub("", _TAG.sub(" ", html))).replace(_JOINER, "").split())
 
 
 def script(found: list[Section]) -> str:

@@ -21,6 +21,7 @@ from tooling.book.directives import banner, formulas
 from tooling.book.editions import Edition, editions
 from tooling.book.errors import BookErrors, BuildFailed
 from tooling.book.figure_numbers import FigureNumber, number_figures, numbered_in
+from tooling.book.listings import Listings
 from tooling.book.site.inputs import Inputs, digest
 from tooling.book.summary import Entry, read_summary, summary_text
 from tooling.platform.atomic_write import write_atomically
@@ -55,11 +56,13 @@ class Staged(Struct, frozen=True):
         folder: its folder.
         digest: of all its files.
         contents: of the edition.
+        listings: of all its pages.
     """
 
     folder: Path
     digest: str
     contents: Contents
+    listings: Listings
 
 
 class Stage(Struct):
@@ -95,6 +98,7 @@ class Stage(Struct):
         wanted: dict[Path, str] = {}
         right: set[Path] = set()
         untranslated: set[str] = set()
+        listings: Listings = {}
         for entry in contents.entries:
             if not entry.path:
                 continue
@@ -111,6 +115,7 @@ class Stage(Struct):
             page = kept.page(entry.path, key)
             if page is not None:
                 right.add(folder / "src" / entry.path)
+                listings |= kept.pages[entry.path].listings
             else:
                 renderer = renderer or self._renderer(edition, states)
                 if stub:
@@ -120,7 +125,8 @@ class Stage(Struct):
                     text = stub_page(self.project, edition, puzzle)
                 page = renderer.render(entry.path, text, generated=bool(stub))
                 if self.inputs.hold(renderer.included):
-                    kept.add(entry.path, key, page)
+                    kept.add(entry.path, key, page, renderer.listings)
+                listings |= renderer.listings
             wanted[folder / "src" / entry.path] = page
         if renderer and renderer.problems:
             raise BuildFailed(
@@ -137,7 +143,7 @@ class Stage(Struct):
         if renderer:
             kept.save()
         parts = (part for path, text in wanted.items() for part in (str(path), text))
-        return Staged(folder, digest(*parts), contents)
+        return Staged(folder, digest(*parts), contents, listings)
 
     def _contents(self, edition: Edition) -> Contents:
         """The contents of SUMMARY.md, with a stub for each puzzle that the source language does not list."""
@@ -182,40 +188,54 @@ class Stage(Struct):
         return self._first
 
 
+class _Cached(Struct, frozen=True):
+    """A page that an earlier build has rendered.
+
+    Attributes:
+        key: a digest of its inputs.
+        result: a digest of the page.
+        listings: of the page.
+    """
+
+    key: str
+    result: str
+    listings: Listings
+
+
 class _PageCache(Struct):
     """The pages that earlier builds have rendered, in the folder of a staged book.
 
     Attributes:
         path: the index file.
         folder: the pages.
-        keys: for each page a digest of its inputs, and one of the result.
+        pages: what is known of each.
     """
 
     path: Path
     folder: Path
-    keys: dict[str, tuple[str, str]]
+    pages: dict[str, _Cached]
 
     @classmethod
     def load(cls, path: Path, folder: Path) -> _PageCache:
         # Without an index, as in the first build, every page is rendered again.
-        return cls(path, folder, read_cached(path, dict[str, tuple[str, str]]) or {})
+        return cls(path, folder, read_cached(path, dict[str, _Cached]) or {})
 
     def page(self, name: str, key: str) -> str | None:
         """The rendered page, if its inputs are the same and its file is unchanged."""
-        known, result = self.keys.get(name, ("", ""))
-        if known != key:
+        known = self.pages.get(name)
+        if known is None or known.key != key:
             return None
         try:
             page = (self.folder / name).read_text(encoding="utf-8")
         except (OSError, ValueError):
             return None
-        return page if digest(page) == result else None
+        return page if digest(page) == known.result else None
 
-    def add(self, name: str, key: str, page: str) -> None:
-        self.keys[name] = (key, digest(page))
+    def add(self, name: str, key: str, page: str, listings: Listings) -> None:
+        self.pages[name] = _Cached(key, digest(page), listings)
 
     def save(self) -> None:
-        write_atomically(self.path, encoded(self.keys))
+        write_atomically(self.path, encoded(self.pages))
 
 
 def _write(folder: Path, wanted: dict[Path, str], right: set[Path]) -> None:

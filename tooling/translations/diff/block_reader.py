@@ -314,7 +314,7 @@ class _Reader(Struct):
         """The directive or displayed formula that fills this line; None for any other line."""
         if not line or line.isascii():
             return None
-        known = self.document.placeholders.get(line[0])
+        known = self.document.placeholder(line)
         return (
             known
             if known is not None and known.mark == line and (known.formula is None or known.display)

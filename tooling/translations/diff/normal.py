@@ -31,8 +31,9 @@ _EMPHASIS = re.compile(r"(?<![^\W_])[*_~]+(?=[^\s*_~])|(?<=[^\s*_~])[*_~]+(?![^\
 _SPACE = re.compile(r"\s+")
 _CELL = re.compile(r"(?<!\\)\|")
 _TYPOGRAPHY = {"“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "—": "---", "–": "--", "\u00a0": " "}
-# Placeholders from the private use area: what they replace is compared in its own class.
-_CODE_MARK, _LINK_MARK, _ESCAPED_MARK = "\ue000", "\ue001", "\ue002"
+# Placeholders: noncharacters, which Unicode reserves for use inside a program. What they replace is compared
+# in its own class.
+_CODE_MARK, _LINK_MARK, _ESCAPED_MARK = "\ufdd0", "\ufdd1", "\ufdd2"
 
 
 class NormalForm(Struct, frozen=True):

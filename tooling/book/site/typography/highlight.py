@@ -7,13 +7,14 @@ c comment, f function, p prompt; `hole` is the comment that a learner replaces.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from html import escape, unescape
+from itertools import chain, repeat
 from textwrap import dedent
 
 from tooling.book.code_breaks import breakable, breakable_path
-from tooling.book.directives.captions import CLOSING, NAMED, OPENING, REMOVED
+from tooling.book.listings import Listing, Listings, identifier
 from tooling.book.phrases import say
 
 _MOJO_KEYWORDS = (
@@ -41,7 +42,7 @@ def _language(keywords: str) -> re.Pattern[str]:
         |(?P<n>\b(?:0[xb][0-9a-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\b)
         |(?P<k>@\w+|\bout\b(?=\ [a-z_])|\b(?:{keywords})\b(?!\s*=[^=]))
         |(?P<t>\b(?:[A-Z]\w*[a-z]\w*|SIMD|{_words(_MOJO_CONSTANTS)})\b)
-        |(?P<f>(?<=\bdef\ )\w+|\b[a-z_]\w*(?=\s*\(|\[(?:[^\[\]]|\[[^\[\]]*\])*\]\())
+        |(?P<f>(?<=\bdef\ )\w+|\b[a-z_]\w*(?=[ \t]*\(|\[(?:[^\[\]]|\[[^\[\]]*\])*\]\())
         |(?P<other>\w+)""",
         re.VERBOSE,
     )
@@ -64,8 +65,6 @@ _BLOCK = re.compile(
     r'(?P<after>\s*(?:<p>)?<a class="filename"[^>]*>[^<]*</a>(?:</p>)?)?',
     re.DOTALL,
 )
-_FILE = re.compile(r" file:(?P<file>[^ #]+)#L(?P<first>\d+)-L(?P<last>\d+)(?:@(?P<ranges>[\d+-]+))?")
-_API = re.compile(r" api:(\w+)")
 _NEXT = re.compile(
     r'href="([^"#]+)#[^"]*">[^<]*</a> (?:(?!</figure>).)*</figure>\s*<figure class="code'
     r'(?="><figcaption><a class="filename" href="\1#)',
@@ -90,13 +89,9 @@ _TYPED = re.compile(
 """A command in a recorded session, with the prompt before it."""
 _SHELLS = ("bash", "console", "sh")
 _COMMAND = re.compile(r"^.+\n?", re.MULTILINE)
-_CHANGED = " changed"  # a class of the code of a wrong answer
-_SIMULATED = " simulated"  # of an output that a real GPU does not print
-_KEYS = ((OPENING, "", "changed-lines"), (REMOVED, "−", "removed-lines"), (NAMED, "▸", "named-lines"))
-"""The marks of lines of a wrong answer, each with its sign and its phrase; a bar has no sign."""
+_KEYS = (("written", "", "changed-lines"), ("removed", "−", "removed-lines"), ("named", "▸", "named-lines"))
+"""The marks of rows of a wrong answer, each with its sign and its phrase; a bar has no sign."""
 _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
-_MARK = re.compile(rf"[ \t]*([{OPENING}{CLOSING}])")
-_MARKS = re.compile(rf"{_MARK.pattern}\n")
 _LEFT_OUT = '<span class="line" data-line="⋮"><span class="left-out"></span>\n</span>'
 """The row in place of lines that are left out."""
 _EMPTY = re.compile(r"<span[^>]*>\n</span>")
@@ -123,20 +118,25 @@ def highlight(code: str, language: str) -> str:
     return "".join(pieces)
 
 
-def highlight_page(html: str, repository: str, language: str) -> str:
+def highlight_page(html: str, repository: str, language: str, listings: Listings) -> str:
     """A rendered page with its code blocks coloured, those of files with captions.
 
     Args:
         repository: the address of the source code.
         language: of the page.
+        listings: of the edition.
     """
-    return _NEXT.sub(r"\g<0> continued", _BLOCK.sub(lambda block: _colour(block, repository, language), html))
+
+    def colour(block: re.Match[str]) -> str:
+        name = identifier(block[3].split())
+        classes = block[3].replace(f" {name}", "")
+        return _colour(block, classes, listings[name] if name else Listing(), repository, language)
+
+    return _NEXT.sub(r"\g<0> continued", _BLOCK.sub(colour, html))
 
 
-def _colour(block: re.Match[str], repository: str, edition: str) -> str:
-    opening, language, classes, middle, code, closing = block.groups()[:6]
-    file = _FILE.search(classes)
-    numbers = _numbers(file["ranges"]) if file and file["ranges"] else []
+def _colour(block: re.Match[str], classes: str, listing: Listing, repository: str, edition: str) -> str:
+    opening, language, _, middle, code, closing = block.groups()[:6]
     # An included region often ends with the blank lines that separate it from the next one.
     code = code.rstrip() + "\n"
     if language in _SHELLS:
@@ -144,8 +144,7 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
     elif language in _PATTERNS:
         # It may also come from the inside of a function.
         lines = highlight(dedent(unescape(code)), language).splitlines()
-        numbers = numbers[: sum(not _MARK.fullmatch(line) and REMOVED not in line for line in lines)]
-        code = _show_written(_lines(lines, numbers, excerpt=_CHANGED in classes))
+        code = _rows(lines, listing)
     elif language == "text" and len(_TABLE_ROW.findall(code)) > 1:
         code = _tighten(code)
         width = max(len(line) for line in unescape(code).splitlines() if not _PROSE.fullmatch(line))
@@ -156,29 +155,29 @@ def _colour(block: re.Match[str], repository: str, edition: str) -> str:
         code = _LONG.sub(_wrapped, code)
     if language == "text":
         code = _TYPED.sub(_typed, code)
-    if _SIMULATED in classes:
-        classes = classes.replace(_SIMULATED, "")
+    if listing.simulated:
         label = f'<span class="printed-on">{escape(say("printed-simulated", edition))}</span>'
         opening = opening.replace("<code", f"{label}<code")
-    api = _API.search(classes)
-    shown = f"{opening}{_API.sub('', _FILE.sub('', classes))}{middle}{code}{closing}"
-    if file is None:
+    shown = f"{opening}{classes}{middle}{code}{closing}"
+    if not listing.file:
         return shown + (block["after"] or "")
-    first, last = int(file["first"]), max(numbers, default=int(file["last"]))
-    address = f"{repository}/blob/main/{file['file']}"
+    numbers = [number for number in listing.lines[: len(lines)] if number]
+    address = f"{repository}/blob/main/{listing.file}"
     after = "" if f'"{address}"' in (block["after"] or f'"{address}"') else block["after"]
+    first, last = min(numbers), max(numbers)
     lines_shown = say("line" if first == last else "lines", edition, first=first, last=last)
-    path = breakable_path(file["file"])
-    kind, name = "code", f'<a class="filename" href="{address}#L{first}-L{last}">{path}</a>'
-    if _CHANGED in classes:  # in no file of the repository
+    path = breakable_path(listing.file)
+    kind, keys = "code", ""
+    name = f'<a class="filename" href="{address}#L{first}-L{last}">{path}</a>'
+    if listing.changed:  # in no file of the repository
         kind, name = "code changed", f'<span class="filename">{path}</span>'
-    key = "".join(
-        f'<span class="key" data-sign="{sign}">{escape(say(phrase, edition))}</span>'
-        for mark, sign, phrase in _KEYS
-        if mark in block[0]
-    )
-    keys = f'<span class="keys">{key}</span>' if key and kind == "code changed" else ""
-    of_api = f' <span class="api">{api[1]}</span>' if api else ""
+        keys = "".join(
+            f'<span class="key" data-sign="{sign}">{escape(say(phrase, edition))}</span>'
+            for mark, sign, phrase in _KEYS
+            if getattr(listing, mark)
+        )
+        keys = f'<span class="keys">{keys}</span>' if keys else ""
+    of_api = f' <span class="api">{listing.api}</span>' if listing.api else ""
     caption = f"<figcaption>{name}{of_api} <span>{escape(lines_shown)}</span>{keys}</figcaption>"
     return f'<figure class="{kind}">{caption}{shown}</figure>{after}'
 
@@ -195,54 +194,45 @@ def _typed(line: re.Match[str]) -> str:
     return f"{pause}{line['start'] or ''}{command}{line['end'] or ''}"
 
 
-def _numbers(ranges: str) -> list[int]:
-    """The numbers of lines in their file, 0 for a line that the page adds between excerpts."""
-    runs = (tuple(map(int, run.split("-"))) for run in ranges.split("+"))
-    return [number for first, last in runs for number in range(first, last + 1)]
-
-
-def _lines(code: Iterable[str], numbers: Iterable[int], *, excerpt: bool) -> str:
+def _rows(code: Sequence[str], listing: Listing) -> str:
     """Highlighted lines as elements with their numbers; beside lines that are left out, empty ones are, too.
 
     Marks for teaching are not shown; only in an excerpt is there a sign in their place. On a narrow screen a
     line goes on below itself, further in than it begins.
     """
-    left = iter(numbers)
+    starts, stops = ({row[edge] for row in listing.written} for edge in (0, 1))
     shown: list[str] = []
     before: int | None = None
     gap = False
-    for line in code:
-        if _MARK.fullmatch(line):
-            shown.append(f"{line}\n")
-            continue
-        number = None if REMOVED in line else next(left, None)
-        skipped = excerpt and None not in (before, number) and number != before + 1  # type: ignore[operator]
+    for row, (line, number) in enumerate(zip(code, chain(listing.lines, repeat(None)), strict=False)):
+        if row in starts:
+            shown.append('<span class="written">')
+        removed = row in listing.removed
+        skipped = listing.changed and before is not None and number is not None and number != before + 1
         if number == 0 or skipped:
             while shown and _EMPTY.fullmatch(shown[-1]):
                 shown.pop()
             gap = True
         before = number
-        if number == 0:
-            continue
-        if gap and not line:
-            continue
-        if gap:
-            shown.append(_LEFT_OUT)
-        shown.append(_line(line, "−" if REMOVED in line else number))
-        gap = False
+        if number != 0 and (line or not gap):
+            if gap:
+                shown.append(_LEFT_OUT)
+                gap = False
+            shown.append(_row(line, "−" if removed else number, removed=removed, named=row in listing.named))
+        if row + 1 in stops:
+            shown.append("</span>")
     return "".join(shown)
 
 
-def _line(line: str, number: int | str | None) -> str:
+def _row(line: str, number: int | str | None, *, removed: bool, named: bool) -> str:
     """A highlighted line as an element, with what is beside it."""
     code = line.lstrip(" ")
     space = line[: len(line) - len(code)]
-    kind = "line" + " removed" * (REMOVED in code) + " named" * (NAMED in code)
+    kind = "line" + " removed" * removed + " named" * named
     beside = "" if number is None else f' data-line="{number}"'
     if space:
         beside += f' style="--indent:{len(space)}"'
-    removed = REMOVED in code
-    code = breakable(code.replace(NAMED, "").replace(REMOVED, ""), len(space))
+    code = breakable(code, len(space))
     if removed:
         code = f"<del>{code}</del>"
     return f'<span class="{kind}"{beside}>{space}{code}\n</span>'
@@ -264,11 +254,3 @@ def _own_lines(code: str) -> str:
     """Highlighted commands, an element for each: one that goes on below itself differs from the next one."""
     code = _HYPHENATED.sub(r'<wbr><span class="short">\g<0></span>', code)
     return _COMMAND.sub(r'<span class="command">\g<0></span>', code)
-
-
-def _show_written(code: str) -> str:
-    """Highlighted code with the lines that the learner had to write in elements of their own."""
-    marks = "".join(_MARKS.findall(code))
-    if marks != (OPENING + CLOSING) * (len(marks) // 2):  # an excerpt from the inside of such a region
-        return _MARKS.sub("", code)
-    return _MARKS.sub(lambda mark: '<span class="written">' if mark[1] == OPENING else "</span>", code)
