@@ -61,6 +61,7 @@ class Kind(StrEnum):
     WRITE_AFTER_WRITE = "write-after-write"
     SAME_INSTRUCTION = "same-instruction"
     NARROW_SCOPE = "narrow-scope"
+    READ_ONLY_PATH = "read-only-path"
     STREAM_RACE = "stream-race"
     HOST_READS_EARLY = "host-reads-early"
     HOST_WRITES_EARLY = "host-writes-early"

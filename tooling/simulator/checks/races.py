@@ -280,6 +280,8 @@ class RaceCheck(CheckHook):
             self._synchronise(access)
         for target in self._targets(access, stamp << STAMP_SHIFT | (STRONG if strong else 0)):
             known, alike = self._compare(target, strong)
+            if access.instruction.is_non_coherent:
+                self._look_for_writes(target)
             if self._copies and target.home is not None and access.kind is not AccessKind.LOAD:
                 self._compare_sources(target)
             if access.transfer is not None and access.kind is not AccessKind.STORE:
@@ -353,8 +355,12 @@ class RaceCheck(CheckHook):
             if part.bytes < shadow.granule:
                 shadow.divide(part.bytes)
             if part.contiguous:
-                in_flight = access.asynchronous or (writes and self._is_being_copied(shadow))
-                strip = None if in_flight else dense_strip(part, shadow, piece.low, mark)
+                single = (
+                    access.asynchronous
+                    or (writes and self._is_being_copied(shadow))
+                    or (access.instruction.is_non_coherent and shadow.was_written(0, shadow.count))
+                )
+                strip = None if single else dense_strip(part, shadow, piece.low, mark)
                 if strip is not None and shadow.take(strip, writes=writes):
                     continue
                 yield dense_target(part, shadow, piece.low, piece.high, mark=mark, home=home)
@@ -579,6 +585,16 @@ class RaceCheck(CheckHook):
             alike, displaced = displaced[~changes], displaced[changes]
         self._report(target, known, displaced, Kind.SAME_INSTRUCTION)
         return alike
+
+    def _look_for_writes(self, target: Target) -> None:
+        """Report a load through the read-only path of what this launch has written, by whichever thread."""
+        shadow = target.shadow
+        if not shadow.was_written(target.low, target.high):
+            return
+        shadow.flush_writes()
+        known = gather(shadow.writer, target.where)
+        written = known >= self._clocks.launch << STAMP_SHIFT
+        self._report(target, known, np.flatnonzero(written), Kind.READ_ONLY_PATH)
 
     def _look_for_fences(self, target: Target) -> None:
         """Report ordinary stores that are ordered before a bulk copy but not visible to it."""

@@ -225,6 +225,18 @@ FINDINGS: Mapping[str, FindingText] = {
             "each block its own element."
         ),
     ),
+    "read-only-path": FindingText(
+        Text("read of {bytes} through the read-only path that the same launch has written: {buffer}"),
+        Text(
+            "The kernel reads here through a pointer or tensor that is immutable, and PTX requires that "
+            "nothing writes such memory while the kernel runs (`ld.global.nc`): on hardware the read may "
+            "return the value from before the write at {last_position}, even after a barrier."
+        ),
+        Text(
+            "Declare the argument that is read as mutable (`MutAnyOrigin`) if the kernel also writes the "
+            "buffer, or pass two different buffers and copy first."
+        ),
+    ),
     "stream-race": FindingText(
         Text("{operation} and {other_operation}, in two streams, use the same bytes of {buffer}, unordered"),
         Text(

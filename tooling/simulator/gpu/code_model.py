@@ -136,6 +136,12 @@ class Instruction(Struct, frozen=True):
         """Whether two of these do not race: atomic operations, and accesses with a modifier of `STRONG`."""
         return self.opcode in ("atom", "red") or not STRONG.isdisjoint(self.modifiers)
 
+    @property
+    def is_non_coherent(self) -> bool:
+        """Whether it loads through the read-only path, which requires that no thread writes these bytes while
+        the kernel runs (PTX ISA 9.7.9.9 and 9.7.9.10)."""
+        return self.opcode == "ldu" or (self.opcode == "ld" and "nc" in self.modifiers)
+
 
 class Label(Struct, frozen=True):
     """A jump target, or the name of a list.
