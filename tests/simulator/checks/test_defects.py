@@ -280,7 +280,7 @@ DEFECTS = (
         (10, 8),
         (0, 0),
         count=64,
-        text="a bulk copy reads shared memory that was written without a proxy fence",
+        text="an asynchronous copy reads shared memory that was written without a proxy fence",
     ),
     Defect("races/mbarrier_asked_once", Kind.READ_AFTER_WRITE, (14, 10), (0, 63), count=64),
     # Initialisation

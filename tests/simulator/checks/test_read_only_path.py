@@ -9,25 +9,29 @@ from tests.simulator.simulate import kernel, simulate
 from tooling.simulator.checks.findings import Check, Finding, Kind, render
 from tooling.simulator.checks.suite import make_checks
 
-IN_PLACE = """
+READ = """
+    {load} [%rd4];
+"""
+WRITE = """
+    st.global.b32 [%rd2], %r31;
+"""
+BODY = """
     shl.b32 %r1, %r31, 2;
     cvt.u64.u32 %rd1, %r1;
     add.s64 %rd2, %rd30, %rd1;
     xor.b32 %r2, %r1, 252;
     cvt.u64.u32 %rd3, %r2;
     add.s64 %rd4, {input}, %rd3;
-    st.global.b32 [%rd2], %r31;
+    FIRST
     bar.sync 0;
-    {load} [%rd4];
+    SECOND
     st.global.b32 [%rd2+256], %r5;
 """
-"""Each of 64 threads stores its number, and reads the element of a thread in the other warp; both barriers are
-there, so that no race hides the finding."""
+IN_PLACE = BODY.replace("FIRST", WRITE).replace("SECOND", READ)
+"""Each of 64 threads stores its number, and reads the element of a thread in the other warp; there is a
+barrier, so that no race hides the finding."""
 
-WRITE = "    st.global.b32 [%rd2], %r31;\n    bar.sync 0;\n"
-READ = "    {load} [%rd4];\n"
-BEFORE = IN_PLACE.replace(WRITE, "").replace(READ, f"{READ}    bar.sync 0;\n    st.global.b32 [%rd2], %r31;\n")
-"""Reads first, and writes after the barrier."""
+BEFORE = BODY.replace("FIRST", READ).replace("SECOND", WRITE)
 
 SCHEDULES = ["lockstep", "random:1", "adversarial"]
 MUTABLE, IMMUTABLE = "ld.global.b32 %r5,", "ld.global.nc.b32 %r5,"

@@ -140,6 +140,8 @@ class CheckHook(Hook):
 
 def action_of(access: Access) -> Action:
     """What the threads of an access do."""
+    if access.instruction.opcode == "wgmma" and access.transfer is not None:
+        return Action.PRODUCT
     return Action.ASYNC_COPY if access.asynchronous or access.transfer is not None else _ACTIONS[access.kind]
 
 
@@ -226,4 +228,5 @@ def lanes_of(access: Access, lanes: np.ndarray) -> Access:
         values=None if access.values is None else access.values[..., lanes],
         asynchronous=access.asynchronous,
         transfer=access.transfer,
+        value=access.value,
     )

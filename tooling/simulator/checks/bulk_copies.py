@@ -31,6 +31,9 @@ from tooling.simulator.gpu.hooks import (
     Transfer,
 )
 
+WARPGROUP = 128
+"""Threads that perform a matrix product together."""
+
 FEW_LANES = 256
 """Strong accesses of at most this many lanes pass on what threads have observed, lane by lane."""
 
@@ -40,6 +43,18 @@ def _matters(side: Side, access: Access) -> bool:
     if access.kind is AccessKind.LOAD:
         return side.writes
     return not (side.adds and access.kind is AccessKind.ATOMIC)
+
+
+_FILLING = {"bulk": Kind.BULK_COPY_IN_FLIGHT, "cp": Kind.COPY_IN_FLIGHT}
+_ACTIONS = {"wgmma": Action.PRODUCT}
+_READING = {
+    "bulk": Kind.COPY_SOURCE_CHANGED, "cp": Kind.SOURCE_IN_FLIGHT, "wgmma": Kind.OPERAND_CHANGED,
+}  # fmt: skip
+
+
+def _sort_of(instruction: Instruction) -> str:
+    """`bulk`, `cp` for other copies, or `wgmma`."""
+    return "bulk" if "bulk" in instruction.modifiers else instruction.opcode
 
 
 class BulkCopyCheck(CheckHook):
@@ -61,7 +76,7 @@ class BulkCopyCheck(CheckHook):
         """Whether this pair was reported, so that it need not be reported as a race as well."""
         return bool(self._findings) and any(
             (kind, self.context.launch.function.name, access.code_line, copy.code_line) in self._findings
-            for kind in (Kind.BULK_COPY_IN_FLIGHT, Kind.COPY_SOURCE_CHANGED)
+            for kind in (*_FILLING.values(), *_READING.values())
         )
 
     # Accesses
@@ -91,14 +106,14 @@ class BulkCopyCheck(CheckHook):
         if not len(lanes):
             return
         copy, lane = side.transfer.instruction, int(lanes[0])
-        kind = Kind.BULK_COPY_IN_FLIGHT if side.writes else Kind.COPY_SOURCE_CHANGED
+        kind = (_FILLING if side.writes else _READING)[_sort_of(copy)]
         key = (kind, self.context.launch.function.name, access.instruction.code_line, copy.code_line)
         if self.again(key, len(lanes)):
             return
         buffer, offset = self._buffer_at(access, lane)
         parties = (
             self.party(int(access.threads[lane]), action_of(access), access.instruction),
-            self.party(side.transfer.thread, Action.ASYNC_COPY, copy),
+            self.party(side.transfer.thread, _ACTIONS.get(copy.opcode, Action.ASYNC_COPY), copy),
         )
         finding = Finding(
             self.check,
@@ -123,21 +138,40 @@ class BulkCopyCheck(CheckHook):
         return self.buffer(home, access.element_bytes), address - home.base
 
     def _begin(self, access: Access, addresses: Ints, transfer: Transfer) -> None:
+        block = -1 if access.blocks is None else int(access.blocks[0])
+        self._add(transfer, access.kind, block, addresses, access.bytes)
+
+    def _add(self, transfer: Transfer, kind: AccessKind, block: int, addresses: Ints, size: int) -> Side:
+        """Add the side of a copy that accesses `size` bytes at each address."""
         starts = np.sort(addresses)
-        apart = np.flatnonzero(starts[1:] > starts[:-1] + access.bytes) + 1
+        apart = np.flatnonzero(starts[1:] > starts[:-1] + size) + 1
         first = np.concatenate([[0], apart])
         last = np.concatenate([apart, [len(starts)]]) - 1
-        block = -1 if access.blocks is None else int(access.blocks[0])
-        writes = access.kind is not AccessKind.LOAD
-        adds = access.kind is AccessKind.ATOMIC
-        if writes:  # this copy replaces the copies to the same bytes that its thread has observed
-            over = {id(side) for side in self._sides.near(access, addresses) if side.block == block}
+        if kind is not AccessKind.LOAD:  # it replaces the sides there whose end its thread has observed
+            over = {
+                id(each) for each in self._sides.overlapping(block, int(starts[0]), int(starts[-1]) + size)
+            }
             thread = np.array([transfer.thread])
             self._sides.keep(
                 lambda side: id(side) not in over or not self._sides.observed_by(side, thread).all()
             )
-        ends = starts[last] + access.bytes
-        self._sides.add(Side(transfer, writes, adds, block, starts[first], ends))
+        adds = kind is AccessKind.ATOMIC
+        side = Side(transfer, kind is not AccessKind.LOAD, adds, block, starts[first], starts[last] + size)
+        self._sides.add(side)
+        return side
+
+    def arriving(  # noqa: PLR0917 - the facts of one side
+        self, transfer: Transfer, kind: AccessKind, block: int, addresses: Ints, size: int, owners: Ints
+    ) -> None:
+        """Copies by cp.async in progress will arrive at the mbarrier of `transfer`."""
+        side = self._add(transfer, kind, block, addresses, size)
+        side.counted, side.owners = True, owners
+
+    def async_wait(self, threads: Ints, pending: int | None, instruction: Instruction) -> None:
+        """A thread that waits for all of its copies need not wait at the mbarrier as well."""
+        for side in self._sides if not pending else ():
+            if side.owners is not None:
+                self._sides.observe(side, np.intersect1d(side.owners, threads))
 
     # Threads that have observed the end of a copy
 
@@ -182,6 +216,41 @@ class BulkCopyCheck(CheckHook):
             if copy.barrier is None and copy.group < over.get(copy.thread, 0) and not (read and side.writes):
                 self._sides.observe(side, np.array([copy.thread]))
         self._drop_read_inputs()
+
+    def products_read(self, operands: Access) -> None:
+        """The operands of a matrix product may not be changed until it has been waited for."""
+        if operands.transfer is not None:
+            self._begin(operands, operands.addresses, operands.transfer)
+
+    def product_wait(self, threads: Ints, groups: Ints, instruction: Instruction) -> None:
+        over = dict(zip(threads.tolist(), groups.tolist(), strict=True))
+        for side in self._sides:
+            product = side.transfer
+            if product.instruction.opcode == "wgmma" and product.group < over.get(product.thread, 0):
+                first = product.thread
+                self._sides.observe(side, threads[(threads >= first) & (threads < first + WARPGROUP)])
+
+    def product_used(self, threads: Ints, instruction: Instruction, product: Instruction) -> None:
+        """A register of a product's result is read, or changed, before the product is done."""
+        key = (
+            Kind.RESULT_IN_FLIGHT,
+            self.context.launch.function.name,
+            instruction.code_line,
+            product.code_line,
+        )
+        thread = int(threads[0])
+        parties = (self.party(thread, Action.READ, instruction), self.party(thread, Action.PRODUCT, product))
+        self.note(
+            key,
+            Finding(
+                self.check,
+                Kind.RESULT_IN_FLIGHT,
+                Severity.ERROR,
+                self.kernel(),
+                parties,
+                count=len(threads),
+            ),
+        )
 
     def _drop_read_inputs(self) -> None:
         """Drop observed reads of global memory: the race check compares later writes with the reader."""
@@ -235,7 +304,8 @@ class BulkCopyCheck(CheckHook):
     def batch_end(self, first_block: int, blocks: int) -> None:
         """All threads of these blocks have exited, and their shared memory is reused."""
         for side in self._sides:
-            if first_block <= side.block < first_block + blocks and not side.observers:
+            bulk = _sort_of(side.transfer.instruction) == "bulk"
+            if bulk and first_block <= side.block < first_block + blocks and not side.observers:
                 self._report_outlived(side)
         self._sides.keep(lambda side: side.block < 0)
 

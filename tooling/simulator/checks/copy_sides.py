@@ -24,6 +24,7 @@ class Side(Struct, eq=False):
         block: the block whose shared memory it is in; -1 for global memory.
         starts, ends: (n,) disjoint byte ranges in ascending order.
         counted: the mbarrier has counted the bytes; done: and that phase is complete.
+        owners: of copies by cp.async, the threads that started them.
         observers: per block, which of its threads have observed that the copy is done with this side.
         released_at: where observers released this: mbarriers, barriers, addresses of strong accesses.
     """
@@ -36,6 +37,7 @@ class Side(Struct, eq=False):
     ends: Ints
     counted: bool = False
     done: bool = False
+    owners: Ints | None = None
     observers: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
     released_at: set[Hashable] = field(default_factory=set)
 
@@ -116,6 +118,12 @@ class Sides:
         first, last = (-1, -1) if access.blocks is None else (access.blocks.min(), access.blocks.max())
         near &= (first <= block) & (block <= last)
         return [self._all[k] for k in np.flatnonzero(near)]
+
+    def overlapping(self, block: int, low: int, high: int) -> Iterator[Side]:
+        """The sides in a block's shared memory (-1: in global memory) between two addresses."""
+        for side in self._all:
+            if side.block == block and side.starts[0] < high and low < side.ends[-1]:
+                yield side
 
     # Threads that have observed the end of a copy
 

@@ -121,6 +121,7 @@ class InitialisationCheck(CheckHook):
     """
 
     check = Check.INITIALISATION
+    follows_values = True
 
     def __init__(self, footprints: Footprints, *, unused_memory: bool = False) -> None:
         super().__init__()
@@ -263,7 +264,23 @@ class InitialisationCheck(CheckHook):
     def _report(
         self, access: Access, offsets: Ints, unwritten: NDArray[np.bool_], home: Allocation | None
     ) -> None:
-        first = int(np.argmax(unwritten))
+        """Report a read of unwritten bytes: at once, or when a lane uses what it read (`LoadedValue`)."""
+        value = access.value
+        lanes = np.flatnonzero(unwritten)
+        if value is None:
+            self._note_read(access, home, lanes, int(offsets[lanes[0]]))
+            return
+        threads = access.threads
+
+        def report(positions: Ints) -> None:
+            used = lanes[np.isin(threads[lanes], value.threads[positions])]
+            if len(used):
+                self._note_read(access, home, used, int(offsets[used[0]]))
+
+        value.when_used(self.check, threads[lanes], report)
+
+    def _note_read(self, access: Access, home: Allocation | None, lanes: Ints, offset: int) -> None:
+        first = int(lanes[0])
         if home is None:
             shared = access.space is Space.SHARED
             array = self.context.arrays_meant().get(access.instruction.place) if shared else None
@@ -271,7 +288,6 @@ class InitialisationCheck(CheckHook):
             offset = int(access.addresses[first]) - (array.offset if array else 0)
         else:
             buffer = self.buffer(home, access.element_bytes)
-            offset = int(offsets[first])
         reader = self.party(int(access.threads[first]), action_of(access), access.instruction)
         # A warp of the library may read its whole scratch array and use a part of it: a warning.
         scratch = home is None and is_in_library(access.instruction)
@@ -285,7 +301,7 @@ class InitialisationCheck(CheckHook):
             offset=offset,
             size=access.bytes,
             address=int(access.addresses[first]),
-            count=int(unwritten.sum()),
+            count=len(lanes),
         )
         self.note((self.context.launch.function.name, access.instruction.code_line, buffer.number), finding)
 

@@ -42,16 +42,16 @@ class ProxyFences:
             self._own[space, threads] = now
             self._others[space, threads] = clocks.known_until(threads, now)
 
-    def lacking(self, space: Space, writers: Ints, stamps: Ints, copier: int) -> NDArray[np.bool_]:
+    def lacking(self, space: Space, writers: Ints, stamps: Ints, copiers: Ints) -> NDArray[np.bool_]:
         """Which stores a copy cannot see yet.
 
         Args:
             writers: (n,) threads that stored; stamps: (n,) when.
-            copier: the thread that begins the copy.
+            copiers: (n,) threads that begin the copy, or multiply.
         """
         if self._own is None or self._others is None:
             return np.ones(len(writers), np.bool_)
-        return np.asarray((stamps >= self._own[space, writers]) & (stamps >= self._others[space, copier]))
+        return np.asarray((stamps >= self._own[space, writers]) & (stamps >= self._others[space, copiers]))
 
 
 def _spaces(instruction: Instruction) -> tuple[Space, ...]:

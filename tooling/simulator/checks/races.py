@@ -9,7 +9,8 @@ Models: compute-sanitizer's racecheck (shared memory only) and Oclgrind's race d
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -48,12 +49,39 @@ from tooling.simulator.gpu.hooks import (
     MBarrierOperation,
     PartialBarrier,
     Space,
+    Transfer,
     Waiter,
 )
+from tooling.simulator.gpu.loaded_values import LoadedValue
 from tooling.simulator.program.backend import Scope
 
 _NONE: NDArray[np.int64] = np.empty(0, np.int64)
 """No positions."""
+
+
+class _Logged(NamedTuple):
+    """An access by its stamp; `value`: what it has loaded, if some lanes may not use it."""
+
+    instruction: Instruction
+    action: Action
+    value: LoadedValue | None = None
+
+
+class _Clash(NamedTuple):
+    """Accesses of two instructions that are not ordered.
+
+    Attributes:
+        target: the later one; logged: the earlier one.
+        lanes: (n,) positions in the target; later, earlier: (n,) the two threads.
+    """
+
+    target: Target
+    logged: _Logged
+    kind: Kind
+    key: Hashable
+    lanes: NDArray[np.int64]
+    later: Ints
+    earlier: Ints
 
 
 class _Copy(Struct):
@@ -62,6 +90,7 @@ class _Copy(Struct):
     Attributes:
         granules, keys, groups: (n,) what it fills or reads, by which threads, in which of their groups.
         source: the shadow of the memory that it reads, and bytes of a granule; None for the destination.
+        base: the physical address of that memory.
     """
 
     instruction: Instruction
@@ -69,6 +98,7 @@ class _Copy(Struct):
     keys: Keys
     groups: NDArray[np.int64]
     source: tuple[Shadow, int] | None = None
+    base: int = 0
 
     def only(self, lanes: NDArray[np.bool_]) -> _Copy:
         """Some of its lanes."""
@@ -88,13 +118,14 @@ class RaceCheck(CheckHook):
     """
 
     check = Check.RACES
+    follows_values = True
 
     def __init__(self, footprints: Footprints, bulk_copies: BulkCopyCheck) -> None:
         super().__init__()
         self._footprints = footprints
         self._bulk_copies = bulk_copies
         self._now = 1
-        self._log: list[tuple[Instruction, Action]] = []
+        self._log: list[_Logged] = []
         self._log_start = 1
         self._global: dict[int, Shadow] = {}
         self._shared = Shadow(0, 4)
@@ -212,22 +243,67 @@ class RaceCheck(CheckHook):
     def mbarrier_phase(self, blocks: Ints, offsets: Ints) -> None:
         self._clocks.complete(blocks, offsets)
 
-    def async_wait(self, threads: Ints, pending: int | None, instruction: Instruction) -> None:
-        """Copies that these threads waited for are complete: from here on they are ordinary accesses."""
+    def async_arrive(self, threads: Ints, blocks: Ints, offsets: Ints, instruction: Instruction) -> None:
+        """The copies of these threads so far arrive at mbarriers: those that wait there find them complete.
+
+        For others they are in progress, which `BulkCopyCheck` reports.
+        """
+        for barrier in set(zip(blocks.tolist(), offsets.tolist(), strict=True)):
+            here = threads[(blocks == barrier[0]) & (offsets == barrier[1])]
+            self._end_copies(lambda copy, owners, here=here: np.isin(owners, here), barrier)
+
+    def _end_copies(
+        self,
+        wanted: Callable[[_Copy, Ints], NDArray[np.bool_]],
+        barrier: tuple[int, int] | None = None,
+    ) -> None:
+        """Copies, chosen by their owners, are ordinary accesses from now on.
+
+        Args:
+            barrier: the mbarrier where they arrive.
+        """
         left: list[_Copy] = []
         for copy in self._copies:
-            owners = copy.keys & THREAD
-            done = np.isin(owners, threads)
-            if pending is not None:
-                done &= copy.groups < self._groups_of(owners) - pending
-            if not done.any():
-                left.append(copy)
-                continue
-            stamp = self._tick(copy.instruction, Action.ASYNC_COPY)
-            self._complete(copy.only(done), stamp)
+            done = wanted(copy, copy.keys & THREAD)
+            if done.any():
+                self._complete(copy.only(done), self._tick(copy.instruction, Action.ASYNC_COPY))
+                if barrier is not None:
+                    self._hand_over(copy.only(done), barrier)
             if not done.all():
                 left.append(copy.only(~done))
         self._copies = left
+
+    def _hand_over(self, copy: _Copy, barrier: tuple[int, int]) -> None:
+        owners = np.unique(copy.keys & THREAD)
+        transfer = Transfer(int(owners[0]), copy.instruction, barrier)
+        if copy.source is not None:
+            size = copy.source[1]
+            addresses = copy.base + copy.granules * size
+            self._bulk_copies.arriving(transfer, AccessKind.LOAD, -1, addresses, size, owners)
+            return
+        size = self._shared.granule
+        blocks, offsets = np.divmod(copy.granules * size, self._window)
+        for block in np.unique(blocks).tolist():
+            here = offsets[blocks == block]
+            home = self._first_block + block
+            self._bulk_copies.arriving(transfer, AccessKind.STORE, home, here, size, owners)
+
+    def products_read(self, operands: Access) -> None:
+        """A matrix product must be able to see what it reads: see `ProxyFences`."""
+        self._tick(operands.instruction, Action.PRODUCT)
+        for target in self._targets(operands, (self._now - 1) << STAMP_SHIFT):
+            self._look_for_fences(target)
+
+    def async_wait(self, threads: Ints, pending: int | None, instruction: Instruction) -> None:
+        """Copies that these threads waited for are complete: from here on they are ordinary accesses."""
+
+        def waited_for(copy: _Copy, owners: Ints) -> NDArray[np.bool_]:
+            done = np.isin(owners, threads)
+            if pending is not None:
+                done &= copy.groups < self._groups_of(owners) - pending
+            return done
+
+        self._end_copies(waited_for)
 
     def _complete(self, copy: _Copy, stamp: int) -> None:
         granules, keys = copy.granules, copy.keys
@@ -273,7 +349,7 @@ class RaceCheck(CheckHook):
         if access.space is Space.LOCAL or not len(access.threads):
             return
         strong = access.kind is AccessKind.ATOMIC or access.instruction.is_strong
-        stamp = self._tick(access.instruction, action_of(access))
+        stamp = self._tick(access.instruction, action_of(access), access.value)
         if access.asynchronous and access.kind is AccessKind.STORE:
             stamp += IN_FLIGHT
         if strong and self._accesses.synchronise and access.space in self._accesses.acquiring:
@@ -322,8 +398,8 @@ class RaceCheck(CheckHook):
         """The most threads with neighbouring numbers that are always of one warp."""
         return math.gcd(self.context.threads_per_block, self.context.warp_size)
 
-    def _tick(self, instruction: Instruction, action: Action) -> int:
-        self._log.append((instruction, action))
+    def _tick(self, instruction: Instruction, action: Action, value: LoadedValue | None = None) -> int:
+        self._log.append(_Logged(instruction, action, value))
         self._now += 1
         return self._now - 1
 
@@ -477,7 +553,8 @@ class RaceCheck(CheckHook):
     def _begin_copy(self, target: Target, source: tuple[Shadow, int] | None) -> None:
         granules = target.granules(np.arange(len(target.keys)))
         groups = self._groups_of(target.keys & THREAD)
-        self._copies.append(_Copy(target.access.instruction, granules, target.keys, groups, source))
+        base = 0 if target.home is None else target.home.physical_address
+        self._copies.append(_Copy(target.access.instruction, granules, target.keys, groups, source, base))
 
     def _compare_keys(
         self, target: Target, known: Keys, kind: Kind, strong: bool
@@ -536,7 +613,7 @@ class RaceCheck(CheckHook):
         if len(lanes):
             scope_of = self._accesses.scope
             places, which = np.unique(stamps[lanes] - self._log_start, return_inverse=True)
-            scopes = np.array([scope_of(self._log[place][0]) for place in places.tolist()])
+            scopes = np.array([scope_of(self._log[place].instruction) for place in places.tolist()])
             scope = np.minimum(scopes[which], scope_of(target.access.instruction))
             launch = self.context.launch
             apart = clusters_of(launch, mine[lanes]) != clusters_of(launch, others[lanes])
@@ -606,12 +683,12 @@ class RaceCheck(CheckHook):
         generic = [
             stamp
             for stamp in np.unique(stamps[lanes]).tolist()
-            if "bulk" not in self._log[stamp - self._log_start][0].modifiers
+            if "bulk" not in self._log[stamp - self._log_start].instruction.modifiers
         ]
         lanes = lanes[np.isin(stamps[lanes], generic)]
         writers, copiers = known[lanes] & THREAD, target.keys[lanes] & THREAD
         if len(lanes):
-            late = self._fences.lacking(target.access.space, writers, stamps[lanes], int(copiers[0]))
+            late = self._fences.lacking(target.access.space, writers, stamps[lanes], copiers)
             late &= ~self._clocks.unordered(writers, stamps[lanes], copiers)
             self._report(target, known, lanes[late], Kind.PROXY_FENCE_MISSING)
 
@@ -633,39 +710,87 @@ class RaceCheck(CheckHook):
         return np.asarray(old != new)
 
     def _report(self, target: Target, known: Keys, lanes: NDArray[np.int64], kind: Kind) -> None:
-        """Report clashes, one finding for each pair of instructions."""
+        """Report clashes, one finding for each pair of instructions.
+
+        A clash with a load counts when the lane that loads uses the value (`LoadedValue`).
+        """
         if not len(lanes):
             return
-        stamps, firsts, counts = np.unique(stamps_of(known[lanes]), return_index=True, return_counts=True)
+        all_stamps = stamps_of(known[lanes])
         access = target.access
-        for stamp, first, count in zip(stamps, firsts, counts, strict=True):
-            instruction, action = self._log[int(stamp) - self._log_start]
+        for stamp in np.unique(all_stamps).tolist():
+            here = lanes[all_stamps == stamp]
+            logged = self._log[stamp - self._log_start]
             key: Hashable = (
                 kind,
                 self.context.launch.function.name,
                 access.instruction.code_line,
-                instruction.code_line,
+                logged.instruction.code_line,
             )
-            if self._bulk_copies.has_reported(access.instruction, instruction) or self.again(key, int(count)):
+            if self._bulk_copies.has_reported(access.instruction, logged.instruction):
                 continue
-            lane = int(lanes[first])
-            later, earlier = int(target.keys[lane] & THREAD), int(known[lane] & THREAD)
-            finding = Finding(
-                self.check,
-                kind,
-                Severity.ERROR,
-                self.kernel(),
-                (
-                    self.party(later, action_of(access), access.instruction),
-                    self.party(earlier, action, instruction),
-                ),
-                self._buffer(target),
-                offset=self._offset(target, lane),
-                size=access.bytes,
-                count=int(count),
-                one_cluster=self.context.launch.one_cluster(later, earlier),
-            )
-            self.note(key, finding)
+            later, earlier = target.keys[here] & THREAD, known[here] & THREAD
+            clash = _Clash(target, logged, kind, key, here, later, earlier)
+            if access.value is not None:
+                self._report_if_used(clash, access.value, later, later)
+            elif logged.value is not None:
+                self._report_if_used(clash, logged.value, *self._readers_meant(clash, logged.value, stamp))
+            else:
+                self._note_clash(clash, 0, int(earlier[0]), len(here))
+
+    def _readers_meant(self, clash: _Clash, value: LoadedValue, stamp: int) -> tuple[Ints, Ints]:
+        """The threads that have loaded a value, besides those that stand for their teams in the shadow, and
+        of each the thread that overwrites what it has loaded."""
+        readers, writers = [], []
+        for later, earlier in sorted(set(zip(clash.later.tolist(), clash.earlier.tolist(), strict=True))):
+            team = value.at_same_address(earlier, self._team)
+            stamps, writer = np.full(len(team), stamp), np.full(len(team), later)
+            apart = team[self._clocks.unordered(team, stamps, writer)]
+            readers.append(apart)
+            writers.append(np.full(len(apart), later))
+        return np.concatenate(readers), np.concatenate(writers)
+
+    def _report_if_used(self, clash: _Clash, value: LoadedValue, readers: Ints, later: Ints) -> None:
+        """Report a clash when one of some threads uses the value that it has loaded.
+
+        Args:
+            later: (n,) the thread of the later access, for each of the readers.
+        """
+
+        def report(positions: Ints) -> None:
+            used = value.threads[positions]
+            found = np.flatnonzero(np.isin(readers, used))
+            if not len(found):  # by a later execution of the same two instructions
+                found = np.zeros(1, np.int64)
+            lane = int(np.argmax(clash.later == later[found[0]]))
+            earlier = int(clash.earlier[lane]) if later is readers else int(readers[found[0]])
+            self._note_clash(clash, lane, earlier, len(used))
+
+        if len(readers):
+            value.when_used((self.check, clash.key), readers, report)
+
+    def _note_clash(self, clash: _Clash, lane: int, earlier: int, count: int) -> None:
+        """Record a finding; `lane` is a place among the clash's lanes."""
+        if self.again(clash.key, count):
+            return
+        target, logged = clash.target, clash.logged
+        access, later = target.access, int(clash.later[lane])
+        finding = Finding(
+            self.check,
+            clash.kind,
+            Severity.ERROR,
+            self.kernel(),
+            (
+                self.party(later, action_of(access), access.instruction),
+                self.party(earlier, logged.action, logged.instruction),
+            ),
+            self._buffer(target),
+            offset=self._offset(target, int(clash.lanes[lane])),
+            size=access.bytes,
+            count=count,
+            one_cluster=self.context.launch.one_cluster(later, earlier),
+        )
+        self.note(clash.key, finding)
 
     def _buffer(self, target: Target) -> Buffer:
         element = target.access.element_bytes

@@ -48,6 +48,9 @@ class _MBarrier(Struct):
     instruction: Instruction
     count: int  # arrivals of a phase
     arrived: int = 0
+    expected_bytes: int = 0  # in all phases
+    completed_bytes: int = 0
+    completer: tuple[int, Instruction] | None = None  # of the latest bytes: a thread, and what it started
 
 
 class _Tally(Struct):
@@ -234,8 +237,9 @@ class SynchronisationCheck(CheckHook):
         self._note(Kind.CLUSTER_BLOCK_GONE, remote_access.instruction, parties)
 
     def batch_end(self, first_block: int, blocks: int) -> None:
-        self._report_outside()
         """All threads of the batch have exited: each must have waited as often as it arrived."""
+        self._report_outside()
+        self._check_mbarriers(first_block, first_block + blocks)
         if self._stuck:
             return
         for kind, more, fewer in (
@@ -256,10 +260,11 @@ class SynchronisationCheck(CheckHook):
         self._remote.mbarrier(operation)
         action, instruction, threads = operation.action, operation.instruction, operation.threads.tolist()
         counts = [1] * len(threads) if operation.values is None else operation.values.tolist()
-        for thread, block, offset, count in zip(
-            threads, operation.blocks.tolist(), operation.offsets.tolist(), counts, strict=True
-        ):
+        homes = zip(operation.blocks.tolist(), operation.offsets.tolist(), strict=True)
+        for place, (thread, (block, offset), count) in enumerate(zip(threads, homes, counts, strict=True)):
             known = self._mbarriers.get((block, offset))
+            if known is not None and action in ("init", "inval"):
+                self._check_bytes(known)
             if action == "init":
                 self._mbarriers[block, offset] = _MBarrier(
                     thread, int(self._epoch[block]), instruction, count
@@ -272,9 +277,36 @@ class SynchronisationCheck(CheckHook):
                 self._note(Kind.MBARRIER_NOT_READY, at, tuple(parties))
             elif action == "arrive":
                 known.arrived += count
+            if known is not None and action != "init" and operation.bytes is not None:
+                self._count_bytes(known, thread, operation, int(operation.bytes[place]))
         if action == "ignored":
             party = self.party(threads[0], Action.MBARRIER, instruction, len(threads))
             self._note(Kind.MBARRIER_RESULT_IGNORED, instruction, (party,), severity=Severity.WARNING)
+
+    def _count_bytes(self, known: _MBarrier, thread: int, operation: MBarrierOperation, size: int) -> None:
+        if size >= 0:
+            known.expected_bytes += size
+            return
+        known.completed_bytes -= size
+        known.completer = thread, operation.instruction
+
+    def _check_mbarriers(self, first: int, end: int) -> None:
+        """The mbarriers of these blocks, whose shared memory is gone."""
+        for home in [home for home in self._mbarriers if first <= home[0] < end]:
+            self._check_bytes(self._mbarriers.pop(home))
+
+    def _check_bytes(self, barrier: _MBarrier) -> None:
+        """At the end of an mbarrier's life: more bytes than were expected in all phases completed a phase too
+        early, or kept it from completing, as the order of events would have it."""
+        if barrier.completed_bytes <= barrier.expected_bytes or barrier.completer is None:
+            return
+        self._note(
+            Kind.MBARRIER_BYTES,
+            barrier.completer[1],
+            (self.party(barrier.completer[0], Action.ASYNC_COPY, barrier.completer[1]),),
+            expected=barrier.expected_bytes,
+            arrived=barrier.completed_bytes,
+        )
 
     def _visible(self, known: _MBarrier, thread: int, home: int) -> bool:
         """A barrier of the block, or being in the same warp, lets a thread see the initialisation.
@@ -366,6 +398,8 @@ class SynchronisationCheck(CheckHook):
 
     def _report_mbarrier(self, block: int, polled: Instruction, parties: tuple[Party, ...]) -> None:
         known = [barrier for (home, _), barrier in self._mbarriers.items() if home == block and barrier.count]
+        for barrier in known:
+            self._check_bytes(barrier)
         incomplete = [barrier for barrier in known if barrier.arrived % barrier.count]
         barrier = next(iter(incomplete or known), None)
         expected = barrier.count if barrier else 0

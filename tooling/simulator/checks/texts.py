@@ -311,6 +311,28 @@ FINDINGS: Mapping[str, FindingText] = {
             "`barrier()` before other threads overwrite the source."
         ),
     ),
+    "operand-changed": FindingText(
+        Text("{access} of {memory} memory that an asynchronous matrix product is still reading"),
+        Text(
+            "The product started at {last_position} runs in the background: it may read the old values or "
+            "the new ones. A barrier alone does not wait for it."
+        ),
+        Text(
+            "Call `wgmma_commit_group_sync()` and `wgmma_wait_group_sync()` in the warps that multiply, and "
+            "then `barrier()` before other threads change the operands."
+        ),
+    ),
+    "result-in-flight": FindingText(
+        Text("a result of an asynchronous matrix product is used before the product is done"),
+        Text(
+            "The product started at {last_position} runs in the background: until it has been waited for, "
+            "the contents of the registers of its result are undefined."
+        ),
+        Text(
+            "Call `wgmma_commit_group_sync()` after the products and `wgmma_wait_group_sync()` before their "
+            "results are used."
+        ),
+    ),
     "copy-outlives-block": FindingText(
         Text("a block ends while a bulk copy still uses {bytes} of its shared memory"),
         Text(
@@ -324,14 +346,15 @@ FINDINGS: Mapping[str, FindingText] = {
         ),
     ),
     "proxy-fence-missing": FindingText(
-        Text("a bulk copy reads {memory} memory that was written without a proxy fence"),
+        Text("an {access} reads {memory} memory that was written without a proxy fence"),
         Text(
-            "Ordinary stores and bulk copies access memory through different proxies: without a fence the "
-            "copy may miss what was stored at {last_position}, in spite of the barrier."
+            "Ordinary stores access memory through another proxy than bulk copies and asynchronous matrix "
+            "products: without a fence these may miss what was stored at {last_position}, in spite of the "
+            "barrier."
         ),
         Text(
             "Call `fence_async_view_proxy()` after the stores, in every thread that stores, then "
-            "`barrier()`, then start the copy."
+            "`barrier()`, then start the copy or the product."
         ),
     ),
     "barrier-reused": FindingText(
@@ -498,6 +521,17 @@ FINDINGS: Mapping[str, FindingText] = {
         Text("Its count and phase are then whatever the shared memory held before."),
         Text("Let one thread initialise it, then call `barrier()` before any thread arrives or waits."),
     ),
+    "mbarrier-bytes": FindingText(
+        Text("copies completed {arrived} bytes at an mbarrier that expected {expected}"),
+        Text(
+            "A phase ends when as many bytes have arrived as it expects: the bytes beyond that count for the "
+            "next phase, so that a wait may return before all data have arrived, or never."
+        ),
+        Text(
+            "Expect the bytes of all copies that complete at the mbarrier in this phase: "
+            "`mbarrier_arrive_expect_tx_shared(barrier, bytes)`."
+        ),
+    ),
     "mbarrier-result-ignored": FindingText(
         Text("an mbarrier phase is tested for completion, and the result is ignored"),
         Text(
@@ -570,6 +604,7 @@ ACTIONS: Mapping[str, Text] = {
     "write": Text("writes"),
     "atomic": Text("updates atomically"),
     "async-copy": Text("copies asynchronously"),
+    "product": Text("multiplies asynchronously"),
     "barrier": Text("waits at the barrier"),
     "cluster-barrier": Text("is at the cluster barrier"),
     "warp-sync": Text("is at the warp operation"),
@@ -583,6 +618,7 @@ ACCESSES: Mapping[str, Text] = {
     "write": Text("write"),
     "atomic": Text("atomic update"),
     "async-copy": Text("asynchronous copy"),
+    "product": Text("asynchronous matrix product"),
     "barrier": Text("barrier"),
     "cluster-barrier": Text("cluster barrier"),
     "warp-sync": Text("warp operation"),

@@ -21,8 +21,10 @@ from tooling.simulator.gpu.stop_texts import DEADLOCK, NO_END
 from tooling.simulator.numerics.rounding import U32, U64
 from tooling.simulator.program.barrier_contract import ClusterBarrierState
 from tooling.simulator.program.first_answers import FirstAnswers
+from tooling.simulator.program.followed_values import FollowedValues
 from tooling.simulator.program.frames import Frames
-from tooling.simulator.program.program import WarpOperation
+from tooling.simulator.program.products import Products
+from tooling.simulator.program.program import BasicBlock, WarpOperation
 from tooling.simulator.program.transfers import Transfers
 from tooling.simulator.program.warp_lanes import Warps
 from tooling.simulator.program.warp_operations import joined_lanes, perform_jointly
@@ -84,6 +86,9 @@ class RunningBatch:
         self.sync_count = 0
         self.transfers = Transfers(self.spaces, self.hooks, self.schedule.postpones)
         self.first_answers = FirstAnswers(self.schedule.postpones)
+        self.products = Products(self.size)
+        follows = any(hook.follows_values for hook in self.hooks.all)
+        self.followed = FollowedValues(self.size) if follows else None
 
     @cached_property
     def block_position(self) -> NDArray[np.int64]:
@@ -155,6 +160,7 @@ class RunningBatch:
         blocks = self.program.blocks
         state = self.state
         issue = self.hooks.issue
+        followed = self.followed
         known = first = 0
         while True:
             block = blocks[group.pc]
@@ -168,8 +174,11 @@ class RunningBatch:
                 for hook in issue:
                     if not block.gathers:
                         hook.issue(block.instructions, group.lanes, group.executing())
-            for step in block.steps:
-                step(group, self)
+            if followed is not None and (followed or block.starts_values):
+                self._follow(block, group, followed)
+            else:
+                for step in block.steps:
+                    step(group, self)
             end = block.end
             assert end is not None
             if not end(group, self):
@@ -187,6 +196,16 @@ class RunningBatch:
                 self._check_limits(group)
                 if not self.waiting:
                     self.watch.look([group])
+
+    def _follow(self, block: BasicBlock, group: Group, followed: FollowedValues) -> None:
+        """Execute the steps of a block, and follow values through its registers and those of its end."""
+        followed.forget(group, self.program.live(block.number, group.stack))
+        steps, firsts = block.steps, block.first_steps
+        for index, (instruction, flow) in enumerate(zip(block.instructions, block.flows, strict=True)):
+            followed.execute(flow, instruction, group)
+            last = firsts[index + 1] if index + 1 < len(firsts) else len(steps)
+            for step in steps[firsts[index] : last]:
+                step(group, self)
 
     def _check_limits(self, group: Group) -> None:
         limits = self.state.limits

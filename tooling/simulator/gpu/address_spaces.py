@@ -14,6 +14,7 @@ from tooling.simulator.gpu.faults import illegal_address, misaligned, read_only
 from tooling.simulator.gpu.generic_addresses import CLUSTER_SHIFT
 from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, LaunchContext, Space
 from tooling.simulator.gpu.lanes import Group, Shape
+from tooling.simulator.gpu.loaded_values import LoadedValue
 from tooling.simulator.gpu.requests import MemoryRequest
 
 Array = NDArray[Any]
@@ -244,6 +245,10 @@ class Spaces:
                 request.run = self.is_run(address, request.width.bytes)
             if not request.run and addresses[-1] == addresses[0]:
                 uniform = bool((addresses == addresses[0]).all())
+        value = None
+        if request.values is not None:
+            value = LoadedValue(threads, addresses, request.indices(self.lanes))
+            request.values.append(value)
         access = Access(
             space=space,
             kind=kind,
@@ -258,6 +263,7 @@ class Spaces:
             values=values,
             asynchronous=request.asynchronous,
             transfer=request.transfer,
+            value=value,
         )
         if space is Space.LOCAL or (space is Space.SHARED and self.shape.blocks > 1):
             request.run = None  # the windows are not adjacent, so that the bytes are not consecutive

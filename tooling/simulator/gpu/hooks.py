@@ -20,6 +20,7 @@ from tooling.simulator.gpu.code_model import Instruction, Module
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.lanes import Lanes
 from tooling.simulator.gpu.launch import Launch
+from tooling.simulator.gpu.loaded_values import LoadedValue
 from tooling.simulator.gpu.shared_arrays import SharedArray
 
 Ints = NDArray[np.int64]
@@ -74,10 +75,11 @@ class LaunchContext(Struct, frozen=True):
 
 
 class Transfer(Struct, frozen=True, eq=False):
-    """One bulk copy: cp.async.bulk, cp.async.bulk.tensor or cp.reduce.async.bulk.tensor.
+    """One bulk copy (cp.async.bulk, cp.async.bulk.tensor or cp.reduce.async.bulk.tensor), the copies by
+    cp.async that arrive at an mbarrier together, or one matrix product of four warps.
 
     Attributes:
-        thread: the thread that started it.
+        thread: the thread that started it, or the first one.
         barrier: the mbarrier that counts its bytes (block, offset in its shared memory), or None.
         group: without an mbarrier, the number of the thread's group, from 0, that it belongs to.
     """
@@ -105,6 +107,7 @@ class Access(Struct, eq=False):
         values: (n,) or (elements, n) unsigned bits about to be stored, or None for a load.
         asynchronous: part of a cp.async, complete only at the wait (`Hook.async_wait`).
         transfer: the bulk copy that it is part of, complete only when its completion is observed.
+        value: what a load reads, if some lanes may not use it; None if all use it.
     """
 
     space: Space
@@ -120,6 +123,7 @@ class Access(Struct, eq=False):
     values: NDArray[Any] | None = None
     asynchronous: bool = False
     transfer: Transfer | None = None
+    value: LoadedValue | None = None
     suppressed: NDArray[np.bool_] | None = None
 
     def suppress(self, lanes: NDArray[np.bool_]) -> None:
@@ -175,6 +179,7 @@ class MBarrierOperation(Struct, frozen=True, eq=False):
             the phase complete), or `ignored` (the kernel never uses the result).
         blocks: (n,) the block whose shared memory holds each mbarrier; offsets: (n,) its offset there.
         values: (n,) the arrivals that each thread expects (`init`) or makes; None: none.
+        bytes: (n,) by how much the transaction count increases; None: not at all.
     """
 
     action: str
@@ -183,6 +188,7 @@ class MBarrierOperation(Struct, frozen=True, eq=False):
     offsets: Ints
     instruction: Instruction
     values: Ints | None = None
+    bytes: Ints | None = None
 
 
 class Hook:
@@ -191,9 +197,11 @@ class Hook:
     Attributes:
         suppresses_faults: `access` suppresses every lane whose address is illegal or misaligned.
             If no hook does, such an access stops the kernel before any hook is called.
+        follows_values: it wants `Access.value`, for which the engine follows values through registers.
     """
 
     suppresses_faults: ClassVar[bool] = False
+    follows_values: ClassVar[bool] = False
 
     def launch_begin(self, context: LaunchContext) -> None:
         """A launch starts."""
@@ -282,6 +290,19 @@ class Hook:
 
         `pending` is None for cp.async.wait_all, which waits for copies without a group as well.
         """
+
+    def async_arrive(self, threads: Ints, blocks: Ints, offsets: Ints, instruction: Instruction) -> None:
+        """The earlier copies of these threads will arrive at mbarriers when they are complete: see
+        `MBarrierOperation` for `blocks` and `offsets`."""
+
+    def products_read(self, operands: Access) -> None:
+        """An asynchronous matrix product begins, whose `transfer` reads these bytes of shared memory."""
+
+    def product_wait(self, threads: Ints, groups: Ints, instruction: Instruction) -> None:
+        """Each of these threads waited for its groups of matrix products before number `groups[i]`."""
+
+    def product_used(self, threads: Ints, instruction: Instruction, product: Instruction) -> None:
+        """These threads use a result of a matrix product that they have not waited for."""
 
     def bulk_wait(self, threads: Ints, groups: Ints, instruction: Instruction) -> None:
         """Each of these threads waited for its groups of bulk copies before number `groups[i]`.

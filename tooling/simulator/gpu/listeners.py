@@ -8,11 +8,10 @@ from tooling.simulator.gpu.hooks import Hook
 
 HOOK_NAMES = (
     "shared_memory", "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_reached",
-    "barrier_arrive",
-    "named_barrier", "barrier_mixed", "barrier_inactive", "barrier_counts", "warp_sync", "warp_missing",
-    "shuffle_from_absent", "exchange",
-    "cluster_arrive", "cluster_wait", "cluster_barrier", "fence", "async_commit", "async_wait", "bulk_wait",
-    "transfer_counted", "mbarrier_phase", "mbarrier", "threads_exit", "stuck",
+    "barrier_arrive", "named_barrier", "barrier_mixed", "barrier_inactive", "barrier_counts", "warp_sync",
+    "warp_missing", "shuffle_from_absent", "exchange", "cluster_arrive", "cluster_wait", "cluster_barrier",
+    "fence", "async_commit", "async_wait", "async_arrive", "products_read", "product_wait", "product_used",
+    "bulk_wait", "transfer_counted", "mbarrier_phase", "mbarrier", "threads_exit", "stuck",
 )  # fmt: skip
 
 
@@ -48,6 +47,10 @@ class Listeners:
     fence: tuple[Hook, ...]
     async_commit: tuple[Hook, ...]
     async_wait: tuple[Hook, ...]
+    async_arrive: tuple[Hook, ...]
+    products_read: tuple[Hook, ...]
+    product_wait: tuple[Hook, ...]
+    product_used: tuple[Hook, ...]
     bulk_wait: tuple[Hook, ...]
     transfer_counted: tuple[Hook, ...]
     mbarrier_phase: tuple[Hook, ...]

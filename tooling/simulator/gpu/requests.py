@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Transfer
 from tooling.simulator.gpu.lanes import Group
+from tooling.simulator.gpu.loaded_values import LoadedValue
 
 Array = NDArray[Any]
 
@@ -36,6 +37,7 @@ class MemoryRequest(Struct, eq=False):
         transfer: the bulk copy that it is part of.
         run: whether the addresses are consecutive; None if not determined yet.
         aligned: the addresses are known to be multiples of the width.
+        values: receives what a load reads, if some lanes may not use it (`LoadedValue`); None if all use it.
         windows: addresses in shared memory with block in the batch and offset; None if not determined
             yet.
     """
@@ -49,6 +51,7 @@ class MemoryRequest(Struct, eq=False):
     run: bool | None = None
     aligned: bool = False
     windows: tuple[Array, NDArray[np.int64], Array] | None = None
+    values: list[LoadedValue] | None = None
 
     @property
     def count(self) -> int:
@@ -67,5 +70,11 @@ class MemoryRequest(Struct, eq=False):
         """The same request for some of its active lanes, by position."""
         chosen = self.indices(batch_size)[positions]
         return MemoryRequest(
-            self.group, self.instruction, self.width, chosen, self.asynchronous, self.transfer
+            self.group,
+            self.instruction,
+            self.width,
+            chosen,
+            self.asynchronous,
+            self.transfer,
+            values=self.values,
         )

@@ -21,9 +21,12 @@ from tooling.simulator.gpu.listeners import Listeners
 from tooling.simulator.gpu.shared_arrays import SharedArray
 from tooling.simulator.program.barrier_contract import BlockSync, ClusterSync
 from tooling.simulator.program.first_answers import FirstAnswers
+from tooling.simulator.program.followed_values import FollowedValues
 from tooling.simulator.program.frames import Frames
 from tooling.simulator.program.liveness import liveness
+from tooling.simulator.program.products import Products
 from tooling.simulator.program.transfers import Transfers
+from tooling.simulator.program.value_flow import Flow, Role, loads_without_sure_use
 from tooling.simulator.program.warp_lanes import Warps
 
 Array = NDArray[Any]
@@ -60,6 +63,10 @@ class BasicBlock(Struct):
         last_steps: per slot that is read, the last step that reads it; -1 for `end`.
         successors: numbers of the blocks that may follow inside the function.
         gathers: lanes of a warp wait for each other here, and may execute it again until all have arrived.
+        flows: what each instruction does with the values of registers; empty if the back end does not say.
+        first_steps: per instruction, the number of steps before its own.
+        unsure: the loads, by code position, of which some lanes may not use the value.
+        starts_values: values that must be followed may begin in this block.
     """
 
     number: int
@@ -72,6 +79,10 @@ class BasicBlock(Struct):
     successors: list[int] = field(default_factory=list)
     gathers: bool = False
     last_steps: dict[int, int] = field(default_factory=dict)
+    flows: list[Flow] = field(default_factory=list)
+    first_steps: list[int] = field(default_factory=list)
+    unsure: frozenset[tuple[int, int]] = frozenset()
+    starts_values: bool = False
     _asked: list[int] = field(default_factory=list)
 
     def reads(self, slot: int) -> None:
@@ -220,6 +231,8 @@ class Batch(Protocol):
         alive: per block, threads that have not exited; alive_count: all of them.
         sync_count: increases whenever threads may synchronise.
         spaces, barriers, transfers, first_answers, frames: what instructions use.
+        products: the groups of asynchronous matrix products.
+        followed: values that are followed through registers; None if no hook wants that.
     """
 
     program: Program
@@ -238,6 +251,8 @@ class Batch(Protocol):
     transfers: Transfers
     first_answers: FirstAnswers
     frames: Frames
+    followed: FollowedValues | None
+    products: Products
 
     @property
     def barriers(self) -> BlockSync:
@@ -316,6 +331,24 @@ def find_live_slots(program: Program) -> None:
         [block.defines for block in blocks],
         [block.successors for block in blocks],
     )
+
+
+def find_unsure_loads(program: Program) -> None:
+    """A pass: the loads of which some lanes may not use the value, and where values to follow begin.
+
+    A call goes on at the block after it: what the function does with the caller's registers does not count.
+    """
+    entries = set(program.entries.values())
+    ways = []
+    for block in program.blocks:
+        calls = bool(block.instructions) and block.instructions[-1].opcode == "call"
+        inside = [number for number in block.successors if number not in entries]
+        ways.append(inside if calls and inside else block.successors)
+    unsure = loads_without_sure_use([block.flows for block in program.blocks], ways)
+    for block, loads in zip(program.blocks, unsure, strict=True):
+        block.unsure = frozenset(block.instructions[index].place for index in loads)
+        products = any(flow.role is Role.MULTIPLIES for flow in block.flows)
+        block.starts_values = bool(loads) or products
 
 
 def order_blocks(program: Program) -> None:

@@ -30,10 +30,18 @@ from tooling.simulator.nvidia.lowering.binders import bind, ends_block, stands_a
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.followed_addresses import arrays_meant
 from tooling.simulator.nvidia.lowering.quirks import as_assembled
+from tooling.simulator.nvidia.lowering.value_flow import flow_of
 from tooling.simulator.nvidia.ptx.errors import PtxError
 from tooling.simulator.program.dead_values import forget_dead
 from tooling.simulator.program.module_cache import ModuleCache
-from tooling.simulator.program.program import Batch, End, Program, find_live_slots, order_blocks
+from tooling.simulator.program.program import (
+    Batch,
+    End,
+    Program,
+    find_live_slots,
+    find_unsure_loads,
+    order_blocks,
+)
 
 MAX_LOCAL_BYTES = 512 * 1024
 """Local memory of a thread (CUDA C++ Programming Guide, "Technical Specifications")."""
@@ -71,6 +79,7 @@ def _lower(module: Module, kernel: Function) -> Program:
     _check_local_memory(decoder)
     program = _assemble(decoder)
     find_live_slots(program)
+    find_unsure_loads(program)
     order_blocks(program)
     forget_dead(program)
     return program
@@ -118,7 +127,9 @@ def _bind_instructions(decoder: Decoder) -> None:
         following = after.number if after is not None and after.function == block.function else -1
         for instruction in block.instructions:
             steps = len(block.steps)
+            block.first_steps.append(steps)
             bind(decoder, instruction, following)
+            block.flows.append(flow_of(decoder, instruction))
             block.bound(steps)
         if block.end is None:
             if following >= 0:

@@ -84,7 +84,8 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
 
 
 def _arrive_when_copied(decoder: Decoder, instruction: Instruction) -> None:
-    """cp.async.mbarrier.arrive (PTX ISA 9.7.13.15.16): arrives at once, since all copies are complete.
+    """cp.async.mbarrier.arrive (PTX ISA 9.7.13.15.16): the arrival follows when all copies of the thread are
+    complete, which is at once. For the checks the copies end when the phase has been waited for.
 
     Without `.noinc` the pending count is first incremented, so that the arrival leaves it unchanged.
     """
@@ -100,10 +101,10 @@ def _arrive_when_copied(decoder: Decoder, instruction: Instruction) -> None:
             return
         chosen = np.arange(group.count) if mask is None else np.flatnonzero(mask)
         lanes = group.indices(batch.size)[chosen]
-        for hook in batch.hooks.async_wait:
-            hook.async_wait(batch.spaces.threads[lanes], None, instruction)
         where = np.broadcast_to(at.of(group), group.count)[chosen] - window
         barriers = Barriers.of(batch, MemoryRequest(group, instruction, BARRIER, lanes), where)
+        for hook in batch.hooks.async_arrive:
+            hook.async_arrive(barriers.threads, barriers.blocks, barriers.offsets, instruction)
         barriers.count(batch, action, np.ones(len(lanes), U32))
 
     decoder.block.steps.append(step)

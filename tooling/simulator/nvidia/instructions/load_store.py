@@ -218,6 +218,7 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     targets = [write(decoder, element, instruction) for element in elements]
     width = Width(memory.itemsize, count)
     polling = any(modifier in _POLLING for modifier in instruction.modifiers)
+    block = decoder.block
 
     def step(group: Group, batch: Batch) -> None:
         some, mask, lanes = active(group, guarding, batch.size)
@@ -230,6 +231,9 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
         if mask is not None and len(address) != 1:
             address = address[mask]
         request = MemoryRequest(group, instruction, width, lanes)
+        follows = batch.followed is not None and instruction.place in block.unsure
+        if follows:
+            request.values = []
         if space is not None:
             values = batch.spaces.load(space, request, address)
         else:
@@ -241,6 +245,10 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
                 whole[mask] = wide
                 wide = whole
             assign(group, target, wide, mask, wide.dtype)
+        if follows and batch.followed is not None:
+            for target in targets:
+                for loaded in request.values or ():
+                    batch.followed.hold(target, loaded, loaded.lanes)
 
     decoder.block.steps.append(step)
 

@@ -149,7 +149,11 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
             found: Array = done
             dtype: np.dtype[Any] = PRED
         else:
-            at_barriers.notify(batch, action, values)
+            counted = None
+            if expects or action in ("expect_tx", "complete_tx"):
+                counted = values.astype(np.int64) * (-1 if action == "complete_tx" else 1)
+            arrivals = np.ones_like(values) if expects else values
+            at_barriers.notify(batch, action, arrivals, counted)
             found = at_barriers.update(batch, values, action, expects=expects)
             dtype = U64
         if target is not None:
@@ -242,10 +246,12 @@ class Barriers(Struct, frozen=True, eq=False):
         arrays = (self.lanes, self.threads, self.blocks, self.offsets, self.words)
         return Barriers(self.instruction, *(array[chosen] for array in arrays))
 
-    def notify(self, batch: Batch, action: str, values: Array | None = None) -> None:
-        """Notify hooks of an operation on these mbarriers."""
+    def notify(
+        self, batch: Batch, action: str, values: Array | None = None, counted: Array | None = None
+    ) -> None:
+        """Notify hooks of an operation on these mbarriers, which counts bytes if `counted` is given."""
         operation = MBarrierOperation(
-            action, self.threads, self.blocks, self.offsets, self.instruction, values
+            action, self.threads, self.blocks, self.offsets, self.instruction, values, counted
         )
         for hook in batch.hooks.mbarrier:
             hook.mbarrier(operation)
@@ -255,7 +261,8 @@ class Barriers(Struct, frozen=True, eq=False):
         if action == "arrive":
             self.notify(batch, "arrive", values)
         else:
-            self.notify(batch, "complete")
+            done = values.astype(np.int64) if action == "complete_tx" else None
+            self.notify(batch, "complete", counted=None if done is None else -done)
         self.update(batch, values, action, copied=action == "complete_tx")
 
     def update(

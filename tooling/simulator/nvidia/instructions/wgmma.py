@@ -13,7 +13,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from tooling.simulator.gpu.code_model import Instruction, Integer, Operand, Vector
-from tooling.simulator.gpu.hooks import Space
+from tooling.simulator.gpu.hooks import Access, AccessKind, Space, Transfer
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.requests import MemoryRequest, Width
 from tooling.simulator.gpu.stop_texts import WRONG_RESULT
@@ -32,10 +32,13 @@ from tooling.simulator.nvidia.instructions.warp import together
 from tooling.simulator.nvidia.lowering.binders import assign, binds, write
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.semantics.tensor_core import EIGHT_BITS, FULL, Factors, tensor_sum
-from tooling.simulator.program.program import Batch
+from tooling.simulator.program.products import Product
+from tooling.simulator.program.program import Batch, Step
 
 Array = NDArray[Any]
 
+WARPGROUP = 128
+"""Threads that perform a product together."""
 _ROW_BYTES = 32
 """Bytes of a row of A along the depth, in every type."""
 _SPANS = (16, 128, 64, 32)
@@ -48,7 +51,7 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
     modifiers = instruction.modifiers
     mask = decoder.constant(0xFFFFFFFF, U32)
     if modifiers[0] in ("fence", "commit_group", "wait_group") and modifiers[1:] == ("sync", "aligned"):
-        together(decoder, instruction, following, mask, lambda _group, _batch: None)
+        together(decoder, instruction, following, mask, _ordering(decoder, instruction))
         return
     if len(modifiers) != 7 or modifiers[:3] != ("mma_async", "sync", "aligned"):
         raise decoder.unknown(instruction)
@@ -72,6 +75,7 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
 
     def perform(group: Group, batch: Batch) -> None:
         warps = group.count // 32
+        read: list[Array] = []
         lanes = group.indices(batch.size).reshape(warps, 32)
         number = (
             batch.warps.warp_of_lane[lanes[:, 0]]
@@ -85,8 +89,10 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
         else:
             at = form.addresses(_per_warp(group, described), 16, 16 * (number % 4), turned[0])
             rows = _load(batch, group, instruction, lanes, at, form.left)
+            read.append(at)
         at = form.addresses(_per_warp(group, right), form.width, np.zeros(warps, np.int64), turned[1])
         columns = _load(batch, group, instruction, lanes, at, form.right)
+        read.append(at)
         old = np.stack([np.broadcast_to(group.get(slot).view(U32), group.count) for slot in addends], axis=1)
         wanted = np.broadcast_to(group.get(keeps), group.count).reshape(warps, 32, 1)
         before = np.where(wanted, old.reshape(warps, 32, -1), np.uint32(0))
@@ -94,8 +100,75 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
         registers = scatter(form.sum(rows * left_sign, columns * right_sign, addend))
         for k, target in enumerate(targets):
             assign(group, target, np.ascontiguousarray(registers[:, :, k]).reshape(-1), None, U32)
+        _begin(group, batch, instruction, targets, read)
 
     together(decoder, instruction, following, mask, perform, whole=True)
+
+
+def _ordering(decoder: Decoder, instruction: Instruction) -> Step:
+    """wgmma.fence, which changes nothing here, commit_group or wait_group (PTX ISA 9.7.15.7)."""
+    what = instruction.modifiers[0]
+    if what == "fence":
+        return lambda _group, _batch: None
+    if what == "commit_group":
+        return lambda group, batch: batch.products.commit(group.indices(batch.size))
+    (operand,) = instruction.operands
+    if not isinstance(operand, Integer):
+        raise decoder.unknown(instruction)
+    pending = operand.value
+
+    def wait(group: Group, batch: Batch) -> None:
+        lanes = group.indices(batch.size)
+        over = batch.products.over(lanes, pending)
+        for hook in batch.hooks.product_wait:
+            hook.product_wait(batch.spaces.threads[lanes], over, instruction)
+        if batch.followed is not None:
+            limits = np.zeros(batch.size, np.int64)
+            limits[lanes] = over
+            batch.followed.release(
+                lambda value: (
+                    value.lanes[value.groups < limits[value.lanes]] if isinstance(value, Product) else None
+                )
+            )
+
+    return wait
+
+
+def _begin(
+    group: Group, batch: Batch, instruction: Instruction, targets: list[int], read: list[Array]
+) -> None:
+    """A product is in progress: notify the hooks of what it reads, and follow its result.
+
+    Args:
+        read: the shared addresses of its operands (warps, rows, depth).
+    """
+    lanes = group.indices(batch.size)
+    groups = batch.products.committed[lanes]
+    spaces = batch.spaces
+    if batch.hooks.products_read:
+        size = batch.context.threads_per_block
+        threads = spaces.threads[lanes[::32]]
+        teams = threads // size * size + threads % size // WARPGROUP * WARPGROUP
+        for team in np.unique(teams).tolist():
+            warps = np.flatnonzero(teams == team)
+            starts = np.unique(np.concatenate([each[warps].ravel() for each in read]) & ~np.int64(15))
+            count = len(starts)
+            transfer = Transfer(team, instruction, None, int(groups[32 * warps[0]]))
+            operands = Access(
+                Space.SHARED, AccessKind.LOAD, instruction, 16, 4, starts, np.full(count, team),
+                blocks=np.full(count, team // size), transfer=transfer,
+            )  # fmt: skip
+            for hook in batch.hooks.products_read:
+                hook.products_read(operands)
+    if batch.followed is not None:
+
+        def used(lanes: NDArray[np.intp], at: Instruction, product: Instruction) -> None:
+            for hook in batch.hooks.product_used:
+                hook.product_used(spaces.threads[lanes], at, product)
+
+        product = Product(instruction, lanes, groups, used)
+        for target in targets:
+            batch.followed.replace(target, product, group)
 
 
 def _condition(decoder: Decoder, instruction: Instruction, operand: Operand) -> int:

@@ -75,6 +75,11 @@ def ends_block(instruction: Instruction) -> bool:
     return instruction.opcode in ENDS or instruction.opcode in ALONE
 
 
+def is_pure(instruction: Instruction) -> bool:
+    """Whether its result depends on its operands alone, and it has no other effect."""
+    return _bound_as(instruction) not in BINDERS
+
+
 def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
     """Append the step of an instruction to the current block, or set how the block ends.
 

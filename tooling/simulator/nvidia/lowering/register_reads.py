@@ -16,7 +16,7 @@ from tooling.simulator.gpu.code_model import (
     Vector,
 )
 
-_WITHOUT_RESULT = frozenset({"st", "red", "call", "ret", "bra", "brx", "bar", "barrier"})
+WITHOUT_RESULT = frozenset({"st", "red", "call", "ret", "bra", "brx", "bar", "barrier"})
 """Opcodes without a result: their first operand may be read. Of all others it is the destination."""
 
 
@@ -39,7 +39,7 @@ def registers_read(functions: Iterable[Function]) -> frozenset[str]:
             if isinstance(statement, Instruction):
                 for place, operand in enumerate(statement.operands):
                     result = place == 0 and isinstance(operand, Register | Vector | OperandPair)
-                    if not result or statement.opcode in _WITHOUT_RESULT:
+                    if not result or statement.opcode in WITHOUT_RESULT:
                         visit(operand)
                 if statement.predicate is not None:
                     found.add(statement.predicate.register)

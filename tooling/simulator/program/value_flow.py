@@ -1,0 +1,118 @@
+"""What instructions do with the values of registers, and the loads whose value may remain unused.
+
+A back end that gives each instruction its `Flow` lets the engine follow values (`followed_values`); without
+that, every loaded value counts as used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from msgspec import Struct
+
+
+class Role(Enum):
+    """What an instruction does with the values that it reads."""
+
+    COPIES = "the result is the value"
+    COMPUTES = "the result depends on all of them"
+    SELECTS = "the result is the first or the second, as the third says"
+    AND = "the result does not depend on one operand where the other is zero"
+    OR = "the result does not depend on one operand where the other has only ones"
+    LOADS = "they are addresses, and the result comes from memory"
+    MULTIPLIES = "an asynchronous product, which adds to its results"
+    USES = "they have an effect outside the registers, or on what is executed"
+
+
+FOLLOWED = frozenset({Role.COPIES, Role.COMPUTES, Role.SELECTS, Role.AND, Role.OR})
+"""Roles in which the values only move on to the results."""
+
+
+class Flow(Struct, frozen=True):
+    """The registers that one instruction reads and writes, by slot.
+
+    Attributes:
+        guard: the predicate and whether it is negated; without a guard None.
+    """
+
+    role: Role
+    sources: tuple[int, ...] = ()
+    targets: tuple[int, ...] = ()
+    guard: tuple[int, bool] | None = None
+
+
+def loads_without_sure_use(
+    flows: Sequence[Sequence[Flow]], successors: Sequence[Sequence[int]]
+) -> list[frozenset[int]]:
+    """Per basic block, the loads (by index) whose value is not used on every path to the end.
+
+    A slot is surely used at a point if every path from there has an instruction with the role USES that
+    depends on it: a backward analysis, whose greatest fixed point is wanted. A load in a loop whose value is
+    used after the last iteration counts as used in all: a register that only this load writes is not
+    overwritten by it.
+    """
+    writers = Counter(slot for block in flows for flow in block for slot in flow.targets)
+    steps = [[_step(flow, writers) for flow in block] for block in flows]
+    after: list[set[int] | None] = [None] * len(flows)
+    before: list[set[int] | None] = [None] * len(flows)
+    changed = True
+    while changed:
+        changed = False
+        for number in range(len(flows) - 1, -1, -1):
+            ends = [one for each in successors[number] if (one := before[each]) is not None]
+            if not ends and successors[number]:
+                continue  # nothing is known yet of what follows
+            out = set.intersection(*ends) if ends else set()
+            if out == after[number] and before[number] is not None:
+                continue
+            after[number], changed = out, True
+            before[number] = _before(steps[number], set(out))
+    return [_unsure(each, out or set()) for each, out in zip(steps, after, strict=True)]
+
+
+class _Step(NamedTuple):
+    """A flow, and the registers whose earlier value may be lost by it."""
+
+    flow: Flow
+    lost: tuple[int, ...]
+
+
+def _step(flow: Flow, writers: Counter[int]) -> _Step:
+    if flow.role is Role.MULTIPLIES:
+        return _Step(flow, ())
+    alone = flow.role is Role.LOADS
+    return _Step(flow, tuple(slot for slot in flow.targets if not (alone and writers[slot] == 1)))
+
+
+def _before(steps: Sequence[_Step], used: set[int]) -> set[int]:
+    for step in reversed(steps):
+        _step_back(step, used)
+    return used
+
+
+def _step_back(step: _Step, used: set[int]) -> None:
+    """Change the slots that are surely used after an instruction to those before it."""
+    flow = step.flow
+    matters = flow.role not in FOLLOWED or not used.isdisjoint(flow.targets)
+    used.difference_update(step.lost)
+    if not matters:
+        return
+    if flow.guard is not None:
+        used.add(flow.guard[0])
+    elif flow.role is Role.SELECTS:
+        used.update(flow.sources[2:])
+    elif flow.role not in (Role.AND, Role.OR):
+        used.update(flow.sources)
+
+
+def _unsure(steps: Sequence[_Step], used: set[int]) -> frozenset[int]:
+    found = []
+    for index in range(len(steps) - 1, -1, -1):
+        flow = steps[index].flow
+        if flow.role is Role.LOADS and not used.issuperset(flow.targets):
+            found.append(index)
+        _step_back(steps[index], used)
+    return frozenset(found)
