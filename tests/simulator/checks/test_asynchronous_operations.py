@@ -209,8 +209,8 @@ def product(fence: str = FENCE, before: str = "", after: str = "", pending: int 
         (product(before="mov.b32 %r20, %r10; st.global.b32 [%rd31], %r20;"), {Kind.RESULT_IN_FLIGHT}),
     ],
     ids=[
-        "right", "two-products", "changed-later", "moved-early", "an-older-group", "no-fence", "changed-early",
-        "barrier-only", "no-wait", "added-early", "stored-early",
+        "right", "two-products", "changed-later", "moved-early", "an-older-group", "no-fence",
+        "changed-early", "barrier-only", "no-wait", "added-early", "stored-early",
     ],
 )  # fmt: skip
 def test_a_matrix_product_ends_where_it_is_waited_for(body: str, found: set[Kind], schedule: str) -> None:

@@ -117,3 +117,55 @@ def test_the_finding_names_both_groups() -> None:
         explain(finding).what == "threads arrive at barrier 1 while other threads may still be waiting there"
     )
     assert "1번 배리어" in explain(finding, "ko").what
+
+
+NEIGHBOURS = """
+    mov.b32 %r2, cells;
+    shl.b32 %r4, %r30, 2;
+    add.s32 %r5, %r2, %r4;
+    st.shared.b32 [%r5], %r30;
+    {barrier}
+    xor.b32 %r6, %r4, 252;
+    add.s32 %r7, %r2, %r6;
+    ld.shared.b32 %r8, [%r7];
+    cvt.u64.u32 %rd1, %r4;
+    add.s64 %rd2, %rd30, %rd1;
+    st.global.b32 [%rd2], %r8;
+"""
+"""Each thread reads what a thread of the other of two warps has stored."""
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(
+    ("barrier", "kinds"),
+    [
+        ("bar.sync 1, 64;", set()),
+        ("bar.sync 1;", set()),
+        ("bar.sync 1, 32; bar.sync 0;", set()),
+        ("bar.arrive 2, 64; bar.sync 1, 64;", set()),
+        ("bar.sync 1, 32;", {Kind.READ_AFTER_WRITE}),
+        ("bar.red.popc.u32 %r9, 1, 32, %p1;", {Kind.READ_AFTER_WRITE}),
+    ],
+)
+def test_a_barrier_orders_only_the_threads_of_one_completion(
+    barrier: str, kinds: set[Kind], schedule: str
+) -> None:
+    """A barrier for 32 threads completes once for each warp."""
+    checks = make_checks([Check.RACES, Check.SYNCHRONISATION])
+    text = kernel(NEIGHBOURS.format(barrier=barrier), before=".shared .align 8 .b8 cells[256];")
+    simulate(text, [np.zeros(64, np.uint32)], block=64, hooks=checks, schedule=schedule)
+    assert {finding.kind for check in checks for finding in check.findings} == kinds
+
+
+def test_votes_are_counted_for_one_completion() -> None:
+    body = """
+    bar.red.popc.u32 %r9, 1, 64, %p1;
+    shl.b32 %r4, %r30, 2;
+    cvt.u64.u32 %rd1, %r4;
+    add.s64 %rd2, %rd30, %rd1;
+    st.global.b32 [%rd2], %r9;
+    """
+    votes = f"setp.lt.u32 %p1, %r30, 70;{body}"
+    result, (out,) = simulate(kernel(votes), [np.zeros(128, np.uint32)], block=128)
+    assert result.error is None
+    assert out.tolist() == [64] * 64 + [6] * 64

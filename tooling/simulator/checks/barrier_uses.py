@@ -13,8 +13,17 @@ from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP
 from tooling.simulator.checks.happens_before.block_clocks import Clocks
-from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.code_model import Instruction, Integer, Operand
 from tooling.simulator.gpu.hooks import Ints, PartialBarrier
+
+
+def operands_of(barrier: Instruction) -> tuple[Operand, ...]:
+    """A barrier's number and, unless it is a barrier of the whole block, its thread count."""
+    return barrier.operands[1:-1] if "red" in barrier.modifiers else barrier.operands
+
+
+def _is_for_one_warp(barrier: Instruction) -> bool:
+    return operands_of(barrier)[1:] == (Integer(WARP),)
 
 
 class Use(NamedTuple):
@@ -48,11 +57,17 @@ class BarrierUses:
             here = set(blocks.tolist())
             self._last = {key: use for key, use in self._last.items() if key[0] not in here}
 
-    def too_early(self, threads: Ints, barrier: int, clocks: Clocks) -> tuple[int, Use] | None:
-        """One of these arriving threads, and an earlier use of the barrier that may not be over for it."""
+    def too_early(
+        self, threads: Ints, barrier: int, instruction: Instruction, clocks: Clocks
+    ) -> tuple[int, Use] | None:
+        """One of these arriving threads, and an earlier use of the barrier that may not be over for it.
+
+        A warp that arrives at a barrier for one warp completes it at once, so that such uses are separate.
+        """
+        alone = _is_for_one_warp(instruction)
         for block in np.unique(threads // self._size).tolist() if self._last else ():
             use = self._last.get((block, barrier))
-            if use is None or not len(use.threads):
+            if use is None or not len(use.threads) or (alone and _is_for_one_warp(use.instruction)):
                 continue
             late = threads[threads // self._size == block]
             late = late[~np.isin(late % self._size // WARP, use.threads % self._size // WARP)]

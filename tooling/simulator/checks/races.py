@@ -8,6 +8,7 @@ Models: compute-sanitizer's racecheck (shared memory only) and Oclgrind's race d
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
@@ -110,6 +111,11 @@ def _barrier_address(barrier: int) -> int:
     return -1 - barrier
 
 
+def _owned_by(threads: Ints, _copy: _Copy, owners: Ints) -> NDArray[np.bool_]:
+    """Which copies these threads have started."""
+    return np.isin(owners, threads)
+
+
 class RaceCheck(CheckHook):
     """Races in shared memory, in the shared memory of a cluster, and in global memory.
 
@@ -195,7 +201,7 @@ class RaceCheck(CheckHook):
 
     def barrier_reached(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
         """Threads that arrive at a barrier must be ordered after those that passed it before."""
-        found = self._uses.too_early(threads, barrier, self._clocks)
+        found = self._uses.too_early(threads, barrier, instruction, self._clocks)
         if found is not None:
             late, use = found
             self._report_reused(
@@ -250,7 +256,7 @@ class RaceCheck(CheckHook):
         """
         for barrier in set(zip(blocks.tolist(), offsets.tolist(), strict=True)):
             here = threads[(blocks == barrier[0]) & (offsets == barrier[1])]
-            self._end_copies(lambda copy, owners, here=here: np.isin(owners, here), barrier)
+            self._end_copies(functools.partial(_owned_by, here), barrier)
 
     def _end_copies(
         self,

@@ -13,11 +13,12 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
+from tooling.simulator.checks.barrier_uses import operands_of
 from tooling.simulator.checks.base import WARP, CheckHook, source_position, survivors
 from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.checks.remote_accesses import RemoteAccess, RemoteAccesses
 from tooling.simulator.gpu.clusters import blocks_of
-from tooling.simulator.gpu.code_model import Instruction, Integer, Operand
+from tooling.simulator.gpu.code_model import Instruction, Integer
 from tooling.simulator.gpu.hooks import (
     Access,
     Ints,
@@ -386,7 +387,7 @@ class SynchronisationCheck(CheckHook):
     def _report_counted(self, waiters: Sequence[Waiter], block: int, parties: tuple[Party, ...]) -> None:
         """Threads wait at barriers with counts: too few at one, or at several for each other."""
         first = waiters[0]
-        count = _operands(first.instruction)[1:]
+        count = operands_of(first.instruction)[1:]
         if len(waiters) > 1 or not isinstance(count[0], Integer):
             self._note(Kind.DEADLOCK, first.instruction, parties)
             return
@@ -398,8 +399,8 @@ class SynchronisationCheck(CheckHook):
 
     def _report_mbarrier(self, block: int, polled: Instruction, parties: tuple[Party, ...]) -> None:
         known = [barrier for (home, _), barrier in self._mbarriers.items() if home == block and barrier.count]
-        for barrier in known:
-            self._check_bytes(barrier)
+        for each in known:
+            self._check_bytes(each)
         incomplete = [barrier for barrier in known if barrier.arrived % barrier.count]
         barrier = next(iter(incomplete or known), None)
         expected = barrier.count if barrier else 0
@@ -436,10 +437,5 @@ class SynchronisationCheck(CheckHook):
         return (kind, self.context.launch.function.name, str(source_position(at)))
 
 
-def _operands(barrier: Instruction) -> tuple[Operand, ...]:
-    """A barrier's number and, unless it is a barrier of the whole block, its thread count."""
-    return barrier.operands[1:-1] if "red" in barrier.modifiers else barrier.operands
-
-
 def _is_counted(barrier: Instruction) -> bool:
-    return len(_operands(barrier)) > 1
+    return len(operands_of(barrier)) > 1

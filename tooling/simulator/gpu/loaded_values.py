@@ -102,4 +102,4 @@ class LoadedValue:
         own = self.positions(np.array([thread]))
         if not len(own):  # it has not used the value, and nothing else is known of it
             return members
-        return members[self.addresses[low:high] == self.addresses[own[0]]]
+        return np.asarray(members[self.addresses[low:high] == self.addresses[own[0]]])

@@ -34,6 +34,10 @@ class BlockSync(Protocol):
         """
         ...
 
+    def generations(self, group: Group, barrier: int, count: int | None) -> list[Group]:
+        """The lanes that arrive together for one completion of a barrier, and those for the next ones."""
+        ...
+
     def cast(self, group: Group, barrier: int, vote: Vote) -> None:
         """Record the votes of lanes that arrive by `bar.red`."""
         ...

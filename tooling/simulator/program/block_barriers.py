@@ -88,6 +88,28 @@ class BlockBarriers:
         self.settle(barrier, instruction)
         return not stay
 
+    def generations(self, group: Group, barrier: int, count: int | None) -> list[Group]:
+        """The group's lanes, divided where more arrive than a barrier for `count` threads still waits for.
+
+        The barrier is complete when the last of these has arrived, and the others arrive at its next use: it
+        orders nothing between the two.
+        """
+        arrived = self.arrived.get(barrier)
+        if count is None or (group.count <= count and (arrived is None or not arrived.any())):
+            return [group]
+        waits_for = np.full(self.batch.blocks, count) if arrived is None else count - arrived
+        waits_for[waits_for <= 0] = group.count  # others wait there for another count
+        parts: list[Group] = []
+        while True:
+            block = group.pick(self.batch.spaces.block_of_lane)
+            place = np.arange(group.count) - np.searchsorted(block, block)  # among the lanes of its block
+            late = place >= waits_for[block]
+            if not late.any():
+                return [*parts, group]
+            part, group = self.batch.divide(group, ~late, group.pc, group.pc)
+            parts.append(part)
+            waits_for[:] = count
+
     # -- votes ---------------------------------------------------------------------------------------
 
     def cast(self, group: Group, barrier: int, vote: Vote) -> None:

@@ -59,9 +59,18 @@ def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None
             first = int(group.pick(batch.spaces.threads)[0])
             raise wrong_barrier(batch.context.launch, instruction, first, why)
         count = threads or None  # 0 stands for all threads of the block
+        group.pc = following
+        parts = batch.barriers.generations(group, barrier, count)
+        if len(parts) == 1:
+            return arrive(group, batch, barrier, count)
+        for part in parts:
+            if arrive(part, batch, barrier, count):
+                batch.resume(part)
+        return False
+
+    def arrive(group: Group, batch: Batch, barrier: int, count: int | None) -> bool:
         if vote is not None:
             batch.barriers.cast(group, barrier, vote)
-        group.pc = following
         passed = batch.barriers.arrive(group, barrier, count, instruction, stay=not arrive_only)
         if passed and vote is not None:
             batch.barriers.count(group, barrier, vote)
