@@ -9,7 +9,7 @@ import pytest
 
 from tests.machine import needs_simulated_gpu
 from tests.simulator.moved_load_programs import program
-from tooling.atomic_write import write_atomically
+from tooling.platform.atomic_write import write_atomically
 from tooling.simulator.checks.findings import Finding, render
 from tooling.simulator.server.session import Simulation, SimulationOptions
 from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache

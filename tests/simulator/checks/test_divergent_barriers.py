@@ -1,4 +1,4 @@
-"""Barriers reached at several instructions: legal between warps, undefined within one."""
+"""Barriers reached at several instructions: undefined within a warp, a warning between warps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.simulator.simulate import kernel, simulate
-from tooling.simulator.checks.findings import Check, Finding, Kind
+from tooling.simulator.checks.findings import Check, Finding, Kind, Severity, render
 from tooling.simulator.checks.suite import make_checks
 
 BRANCHES = """
@@ -37,7 +37,6 @@ def findings(condition: str, first: str, second: str, schedule: str) -> list[Fin
 @pytest.mark.parametrize(
     ("condition", "first", "second", "wrong"),
     [
-        (BY_WARP, "bar.sync 0;", "bar.sync 0;", False),
         (BY_WARP, "bar.sync 1, 64;", "bar.sync 1, 64;", False),
         (BY_LANE, "bar.sync 0;", "bar.sync 0;", True),
         (BY_LANE, "bar.sync 1, 64;", "bar.sync 1, 64;", True),
@@ -52,6 +51,26 @@ def test_lanes_of_a_warp_must_come_to_the_same_instruction(
     assert [finding.kind for finding in found] == ([Kind.DIVERGENT_BARRIER] if wrong else [])
     if wrong:
         assert (found[0].arrived, found[0].expected, len(found[0].parties)) == (16, 32, 2)
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "random:4", "adversarial"])
+@pytest.mark.parametrize("lines", [(11, 14), (11, 11), None])
+def test_warps_that_pass_different_calls_are_a_warning(lines: tuple[int, int] | None, schedule: str) -> None:
+    """A compiler may copy a call, which remains one call at its line."""
+    first, second = (f".loc 1 {line} 9\nbar.sync 0;" for line in lines or (0, 0))
+    text = kernel(BRANCHES.format(condition=BY_WARP, first=first, second=second))
+    text = text.replace(".address_size 64\n", '.address_size 64\n.file 1 "/x/kernel.mojo"\n')
+    if lines is None:
+        text = text.replace(".loc 1 0 9\n", "")
+    checks = make_checks([Check.SYNCHRONISATION])
+    simulate(text, [np.zeros(64, np.uint32)], block=64, hooks=checks, schedule=schedule)
+    found = [finding for check in checks for finding in check.findings]
+    if lines == (11, 11):
+        assert found == []
+        return
+    assert [(one.kind, one.severity) for one in found] == [(Kind.BARRIER_APART, Severity.WARNING)]
+    assert (found[0].arrived, found[0].expected, len(found[0].parties)) == (32, 64, 2)
+    assert "warps of one block pass a barrier at different calls: 32 of 64 threads" in render(found[0])
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "random:4", "adversarial"])

@@ -82,6 +82,7 @@ class Kind(StrEnum):
 
     EXITED_BEFORE_BARRIER = "exited-before-barrier"
     DIVERGENT_BARRIER = "divergent-barrier"
+    BARRIER_APART = "barrier-apart"
     INACTIVE_AT_BARRIER = "inactive-at-barrier"
     MISSING_LANE = "missing-lane"
     ABSENT_SOURCE = "absent-source"

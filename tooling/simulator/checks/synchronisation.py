@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.barrier_uses import operands_of
-from tooling.simulator.checks.base import WARP, CheckHook, source_position, survivors
+from tooling.simulator.checks.base import WARP, CheckHook, is_in_library, source_position, survivors
 from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.checks.remote_accesses import RemoteAccess, RemoteAccesses
 from tooling.simulator.gpu.clusters import blocks_of
@@ -338,6 +338,30 @@ class SynchronisationCheck(CheckHook):
         arrived = len(waiters[0].threads)
         self._note(
             Kind.DIVERGENT_BARRIER, waiters[0].instruction, parties, expected=expected, arrived=arrived
+        )
+
+    def barrier_apart(self, waiters: Sequence[Waiter]) -> None:
+        """A warning: PTX defines it, and hardware counts the warps, but Mojo's rule is that all threads of a
+        block pass the same call of `barrier()`, and a GPU whose compiler relies on that may wait forever.
+
+        A compiler may copy a barrier, so that only calls at different source positions count.
+        """
+        if _is_counted(waiters[0].instruction) or all(is_in_library(w.instruction) for w in waiters):
+            return
+        positions = {str(source_position(waiter.instruction)) for waiter in waiters}
+        if len(positions) == 1:
+            return
+        parties = tuple(
+            self.party(int(w.threads[0]), Action.BARRIER, w.instruction, len(w.threads)) for w in waiters
+        )
+        expected = sum(len(waiter.threads) for waiter in waiters)
+        self._note(
+            Kind.BARRIER_APART,
+            waiters[0].instruction,
+            parties,
+            expected=expected,
+            arrived=len(waiters[0].threads),
+            severity=Severity.WARNING,
         )
 
     def barrier_inactive(self, threads: Ints, inactive: Ints, instruction: Instruction) -> None:

@@ -431,6 +431,20 @@ FINDINGS: Mapping[str, FindingText] = {
             "thread)."
         ),
     ),
+    "barrier-apart": FindingText(
+        Text(
+            "warps of one block pass a barrier at different calls: {arrived} of {expected} threads at "
+            "{first_position}"
+        ),
+        Text(
+            "`barrier()` needs every thread of the block at the same call. NVIDIA GPUs count the warps that "
+            "arrive, so that the block continues here; nothing guarantees that on other GPUs."
+        ),
+        Text(
+            "Move `barrier()` out of the branches, behind or in front of the `if`. Warps with different work "
+            "can wait at a named barrier: `named_barrier[count](number)`."
+        ),
+    ),
     "inactive-at-barrier": FindingText(
         Text("barrier reached by {arrived} of {expected} threads of a warp; a branch excludes the others"),
         Text(

@@ -247,6 +247,9 @@ class Hook:
         `blocks` are all blocks of which this is true, and the waiters are of the first one.
         """
 
+    def barrier_apart(self, waiters: Sequence[Waiter]) -> None:
+        """Whole warps of a block passed a barrier together, by several `.aligned` instructions."""
+
     def barrier_inactive(self, threads: Ints, inactive: Ints, instruction: Instruction) -> None:
         """Warps arrive at a barrier with these active threads, while others of their threads are inactive."""
 

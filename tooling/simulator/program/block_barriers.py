@@ -144,7 +144,7 @@ class BlockBarriers:
         if not complete.any():
             return
         released = self._release(barrier, complete)
-        if len(released) > 1 and batch.hooks.barrier_mixed:
+        if len(released) > 1 and (batch.hooks.barrier_mixed or batch.hooks.barrier_apart):
             self._notify_mixed(barrier, released)
         for parked in released:
             instruction = parked.instruction
@@ -212,8 +212,9 @@ class BlockBarriers:
         """Notify hooks of a warp whose lanes passed the barrier at different instructions.
 
         An `.aligned` instruction, as every `bar` is, must be executed by all lanes of a warp; otherwise its
-        behaviour is undefined (PTX ISA 9.7.13.1). Different warps may arrive by different instructions: the
-        barrier counts them. compute-sanitizer reports both cases; hardware lets both pass.
+        behaviour is undefined (PTX ISA 9.7.13.1). Different warps may arrive by different instructions in
+        PTX, which counts them, but not in Mojo or CUDA. compute-sanitizer reports both cases; hardware lets
+        both pass.
         """
         spaces, size = self.batch.spaces, self.batch.context.threads_per_block
         by_line: dict[int, list[Parked]] = {}
@@ -229,6 +230,7 @@ class BlockBarriers:
         warps = [t // size * size + t % size // self.batch.context.warp_size for t in threads]
         every, times = np.unique(np.concatenate([np.unique(w) for w in warps]), return_counts=True)
         if not (times > 1).any():
+            self._notify_apart(barrier, threads, [here[0].instruction for here in by_line.values()])
             return
         warp = every[int(np.argmax(times > 1))]
         waiters = [
@@ -238,6 +240,19 @@ class BlockBarriers:
         ]
         for hook in self.batch.hooks.barrier_mixed:
             hook.barrier_mixed(waiters, np.unique(every[times > 1] // size))
+
+    def _notify_apart(self, barrier: int, threads: list[Any], instructions: list[Instruction]) -> None:
+        """Notify hooks of a block whose warps passed the barrier at different instructions."""
+        size = self.batch.context.threads_per_block
+        blocks, times = np.unique(np.concatenate([np.unique(t // size) for t in threads]), return_counts=True)
+        for block in blocks[times > 1][:1].tolist():
+            waiters = [
+                Waiter(t[t // size == block], instruction, WaitsFor.BLOCK_BARRIER, barrier)
+                for t, instruction in zip(threads, instructions, strict=True)
+                if (t // size == block).any()
+            ]
+            for hook in self.batch.hooks.barrier_apart:
+                hook.barrier_apart(waiters)
 
     def _notify_counts(self, group: Group, barrier: int, blocks: Any, instruction: Instruction) -> None:
         """Notify hooks if lanes of the same blocks wait at the barrier for another number of threads."""
