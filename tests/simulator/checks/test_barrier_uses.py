@@ -29,7 +29,8 @@ def found(threads: int = 128, schedule: str = "lockstep", **parts: str) -> set[K
     checks = make_checks([Check.RACES, Check.SYNCHRONISATION])
     text = kernel(body, before=".shared .align 8 .b8 gate[8];")
     simulate(text, [np.zeros(16, np.uint32)], block=threads, hooks=checks, schedule=schedule)
-    return {finding.kind for check in checks for finding in check.findings}
+    # That warps pass different calls is a warning of its own.
+    return {finding.kind for check in checks for finding in check.findings} - {Kind.BARRIER_APART}
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

@@ -403,7 +403,10 @@ def test_a_defect_is_found_where_it_is(defect: Defect) -> None:
 @pytest.mark.parametrize("schedule", ["lockstep", "adversarial", "random:1"])
 @pytest.mark.parametrize("defect", DEFECTS, ids=by_name)
 def test_a_correct_twin_is_silent_under_every_schedule(defect: Defect, schedule: str) -> None:
-    assert run(defect.name, "right", defect.setting, schedule) == []
+    found = run(defect.name, "right", defect.setting, schedule)
+    # PTX lets two warps pass a barrier at different instructions; Mojo's rule is stricter: a warning.
+    allowed = [Kind.BARRIER_APART] if defect.name == "synchronisation/two_barriers" else []
+    assert [finding.kind for finding in found] == allowed
 
 
 @pytest.mark.parametrize("schedule", ["adversarial", "random:7"])

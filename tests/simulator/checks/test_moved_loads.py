@@ -181,3 +181,8 @@ LOOP:
 def test_a_text_without_any_use_of_a_load_has_it_count() -> None:
     """No compiler leaves such a load: it is of inline PTX."""
     assert found("ld.shared.b32 %r1, [cells]; st.global.b32 [%rd30], 1;") == [(UNWRITTEN, 64, 0)]
+
+
+def test_a_value_may_move_to_the_register_that_it_is_in() -> None:
+    between = "add.s32 %r1, %r1, 1; add.s32 %r1, %r1, %r1; mov.b32 %r8, 1;"
+    assert found(ALL_LOAD.format(between=between, one="mov.b32 %r8, %r1;", all="")) == [(UNWRITTEN, 1, 0)]

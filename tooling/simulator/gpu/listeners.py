@@ -10,8 +10,9 @@ HOOK_NAMES = (
     "shared_memory", "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_reached",
     "barrier_arrive", "named_barrier", "barrier_mixed", "barrier_apart", "barrier_inactive", "barrier_counts",
     "warp_sync", "warp_missing", "shuffle_from_absent", "exchange", "cluster_arrive", "cluster_wait",
-    "cluster_barrier", "fence", "async_commit", "async_wait", "async_arrive", "products_read", "product_wait", "product_used",
-    "bulk_wait", "transfer_counted", "mbarrier_phase", "mbarrier", "threads_exit", "stuck",
+    "cluster_barrier", "fence", "async_commit", "async_wait", "async_arrive", "products_read",
+    "product_wait", "product_used", "bulk_wait", "transfer_counted", "mbarrier_phase", "mbarrier",
+    "threads_exit", "stuck",
 )  # fmt: skip
 
 

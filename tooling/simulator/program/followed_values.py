@@ -103,12 +103,16 @@ class FollowedValues:
                 self._arrive(value, here, flow, instruction, group, arriving)
         if flow.role is Role.MULTIPLIES:
             return
+        for value, _ in arriving:
+            value.holders += 1  # the register that it leaves may be the one that it moves to
         for slot in flow.targets:
             self._clear(slot, group, active)
             for value, here in arriving:
                 whole = np.zeros(self._size, np.bool_)
                 whole[slice(None) if group.lanes is None else group.lanes] = here
                 self._add(slot, value, whole)
+        for value, _ in arriving:
+            _let_go(value)
 
     def _arrive(  # noqa: PLR0917 - one lane mask and what it concerns
         self,
@@ -166,13 +170,18 @@ class FollowedValues:
             return
         for value, mask in entries:
             if not mask.any():
-                value.holders -= 1
-                if not value.holders:
-                    value.drop()
+                _let_go(value)
         if kept:
             self._held[slot] = kept
         else:
             del self._held[slot]
+
+
+def _let_go(value: Followed) -> None:
+    """One register less holds a value."""
+    value.holders -= 1
+    if not value.holders:
+        value.drop()
 
 
 def _moves_on(value: Followed, role: Role) -> bool:
