@@ -26,6 +26,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.simulator.nvidia",),
     ("tooling.simulator.nvidia.ptx",),
     ("tooling.simulator.nvidia.semantics",),
+    ("tooling.simulator.nvidia.analysis",),
     ("tooling.simulator.nvidia.lowering",),
     ("tooling.simulator.nvidia.instructions",),
     ("tooling.simulator.nvidia.backend",),

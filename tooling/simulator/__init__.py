@@ -8,6 +8,7 @@ Packages, lowest first; each imports only what is listed before it (`tests/test_
     nvidia                 the device, launch rules, CUDA results; `driver/`: the CUDA stand-ins in Mojo
     nvidia.ptx             PTX text to code
     nvidia.semantics       mnemonic and type to a function over arrays
+    nvidia.analysis        what a kernel's PTX says about its launches, before they run
     nvidia.lowering        operands to register slots, instructions to steps
     nvidia.instructions    one module for each chapter of PTX ISA 9.7
     nvidia.backend         the passes from PTX to a program; what the packages below ask of the vendor

@@ -6,7 +6,7 @@ import pytest
 
 from tests.simulator.simulate import kernel
 from tooling.simulator.gpu.code_model import Instruction
-from tooling.simulator.nvidia.lowering.copied_values import loads_that_are_stored
+from tooling.simulator.nvidia.analysis.copied_values import loads_that_are_stored
 from tooling.simulator.nvidia.ptx.reader import parse_module
 
 ARRAY = ".shared .align 16 .b8 one[32];\n"

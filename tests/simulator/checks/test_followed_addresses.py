@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tests.simulator.simulate import BASE, kernel, simulate
 from tooling.simulator.checks.findings import Kind
 from tooling.simulator.checks.suite import make_checks
-from tooling.simulator.nvidia.lowering.followed_addresses import arrays_meant
+from tooling.simulator.nvidia.analysis.followed_addresses import arrays_meant
 from tooling.simulator.nvidia.ptx.reader import parse_module
 
 ARRAYS = ".shared .align 4 .b8 one[32];\n.shared .align 4 .b8 two[32];\n"

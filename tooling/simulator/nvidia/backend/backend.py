@@ -14,27 +14,21 @@ from tooling.simulator.gpu.hooks import LaunchContext
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.launch import Dim3, Launch
 from tooling.simulator.nvidia import device, launch_rules
+from tooling.simulator.nvidia.analysis.kernel import analysis_of
 from tooling.simulator.nvidia.backend.counting import COUNTING
 from tooling.simulator.nvidia.backend.lower import decode
 from tooling.simulator.nvidia.instructions.barriers import ClusterBarriers
 from tooling.simulator.nvidia.instructions.calls import leave
-from tooling.simulator.nvidia.lowering.accesses import accesses_of
-from tooling.simulator.nvidia.lowering.copied_values import copied_loads
-from tooling.simulator.nvidia.lowering.register_reads import registers_read
 from tooling.simulator.nvidia.lowering.slots import CONSTANT_WINDOW, PARAMETER_BLOCK
 from tooling.simulator.nvidia.lowering.special_registers import differs_by_batch, initial_value
-from tooling.simulator.nvidia.lowering.written_buffers import written_allocations
 from tooling.simulator.nvidia.ptx.reader import parse_module
 from tooling.simulator.program.backend import Accesses, Device, Kernel, Refusal, StandIns
 from tooling.simulator.program.barrier_contract import BlockBarrierState, ClusterBarrierState
 from tooling.simulator.program.block_barriers import BlockBarriers
-from tooling.simulator.program.module_cache import ModuleCache
 from tooling.simulator.program.program import Batch, Origin, Program
 from tooling.text import Text
 
 _NVPTX = "libNVPTX.so"
-
-_READ: ModuleCache[frozenset[str]] = ModuleCache()
 
 
 class NvidiaBackend:
@@ -117,18 +111,16 @@ class NvidiaBackend:
 
     def accesses(self, context: LaunchContext) -> Accesses:
         """See `Backend.accesses`."""
-        return accesses_of(context)
+        return analysis_of(context).accesses
 
     def written_allocations(self, context: LaunchContext) -> frozenset[int] | None:
         """See `Backend.written_allocations`."""
-        return written_allocations(context)
+        return analysis_of(context).written_allocations(context)
 
     def copied_loads(self, context: LaunchContext) -> frozenset[int]:
         """See `Backend.copied_loads`."""
-        return copied_loads(context)
+        return analysis_of(context).copied_loads
 
     def registers_read(self, context: LaunchContext) -> frozenset[str]:
         """See `Backend.registers_read`."""
-        functions = [context.launch.function, *context.module.functions.values()]
-        key = (context.module.digest, context.launch.function.name)
-        return _READ.get(key, lambda: registers_read(functions))
+        return analysis_of(context).registers_read

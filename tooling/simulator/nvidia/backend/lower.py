@@ -9,6 +9,7 @@ from tooling.simulator.gpu.code_model import Function, Label, Module
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.shared_arrays import SharedArray
 from tooling.simulator.gpu.stop_texts import TOO_MUCH_LOCAL
+from tooling.simulator.nvidia.analysis.followed_addresses import arrays_meant
 from tooling.simulator.nvidia.instructions import (
     addresses,
     async_stores,
@@ -28,7 +29,6 @@ from tooling.simulator.nvidia.instructions import (
 from tooling.simulator.nvidia.instructions.calls import STACK_BYTES, reached, recursive
 from tooling.simulator.nvidia.lowering.binders import bind, ends_block, stands_alone
 from tooling.simulator.nvidia.lowering.decoder import Decoder
-from tooling.simulator.nvidia.lowering.followed_addresses import arrays_meant
 from tooling.simulator.nvidia.lowering.quirks import as_assembled
 from tooling.simulator.nvidia.lowering.value_flow import flow_of
 from tooling.simulator.nvidia.ptx.errors import PtxError

@@ -30,8 +30,8 @@ from tooling.simulator.gpu.stop_texts import (
     UNKNOWN_VARIABLE,
 )
 from tooling.simulator.numerics.rounding import PRED, U32, U64
+from tooling.simulator.nvidia.analysis.register_reads import registers_read
 from tooling.simulator.nvidia.lowering.layout import Layout
-from tooling.simulator.nvidia.lowering.register_reads import registers_read
 from tooling.simulator.nvidia.lowering.slots import UNSIGNED, Slots
 from tooling.simulator.nvidia.ptx.errors import PtxError, locate
 from tooling.simulator.nvidia.ptx.operands import print_operand

@@ -14,9 +14,9 @@ from tooling.simulator.gpu.code_model import (
     Register,
     Vector,
 )
+from tooling.simulator.nvidia.analysis.register_reads import WITHOUT_RESULT
 from tooling.simulator.nvidia.lowering.binders import is_pure
 from tooling.simulator.nvidia.lowering.decoder import Decoder
-from tooling.simulator.nvidia.lowering.register_reads import WITHOUT_RESULT
 from tooling.simulator.program.value_flow import Flow, Role
 
 _COPIES = frozenset({"mov", "cvta"})

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from tooling.simulator.gpu.code_model import Address, Function, Instruction, Symbol
 from tooling.simulator.gpu.hooks import LaunchContext
-from tooling.simulator.nvidia.lowering.followed_addresses import ANY, follow, value_of
-from tooling.simulator.program.module_cache import ModuleCache
+from tooling.simulator.nvidia.analysis.followed_addresses import ANY, follow, value_of
 
 _WRITERS = frozenset({"st", "atom", "red"})
 
 
-_FOUND: ModuleCache[frozenset[str] | None] = ModuleCache()
+def pointers_of(context: LaunchContext) -> dict[str, int] | None:
+    """The pointers among a launch's parameters: by `parameter+offset`, the allocation's serial number.
 
-
-def written_allocations(context: LaunchContext) -> frozenset[int] | None:
-    """Serial numbers of the allocations that the launch may write; None if it may write any."""
+    None if the launch may write any allocation.
+    """
     function, memory = context.launch.function, context.memory
     pointers: dict[str, int] = {}
     for parameter in function.parameters:
@@ -31,13 +30,12 @@ def written_allocations(context: LaunchContext) -> frozenset[int] | None:
             home = memory.containing(value)
             if home is not None:
                 pointers[f"{parameter.name}+{offset}"] = home.serial
-    names = frozenset(pointers)
-    key = (context.module.digest, function.name, names)
-    written = _FOUND.get(key, lambda: _written(function, set(context.module.globals), names))
-    return None if written is None else frozenset(pointers[name] for name in written)
+    return pointers
 
 
-def _written(function: Function, variables: set[str], pointers: frozenset[str]) -> frozenset[str] | None:
+def written_pointers(
+    function: Function, variables: set[str], pointers: frozenset[str]
+) -> frozenset[str] | None:
     """The pointers (`parameter+offset`) that the kernel may write through; None for all memory.
 
     Args:

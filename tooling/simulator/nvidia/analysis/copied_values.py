@@ -7,25 +7,15 @@ Functions that the kernel calls are not followed.
 from __future__ import annotations
 
 from tooling.simulator.gpu.code_model import Function, Instruction, Operand, Register
-from tooling.simulator.gpu.hooks import LaunchContext
-from tooling.simulator.nvidia.lowering.followed_addresses import results_of, sources_of
-from tooling.simulator.program.module_cache import ModuleCache
+from tooling.simulator.nvidia.analysis.followed_addresses import results_of, sources_of
 
 _COPIES = frozenset({"mov", "selp", "shfl"})
 _CONSTANTS = frozenset({"param", "const"})
 _INSIDE = frozenset({"shared", "local"})
 
-_FOUND: ModuleCache[frozenset[int]] = ModuleCache()
-
-
-def copied_loads(context: LaunchContext) -> frozenset[int]:
-    """PTX lines of loads from global memory whose value the launch may store there unchanged."""
-    function = context.launch.function
-    return _FOUND.get((context.module.digest, function.name), lambda: loads_that_are_stored(function))
-
 
 def loads_that_are_stored(function: Function) -> frozenset[int]:
-    """See `copied_loads`."""
+    """PTX lines of loads from global memory whose value the function may store there unchanged."""
     body = [item for item in function.body if isinstance(item, Instruction)]
     flow = _Flow()
     size = -1

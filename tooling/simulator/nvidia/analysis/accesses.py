@@ -6,11 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from tooling.simulator.gpu.code_model import Instruction, Register, Vector
-from tooling.simulator.gpu.hooks import LaunchContext, Space
-from tooling.simulator.nvidia.lowering.register_reads import registers_read
+from tooling.simulator.gpu.code_model import Function, Instruction, Register, Vector
+from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.program.backend import Accesses, Order, Scope
-from tooling.simulator.program.module_cache import ModuleCache
 
 _ACCESSES = frozenset({"ld", "st", "atom", "red", "cp"})
 _SPACES = frozenset(
@@ -27,22 +25,17 @@ _OTHER_FENCES = frozenset({"proxy", "mbarrier_init"})
 _TYPE = re.compile(r"^(?:[bsuf]|bf)(8|16|32|64|128)(x2)?$")
 
 
-_FOUND: ModuleCache[Accesses] = ModuleCache()
+def accesses_of(functions: Iterable[Function], read: frozenset[str]) -> Accesses:
+    """The accesses of a kernel and of the functions that it may call.
 
-
-def accesses_of(context: LaunchContext) -> Accesses:
-    """The accesses of a launch's kernel; cached by module text and kernel."""
-    return _FOUND.get((context.module.digest, context.launch.function.name), lambda: _accesses(context))
-
-
-def _accesses(context: LaunchContext) -> Accesses:
-    functions = (context.launch.function, *context.module.functions.values())
+    Args:
+        read: the registers that an instruction reads.
+    """
     body = [item for function in functions for item in function.body if isinstance(item, Instruction)]
     granules = {space: granule_of(body, space) for space in (Space.GLOBAL, Space.SHARED)}
     synchronise = any(
         item.opcode in ("fence", "membar") or not _SYNCHRONISING.isdisjoint(item.modifiers) for item in body
     )
-    read = registers_read(functions)
     acquiring = [item for item in body if item.is_strong and _acquires(item, read)]
     narrow = [item for item in body if item.is_strong and _scope(item) is not Scope.DEVICE]
     return Accesses(
