@@ -140,7 +140,7 @@ def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
         (("[puzzle_01/", "[puzzle_10/"), (5, 12), "chapters[0]: must be a page of this puzzle"),
         (("puzzle_01.md]", "../../x.md]"), (5, 12), "chapters[0]: must be a page of this puzzle"),
         (("puzzle_01.md]", "a.md, puzzle_01/a.md]"), (5, 28), "names the chapter `puzzle_01/a.md` twice"),
-        (("{en: Map, ko: 맵}", "{en: Map}"), (3, 8), "title: the key `ko` is missing"),
+        (("{en: Map, ko: 맵}", "{ko: 맵}"), (3, 8), "title: the key `en` is missing"),
         (("{en: Map, ko: 맵}", "Map"), (3, 8), "title: must be a mapping, not a text"),
         (("api: raw", "api: tensor"), (8, 22), "programs[0].api: unknown value `tensor`"),
         (("name: p01,", "name: p02,"), (8, 12), "must be `p01` or begin with `p01_`"),
@@ -331,7 +331,8 @@ def test_the_schema_for_editors_accepts_every_manifest_and_refuses_mistakes() ->
     changes: tuple[dict[str, object], ...] = (
         {"modes": []},
         {"nmber": 1},
-        {"title": {"en": "Map"}},
+        {"title": {"ko": "맵"}},
+        {"title": {"en": "Map", "ko": 1}},
         {"id": "x"},
     )
     for change in changes:

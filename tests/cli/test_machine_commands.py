@@ -145,7 +145,7 @@ def problems_in(output: str) -> list[tuple[str, ...]]:
     """File, line, column, severity and message of the problems that VS Code lists for a task's output."""
     found = []
     lines = output.splitlines()
-    for matcher in editors._MATCHERS:
+    for matcher in editors._matchers():
         several = matcher["pattern"] if isinstance(matcher["pattern"], list) else [matcher["pattern"]]
         for index in range(len(lines) - len(several) + 1):
             facts = {"severity": matcher["severity"]}
@@ -163,7 +163,7 @@ def problems_in(output: str) -> list[tuple[str, ...]]:
 def test_the_problem_matcher_reads_a_compile_error(workbench: Workbench, server: Path) -> None:
     assert main(["editor", "vscode"]) == ExitCode.PASSED
     tasks = json.loads((workbench.root / ".vscode" / "tasks.json").read_text())["tasks"]
-    assert tasks[0]["problemMatcher"] == editors._MATCHERS
+    assert tasks[0]["problemMatcher"] == editors._matchers()
     workbench.problem.write_text("first = 1\nsecond = thing # compile error\n")
     assert problems_in(workbench.run("run", "p01").stderr) == [
         ("problems/p01/p01.mojo", "2", "5", "error", "use of unknown declaration 'thing'")

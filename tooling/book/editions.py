@@ -24,12 +24,14 @@ class Edition(Struct, frozen=True):
         folder: the folder of its book.toml.
         prefix: the folder of its pages in the site: empty, or with a final slash.
         name: the language's own name.
+        fonts: the style sheet among the theme's assets with the fonts of its script; empty for Latin letters.
     """
 
     language: str
     folder: Path
     prefix: str
     name: str
+    fonts: str = ""
 
     @property
     def source(self) -> Path:
@@ -64,10 +66,15 @@ def editions(project: Project) -> tuple[Edition, ...]:
             hint="git checkout it, or add a language with `tooling check-translations new-lang`",
         ) from error
     translations = (
-        Edition(code, project.root / "i18n" / code / "book", f"{code}/", name)
+        Edition(code, project.root / "i18n" / code / "book", f"{code}/", name, _fonts(project, code))
         for code, name in _languages(text, path)
     )
     return (Edition("en", project.root / "book", "", "English"), *translations)
+
+
+def _fonts(project: Project, code: str) -> str:
+    name = f"fonts-{code}.css"
+    return name if (project.root / "book" / "theme" / "assets" / name).is_file() else ""
 
 
 @lru_cache(maxsize=8)

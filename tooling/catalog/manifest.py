@@ -45,7 +45,7 @@ from tooling.catalog.schema import (
 )
 from tooling.platform.suggestions import did_you_mean
 from tooling.project import Project
-from tooling.text import LocalText, languages
+from tooling.text import ENGLISH, LocalText, languages
 
 DEFAULT_TIME_LIMIT = 20.0
 _VENDORS = tuple(vendor.value for vendor in Vendor)
@@ -159,8 +159,8 @@ def _chapters(value: Value, number: int, project: Project) -> tuple[str, ...]:
 
 
 def local_text(value: Value) -> LocalText:
-    """A text in several languages, of which English and Korean are required."""
-    keys = value.mapping(["en", "ko"], languages())
+    """A text in several languages, of which English is required; `book check` asks for the others."""
+    keys = value.mapping([ENGLISH], languages())
     return LocalText.of(**{language: text.text().strip() for language, text in keys.items()})
 
 

@@ -24,11 +24,10 @@ DTYPES = (
 )
 
 
-class LocalFile(Struct, forbid_unknown_fields=True):
-    """A text in both languages."""
+class LocalFile(Struct):
+    """A text by language; `tooling book check` asks for every language that has the puzzle's page."""
 
-    en: str
-    ko: str
+    en: Annotated[str, Meta(description="English; `ko` and the other languages of the tool are keys too")]
 
 
 Extents = Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=1, max_length=3)]
@@ -196,6 +195,7 @@ def keys_of(structure: type[Struct]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def manifest_schema() -> dict[str, Any]:
     """The JSON Schema of puzzle.yaml."""
     schema: dict[str, Any] = msgspec.json.schema(PuzzleFile)
+    schema["$defs"][LocalFile.__name__]["additionalProperties"] = {"type": "string"}  # further languages
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "puzzle.yaml", **schema}
 
 

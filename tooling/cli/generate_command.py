@@ -87,7 +87,7 @@ def new_puzzle_command(options: NewPuzzleOptions) -> int:
     puzzle = named(load_catalogue(project), options.puzzle, options.title, options.ko or options.title)
     written = list(write_puzzle(project, puzzle))
     written += write(project, plan(project, load_catalogue(project), [puzzle.id]))
-    _mark_translations(project, puzzle)
+    _mark_translations(project, written)
     for path in written:
         print(f"wrote {path.relative_to(project.root)}")
     try:
@@ -106,17 +106,18 @@ def new_puzzle_command(options: NewPuzzleOptions) -> int:
     return ExitCode.PASSED
 
 
-def _mark_translations(project: Project, puzzle: NewPuzzle) -> None:
-    """Marks the Korean page and contents as translated from the English ones; no commit has them yet."""
+def _mark_translations(project: Project, written: Sequence[Path]) -> None:
+    """Marks pages and contents as translated from the English ones; no commit has them yet."""
     from tooling.platform.atomic_write import write_atomically
     from tooling.translations.marker import write_marker
     from tooling.translations.model import Pin
     from tooling.translations.pages import blob_id
 
-    for page in ("SUMMARY.md", f"{puzzle.folder}/{puzzle.folder}.md"):
-        source = (project.root / "book" / "src" / page).read_bytes()
-        path = project.root / "i18n" / "ko" / "book" / "src" / page
-        write_atomically(path, write_marker(path.read_bytes(), Pin(None, blob_id(source))))
+    for path in written:
+        folder, *below = path.relative_to(project.root).parts
+        if folder == "i18n":
+            source = project.root.joinpath(*below[1:]).read_bytes()
+            write_atomically(path, write_marker(path.read_bytes(), Pin(None, blob_id(source))))
 
 
 def _record(project: Project, puzzle: NewPuzzle) -> None:

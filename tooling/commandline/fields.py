@@ -14,7 +14,7 @@ and its type how the text is read:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -44,6 +44,7 @@ class Option(Struct, frozen=True):
         group: the heading of the help that it is under; None: `options`.
         alternative: options of a command with the same word here exclude each other.
         read: makes the value from the text. Raises ValueError or BadValue.
+        choices: the texts that it takes, where only the environment decides which; else `Literal` says it.
         bare: the value where the option is given without one; None: it always needs one.
         short: a letter that also names it, such as the D of `-D NAME=VALUE`.
     """
@@ -53,6 +54,7 @@ class Option(Struct, frozen=True):
     group: Text | None = None
     alternative: str = ""
     read: Callable[[str], object] | None = None
+    choices: Callable[[], Sequence[str]] | None = None
     bare: str | None = None
     short: str = ""
 

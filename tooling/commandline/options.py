@@ -12,12 +12,11 @@ from msgspec import Struct, field
 from tooling.commandline.fields import BadValue, Flags, Option, Positional
 from tooling.platform.suggestions import nearest, proposal
 from tooling.simulator.gpu.launch_selection import LaunchSelection
-from tooling.text import Text
+from tooling.text import ENGLISH, Text, known_language, languages
 
 TargetName = Literal["auto", "nvidia", "amd", "apple", "sim", "sim-amd", "sim-gfx1100"]
 SimulatedName = Literal["sim", "sim-amd", "sim-gfx1100"]
 SimulatedGpu = Literal["nvidia", "gfx942", "gfx1100"]
-LanguageCode = Literal["en", "ko"]
 SubjectName = Literal["solution", "skeleton", "mutant"]
 CHECKS = ("memory", "races", "initialisation", "synchronisation")
 LONGEST_SIMULATION = 600.0  # seconds
@@ -79,11 +78,11 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def preset_language() -> LanguageCode:
-    """The language of the environment: PUZZLE_LANG, or else that of the locale."""
+def preset_language() -> str:
+    """The language of the environment: PUZZLE_LANG, or else that of the locale; English if it is unknown."""
     names = ("PUZZLE_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
     chosen = next((value for name in names if (value := os.environ.get(name))), "")
-    return "ko" if re.match(r"ko\b|ko_", chosen) else "en"
+    return known_language(chosen) or ENGLISH
 
 
 # Fields that several commands have.
@@ -115,8 +114,11 @@ NoCheck = Annotated[
 JsonFile = Annotated[str | None, Option(Text("write the result as JSON (`-`: to stdout)"), "FILE")]
 JunitFile = Annotated[str | None, Option(Text("write the result as JUnit XML (`-`: to stdout)"), "FILE")]
 Language = Annotated[
-    LanguageCode,
-    Option(Text("language of explanations and hints (default: PUZZLE_LANG, else the locale's, else en)")),
+    str,
+    Option(
+        Text("language of explanations and hints (default: PUZZLE_LANG, else the locale's, else en)"),
+        choices=languages,
+    ),
 ]
 
 

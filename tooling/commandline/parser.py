@@ -293,8 +293,8 @@ def _add_option(
     if get_origin(kind) is tuple:
         settings["action"] = "append"
         kind = get_args(kind)[0]
-    if get_origin(kind) is Literal:
-        choices = get_args(kind)
+    choices = choices_of(kind, option)
+    if choices:
         settings["metavar"] = "{" + ",".join(choices) + "}"
         settings["type"] = _choice(name, choices)
     elif option.read:
@@ -304,6 +304,13 @@ def _add_option(
     else:
         assert kind is str, f"{field.name}: nothing says how its value is read"
     place.add_argument(*([f"-{option.short}"] if option.short else []), name, **settings)
+
+
+def choices_of(kind: object, option: Option) -> Sequence[str]:
+    """The texts that an option of this type takes; empty where there is no list of them."""
+    if option.choices:
+        return option.choices()
+    return next((get_args(each) for each in (kind, *get_args(kind)) if get_origin(each) is Literal), ())
 
 
 def _choice(name: str, choices: Sequence[str]) -> Callable[[str], str]:

@@ -7,6 +7,7 @@ as they are written, so they are absolute, and the settings belong to one machin
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,7 +21,8 @@ from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
 from tooling.platform.pins import MOJO_VERSION
 from tooling.project import Project
-from tooling.text import Text
+from tooling.simulator.checks.texts import WHERE
+from tooling.text import Text, languages
 
 SERVER = "mojo-lsp-server"
 _OURS = "# Written by `tooling editor`."
@@ -162,19 +164,24 @@ def _write(path: Path, text: str) -> Written:
 
 
 _PLACE = r"([^\s:][^:]*\.mojo):(\d+):(\d+):"
-_WHERE = rf"^\s*(?:(?:where|위치): )?{_PLACE}"  # of a finding of the simulated GPU, or of its other access
 _NAMED = {"file": 1, "line": 2, "column": 3}
-_MATCHERS: list[dict[str, Any]] = [
-    {"owner": "mojo", "fileLocation": ["autoDetect", "${workspaceFolder}"], "severity": "error"}
-    | {"pattern": pattern}
-    for pattern in (
-        # An error of the compiler.
-        {"regexp": rf"^\s*{_PLACE} (error|warning|note): (.*)$", **_NAMED, "severity": 4, "message": 5},
-        # A finding, which is in the next line where the terminal is narrow.
-        {"regexp": rf"{_WHERE} (?!(?:error|warning|note): )(.+)$", **_NAMED, "message": 4},
-        [{"regexp": rf"{_WHERE}$", **_NAMED}, {"regexp": r"^\s+(\S.*)$", "message": 1}],
-    )
-]
+
+
+def _matchers() -> list[dict[str, Any]]:
+    """What finds the lines of errors and findings in the output of a task, in every language of the tool."""
+    labels = "|".join(re.escape(WHERE.render(language)) for language in languages())
+    where = rf"^\s*(?:(?:{labels}) )?{_PLACE}"  # of a finding of the simulated GPU, or of its other access
+    common = {"owner": "mojo", "fileLocation": ["autoDetect", "${workspaceFolder}"], "severity": "error"}
+    return [
+        common | {"pattern": pattern}
+        for pattern in (
+            # An error of the compiler.
+            {"regexp": rf"^\s*{_PLACE} (error|warning|note): (.*)$", **_NAMED, "severity": 4, "message": 5},
+            # A finding, which is in the next line where the terminal is narrow.
+            {"regexp": rf"{where} (?!(?:error|warning|note): )(.+)$", **_NAMED, "message": 4},
+            [{"regexp": rf"{where}$", **_NAMED}, {"regexp": r"^\s+(\S.*)$", "message": 1}],
+        )
+    ]
 
 
 def _vs_code(server: Path, project: Project) -> dict[str, str | dict[str, Any]]:
@@ -182,7 +189,7 @@ def _vs_code(server: Path, project: Project) -> dict[str, str | dict[str, Any]]:
     task: dict[str, Any] = {
         "type": "process",
         "command": tool,
-        "problemMatcher": _MATCHERS,
+        "problemMatcher": _matchers(),
         "presentation": {"clear": True},
     }
     file = "${fileBasenameNoExtension}"

@@ -22,7 +22,8 @@ _KEYS = (
     ("v", Text("verdict")),
     ("q", Text("quit")),
 )
-_VERDICTS = ("✅", "❌", "⏱", "error:", "오류:")
+_MARKS = ("✅", "❌", "⏱")
+_ERROR = Text("error:")
 
 
 class WatchScreen:
@@ -77,7 +78,7 @@ class WatchScreen:
         lines = self._lines(console, width)
         if self.top < 0:
             # The line above the verdict gives way to the count of those above.
-            self.top = _first_verdict(lines) - 1 if len(lines) > room else 0
+            self.top = _first_verdict(lines, self.language) - 1 if len(lines) > room else 0
         self.top = max(0, min(self.top, len(lines) - room))
         shown = lines[self.top : self.top + room]
         below = len(lines) - self.top - room
@@ -120,5 +121,6 @@ def _wrap(row: Styled, console: Console, width: int) -> list[Styled]:
     return list(row.wrap(console, width)) or [Styled()]
 
 
-def _first_verdict(lines: list[Styled]) -> int:
-    return next((index for index, line in enumerate(lines) if line.plain.startswith(_VERDICTS)), 0)
+def _first_verdict(lines: list[Styled], language: str) -> int:
+    beginnings = (*_MARKS, _ERROR.render(language))
+    return next((index for index, line in enumerate(lines) if line.plain.startswith(beginnings)), 0)

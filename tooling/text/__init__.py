@@ -11,7 +11,7 @@ Modules, in the order in which they may import one another: `width`, `colours`, 
 
 from __future__ import annotations
 
-from tooling.text.catalogues import ENGLISH, languages
+from tooling.text.catalogues import ENGLISH, known_language, languages
 from tooling.text.sentences import JoinedText, LocalText, Sentence, Text, as_sentence, in_language, joined
 
 __all__ = [
@@ -23,5 +23,6 @@ __all__ = [
     "as_sentence",
     "in_language",
     "joined",
+    "known_language",
     "languages",
 ]

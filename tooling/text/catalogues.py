@@ -28,6 +28,18 @@ def languages() -> tuple[str, ...]:
     return (ENGLISH, *sorted(catalogue_files()))
 
 
+def known_language(name: str) -> str | None:
+    """The language of the tool that a language tag or locale means; None if the tool does not have it.
+
+    Args:
+        name: such as `ko`, `pt-BR`, or `ko_KR.UTF-8` of an environment. Without a catalogue for the region,
+            that of the language is meant.
+    """
+    tag = name.partition(".")[0].partition("@")[0].replace("_", "-").lower()
+    known = {language.lower(): language for language in languages()}
+    return known.get(tag) or known.get(tag.partition("-")[0])
+
+
 def translated(language: str, english: str, plural: str, count: int, context: str) -> str:
     """The sentence in a language; in English where the catalogue has none.
 

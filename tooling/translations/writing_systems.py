@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 from msgspec import Struct
@@ -76,6 +77,22 @@ _OWN = {
     "zh": ("Han",),
 }
 _UNSPACED = frozenset({"ja", "th", "zh"})
+# By language, how a number is written in words, where that is known.
+_NUMBER_WORDS: dict[str, dict[str, re.Pattern[str]]] = {
+    # A determiner such as `두` counts only as a word of its own: `필요한 값` has no number in it.
+    "ko": {
+        "1": re.compile("하나|첫|(?<![가-힣])한(?= )|일차원"),
+        "2": re.compile("둘|(?<![가-힣])두(?= )|이차원|양쪽"),
+        "3": re.compile("셋|(?<![가-힣])세(?= )|삼차원"),
+        "4": re.compile("넷|(?<![가-힣])네(?= )"),
+        "5": re.compile("다섯"),
+        "6": re.compile("여섯"),
+        "7": re.compile("일곱"),
+        "8": re.compile("여덟"),
+        "9": re.compile("아홉"),
+        "10": re.compile("(?<![가-힣])열(?= )"),
+    },
+}
 
 
 class Foreign(Struct, frozen=True):
@@ -105,6 +122,7 @@ class WritingSystem(Struct, frozen=True):
         own_script: whether every sentence of the language has such a letter.
         spaced: whether words are separated by spaces.
         foreign: what does not belong in its text.
+        number_words: by number, the words for it; empty where they are not known.
     """
 
     code: str
@@ -114,6 +132,7 @@ class WritingSystem(Struct, frozen=True):
     own_script: bool
     spaced: bool
     foreign: tuple[Foreign, ...]
+    number_words: Mapping[str, re.Pattern[str]]
 
 
 @lru_cache
@@ -135,6 +154,7 @@ def writing_of(language: str) -> WritingSystem:
         bool(own),
         code not in _UNSPACED,
         tuple(_foreign(code, own, f"write it in {script}")),
+        _NUMBER_WORDS.get(code, {}),
     )
 
 

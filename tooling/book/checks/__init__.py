@@ -56,7 +56,7 @@ CHECKS: dict[Check, tuple[str, ...]] = {
     words.check_spelling: ("spelling",),
     words.check_register: ("register",),
     words.check_translations: ("parity", "glossary"),
-    manifest_texts.check_manifest_texts: ("manifest-text",),
+    manifest_texts.check_manifest_texts: ("manifest-text", "manifest-language"),
     unused.check_unused_pictures: ("unused-file",),
     unused.check_unused_anchors: ("unused-anchor",),
 }

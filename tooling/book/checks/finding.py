@@ -40,6 +40,7 @@ RULES = {
     "parity": "a translated page has the shape of its source",
     "glossary": "terms are translated as the glossary says",
     "spelling": "product names are spelled as their owners spell them",
+    "manifest-language": "a manifest's texts are in every language in which the puzzle has a page",
     "manifest-text": "hints, and the other texts of a manifest, have their code between backticks",
     "register": "sentences end as the style guide of their language says",
     "parts": "a page with a puzzle has its commands, its output, its tips and its solution",

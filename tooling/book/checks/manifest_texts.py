@@ -55,7 +55,9 @@ def check_manifest_texts(context: CheckContext) -> Iterator[BookFinding]:
     for puzzle in context.puzzles:
         names = _names(puzzle)
         source = puzzle.manifest.read_text(encoding="utf-8").split("\n")
-        for language, node in _texts(read_document(puzzle.manifest).node):
+        document = read_document(puzzle.manifest).node
+        yield from _untranslated(context, puzzle, document)
+        for language, node in _texts(document):
             text, places = _flattened(source, node)
             for mistake in mistakes(text, names, language):
                 line, column = places[mistake.start]
@@ -136,6 +138,38 @@ def _texts(node: yaml.Node) -> Iterator[tuple[str, yaml.ScalarNode]]:
                 yield key.value, value
             else:
                 yield from _texts(value)
+
+
+def _untranslated(context: CheckContext, puzzle: Puzzle, document: yaml.Node) -> Iterator[BookFinding]:
+    """The texts that lack a language in which the book has the puzzle's page."""
+    wanted = [
+        edition for edition in context.editions if puzzle.chapters[0] in context.chapters_of(edition.language)
+    ]
+    for node in _local_texts(document):
+        present = {key.value for key, _ in node.value}
+        for edition in wanted:
+            if edition.language not in present:
+                position = node.start_mark
+                yield BookFinding(
+                    context.name(puzzle.manifest),
+                    position.line + 1,
+                    "manifest-language",
+                    f"this text has no version in {edition.name}, and the puzzle's page has one",
+                    f"add the key `{edition.language}`",
+                    position.column + 1,
+                )
+
+
+def _local_texts(node: yaml.Node) -> Iterator[yaml.MappingNode]:
+    """The texts of a manifest that are given by language, each with all its languages."""
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _local_texts(item)
+    elif isinstance(node, yaml.MappingNode):
+        if any(key.value == ENGLISH for key, _ in node.value):
+            yield node
+        for _, value in node.value:
+            yield from _local_texts(value)
 
 
 def _flattened(source: list[str], node: yaml.ScalarNode) -> tuple[str, list[tuple[int, int]]]:

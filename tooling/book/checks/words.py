@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
@@ -44,21 +46,6 @@ SPELLINGS = {
 }
 _EXCEPTIONS = re.compile(r"[Tt]hread-block clusters?")
 _WRONG = re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, SPELLINGS))})(?![\w/]|\.\w)")
-# Per language: forms that the style guide of the edition forbids, and what to write instead.
-_STYLE: dict[str, tuple[tuple[re.Pattern[str], str], ...]] = {
-    "ko": (
-        (
-            re.compile(r"[가-힣]*(?:세요|까요|나요|가요|어요|아요|해요|에요|예요|네요|죠)(?![가-힣])"),
-            "~합니다",
-        ),
-        (re.compile(r"[가-힣]*니까\?"), "a task (~합니다), or in a heading ~할까"),
-        (re.compile(r"까닭"), "이유"),
-        (re.compile(r"여러분"), "the sentence without it, or 직접"),
-        (re.compile(r"기대값"), "기댓값"),
-        (re.compile(r"실행 모양"), "실행 구성"),
-        (re.compile(r"(?<![가-힣])제 (?:번호|인덱스|원소|자리|칸)"), "자기"),
-    ),
-}
 _SHOWN_KINDS = {"glossary-rival", "glossary-missing"}
 
 
@@ -74,13 +61,30 @@ def check_spelling(context: CheckContext) -> Iterator[BookFinding]:
 
 
 def check_register(context: CheckContext) -> Iterator[BookFinding]:
-    """Endings and words are those of the style guide of their language."""
-    for chapter in context.chapters:
-        for forbidden, right in _STYLE.get(chapter.edition.language, ()):
-            for prose in chapter.page.structure.prose:
-                for match in forbidden.finditer(prose.text):
-                    line = prose.line + prose.text.count("\n", 0, match.start())
-                    yield context.finding(chapter, line, "register", f"`{match[0]}`", f"write {right}")
+    """Endings and words are those of the style guide of their language: `i18n/LANG/style.toml`."""
+    for edition in context.editions[1:]:
+        path = edition.folder.parent / "style.toml"
+        try:
+            rules = _style_rules(path)
+        except (OSError, ValueError, LookupError, TypeError, re.error) as error:
+            message = f"the rules of style cannot be read: {error}"
+            hint = "each rule is a [[rule]] with a regular expression `wrong` and a text `write`"
+            yield BookFinding(context.name(path), 0, "register", message, hint)
+            continue
+        for chapter in context.chapters_of(edition.language).values():
+            for wrong, right in rules:
+                for prose in chapter.page.structure.prose:
+                    for match in wrong.finditer(prose.text):
+                        line = prose.line + prose.text.count("\n", 0, match.start())
+                        yield context.finding(chapter, line, "register", f"`{match[0]}`", f"write {right}")
+
+
+def _style_rules(path: Path) -> list[tuple[re.Pattern[str], str]]:
+    """The forms that a style guide forbids, and what to write instead; none where there is no file."""
+    if not path.exists():
+        return []
+    rows = tomllib.loads(path.read_text(encoding="utf-8"))["rule"]
+    return [(re.compile(row["wrong"]), str(row["write"])) for row in rows]
 
 
 def check_translations(context: CheckContext) -> Iterator[BookFinding]:

@@ -9,12 +9,10 @@ from pathlib import Path
 
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
-from tooling.book.phrases import pick
 from tooling.platform.errors import Location
 from tooling.platform.pins import MOJO_VERSION
 from tooling.project import TOOL
-from tooling.text import LocalText
-from tooling.text.catalogues import catalogue_files, every_sentence
+from tooling.text.catalogues import ENGLISH, FOLDER, catalogue_files, every_sentence
 
 _GAP = "…"  # the varying text, such as a name
 
@@ -33,13 +31,14 @@ def version(page: PageContext, words: Words) -> str:
 def says(page: PageContext, words: Words) -> str:
     """`{{#says FILE MESSAGE}}`: a message in `tooling/FILE`; `…` replaces its varying text.
 
-    For a translated message, `MESSAGE | MESSAGE IN KOREAN`: shown is the one in the page's language.
+    For a translated message, `MESSAGE | TRANSLATION`: a translated page shows the translation, which must be
+    in the catalogue of its language; on an English page, it must be in some catalogue.
 
     Raises:
         BookError: the file does not contain the message.
     """
     file, *rest = words
-    english, _, korean = (part.strip() for part in " ".join(rest).partition("|"))
+    english, _, translation = (part.strip() for part in " ".join(rest).partition("|"))
     path = TOOL / file
     if not english or not path.is_file():
         raise BookError(
@@ -47,10 +46,17 @@ def says(page: PageContext, words: Words) -> str:
             hint="write {{#says FILE MESSAGE}}, the file below tooling/",
         )
     _require(english, path.read_text(encoding="utf-8").splitlines(), path)
-    if korean:
-        _require(korean, every_sentence("ko"), catalogue_files()["ko"])
-    message = LocalText.of(en=english, ko=korean or english)
-    return f'<code class="message">{escape(pick(message, page.language))}</code>'
+    if translation:
+        _require_translated(translation, page.language)
+    shown = english if page.language == ENGLISH else translation or english
+    return f'<code class="message">{escape(shown)}</code>'
+
+
+def _require_translated(message: str, language: str) -> None:
+    """Requires the message in the catalogue of a language, in case of English in one of the catalogues."""
+    files = {each: file for each, file in catalogue_files().items() if language in (ENGLISH, each)}
+    texts = [text for each in files for text in every_sentence(each)]
+    _require(message, texts, next(iter(files.values()), FOLDER))
 
 
 def _require(message: str, texts: Sequence[str], file: Path) -> None:

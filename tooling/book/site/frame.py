@@ -40,8 +40,6 @@ _HEAD = re.compile(r"<h1[^>]*><a[^>]*>")
 _PART = re.compile(r'<section class="puzzle-card"[^>]*style="--part: (\d+)"')
 _NAME = re.compile(r'<section class="puzzle-card"[^>]* data-name="([^"]+)"')
 _PUZZLE = re.compile(r'<section class="puzzle-card"[^>]* data-puzzle="p(\d+)"')
-FONTS = {"ko": "fonts-ko.css"}
-"""Style sheets with the fonts of a language's script, beside those of Latin letters."""
 _NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
 _COLUMNS = '<colgroup><col class="name"><col></colgroup>'
 _MANY_TERMS = 4  # of which the margin gives only the names
@@ -121,7 +119,7 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
             "switcher": lambda: switcher(page, to_site, around),
             "outline": lambda: margin(article, around.terms.get(page, ()), around.edition.language, up),
             "alternates": lambda: alternates(page, around),
-            "fonts": lambda: _fonts(around.edition.language, to_site),
+            "fonts": lambda: _fonts(around.edition, to_site),
         }[part]()
 
     head, tail = _TOKEN.sub(fill, head), _TOKEN.sub(fill, tail)
@@ -198,9 +196,9 @@ def _position(page: str, number: re.Match[str] | None, around: SiteContext) -> l
     return [f"--puzzle: {place}", f"--puzzles: {last}"]
 
 
-def _fonts(language: str, to_site: str) -> str:
-    """The style sheet with the fonts of a language, where it needs any."""
-    file = FONTS.get(language)
+def _fonts(edition: Edition, to_site: str) -> str:
+    """The link to the style sheet with the fonts of a language, where it needs any."""
+    file = edition.fonts
     return f'<link rel="stylesheet" href="{to_site}assets/{file}">' if file else ""
 
 

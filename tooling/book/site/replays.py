@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tooling.book.editions import Edition
-from tooling.book.site.frame import FONTS
 from tooling.book.site.inputs import digest
 from tooling.book.site.stamps import Stamp
 from tooling.project import Project
@@ -69,8 +68,7 @@ def _make(project: Project, every: Sequence[Edition], folder: Path) -> None:
         recorded = load(replay_path(project, selection, state))
         for edition in every:
             assets = "../" * (1 + edition.prefix.count("/")) + "assets/"
-            hangul = FONTS.get(edition.language)
-            styles = (assets + _STYLE, *([assets + hangul] if hangul else []))
+            styles = (assets + _STYLE, *([assets + edition.fonts] if edition.fonts else []))
             files = Files(styles, assets + _SCRIPT, f"{assets}favicon.svg")
             page = folder / edition.language / page_name(selection, state)
             page.parent.mkdir(exist_ok=True)

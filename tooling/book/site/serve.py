@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
+from tooling.book.editions import Edition, editions
 from tooling.book.errors import BookError
 from tooling.book.site.build import build
 from tooling.book.site.handler import LOOPBACK, Access, Changes, Handler, Reader, Runs
@@ -21,7 +22,6 @@ from tooling.project import Project
 from tooling.text import ENGLISH, Text, joined
 
 Say = Callable[[str], None]
-_OTHER_EDITION = {"en": Text("in Korean: {address}"), "ko": Text("in English: {address}")}
 _KEEP_KEY = Text("keep the key to yourself: whoever has it can run the puzzles here; stop with Ctrl+C")
 _BUILT_AGAIN = Text("built again in {seconds:.2f} s")
 _UNCHANGED = Text("the pages are unchanged")
@@ -87,10 +87,8 @@ def serve(project: Project, port: int, say: Say, runs: Runs, language: str = ENG
             _PORT.of(port=port), why=error.strerror, hint=f"tooling book serve --port {port + 1}"
         ) from error
     server.daemon_threads = True
-    editions = {"en": f"{address}?key={access.key}", "ko": f"{address}ko/?key={access.key}"}
-    say(editions.pop(language))
-    (other,) = editions.values()
-    say(_OTHER_EDITION[language].of(address=other).render(language))
+    for line in addresses(editions(project), f"{address}{{}}?key={access.key}", language):
+        say(line)
     say(_KEEP_KEY.render(language))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     pause = threading.Event()
@@ -105,6 +103,20 @@ def serve(project: Project, port: int, say: Say, runs: Runs, language: str = ENG
         runs.stop()
         server.shutdown()
         server.server_close()
+
+
+def addresses(every: Sequence[Edition], address: str, language: str) -> list[str]:
+    """The address of the edition in a language (or else in English), and then those of the others by name.
+
+    Args:
+        address: of the site, with `{}` for the folder of an edition.
+    """
+    own = next((edition for edition in every if edition.language == language), every[0])
+    others = [edition for edition in every if edition is not own]
+    return [
+        address.format(own.prefix),
+        *(f"{edition.name}: {address.format(edition.prefix)}" for edition in others),
+    ]
 
 
 def rebuild(project: Project, site: Path, address: str, changes: Changes, language: str = ENGLISH) -> str:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from tooling.reports.terminal import Terminal
 
 _ASK = Text("You have not solved {puzzle} yet. Show the solution? [y/N] ")
-_YES = ("y", "yes", "ㅇ", "네", "예")
+_YES = ("y", "yes")
+_ALSO_YES = Text("y yes", context="further answers that mean yes, separated by spaces")
 _NOT_SHOWN = Text("not shown; a hint: `{tool} hint {command}`")
 _NEEDS_YES = Text("{puzzle} is not solved yet, and without a terminal the question cannot be asked")
 _SAY_YES = Text("add --yes")
@@ -125,7 +126,7 @@ def _may_show(project: Project, selection: Selection, options: SolutionOptions, 
             raise error
         terminal.stream.write(_ASK.of(puzzle=selection.command).render(options.lang))
         terminal.stream.flush()
-        if sys.stdin.readline().strip().lower() not in _YES:
+        if sys.stdin.readline().strip().lower() not in (*_YES, *_ALSO_YES.render(options.lang).split()):
             text = _NOT_SHOWN.of(tool=tool_prefix(os.environ), command=selection.command)
             terminal.line(text.render(options.lang))
             return False

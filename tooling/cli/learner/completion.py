@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, get_args
 
 from msgspec.structs import fields
 
 from tooling.commandline.commands import COMMANDS, Command, parser_of
+from tooling.commandline.fields import Option
 from tooling.commandline.learner_options import CompletionOptions
-from tooling.commandline.parser import UsageError
+from tooling.commandline.parser import UsageError, choices_of
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
@@ -59,15 +60,15 @@ def _describe(
     import shtab
 
     assert command.options
-    kinds = {each.name: get_args(each.type)[0] for each in fields(command.options)}
+    described = {each.name: get_args(each.type) for each in fields(command.options)}
     names = [program.name for puzzle in puzzles for program in puzzle.programs]
     for action in parser_of(command, language)._actions:
-        kind = kinds.get(action.dest)
-        choices = next((each for each in (kind, *get_args(kind)) if get_origin(each) is Literal), None)
+        kind, option, *_ = described.get(action.dest, (None, None))
+        choices = choices_of(kind, option) if isinstance(option, Option) else ()
         if action.dest in ("puzzle", "puzzles"):
             action.choices = names
         elif choices:
-            action.choices, action.metavar = get_args(choices), None
+            action.choices, action.metavar = choices, None
         elif action.dest == "editor":
             action.choices = ("vscode", "neovim", "zed", "helix")
         elif action.dest == "shell":
@@ -75,7 +76,7 @@ def _describe(
         if action.dest in _FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined] # read by shtab
         parser._add_action(action)
-    if "flags" in kinds:
+    if "flags" in described:
         own = [flag for action in parser._actions for flag in action.option_strings]
         for flag, users in _modes(puzzles).items():
             if flag not in own:

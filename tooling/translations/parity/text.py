@@ -35,19 +35,6 @@ _ENGLISH_WORDS = {
 }
 _ENGLISH_VALUES = {word: value for value, words in _ENGLISH_WORDS.items() for word in words}
 _WORD = re.compile("[a-z]+")
-# A determiner such as `두` counts only as a word of its own: `필요한 값` has no number in it.
-_KOREAN_WORDS = {
-    "1": re.compile("하나|첫|(?<![가-힣])한(?= )|일차원"),
-    "2": re.compile("둘|(?<![가-힣])두(?= )|이차원|양쪽"),
-    "3": re.compile("셋|(?<![가-힣])세(?= )|삼차원"),
-    "4": re.compile("넷|(?<![가-힣])네(?= )"),
-    "5": re.compile("다섯"),
-    "6": re.compile("여섯"),
-    "7": re.compile("일곱"),
-    "8": re.compile("여덟"),
-    "9": re.compile("아홉"),
-    "10": re.compile("(?<![가-힣])열(?= )"),
-}
 
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _PART = re.compile(r"\b(?:[Pp]arts?|[Vv]olumes?|[Cc]hapters?|[Aa]ppendix) ([IVXLC]+)\b")
@@ -139,7 +126,8 @@ def compare_numbers(pair: ComparedPages) -> None:
     balance.subtract(_values(copied))
     missing, extra = +balance, -balance
     if missing:
-        missing -= _korean_numbers(copied) if pair.writing.code == "ko" else Counter()
+        words = pair.writing.number_words.items()
+        missing -= Counter({value: len(word.findall(copied)) for value, word in words})
     if extra:
         extra -= _english_numbers(text)
     if missing or extra:
@@ -181,7 +169,3 @@ def _roman(numeral: str) -> int:
     """The value of a Roman numeral: 4 for `IV`."""
     values = [_ROMAN[letter] for letter in numeral]
     return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
-
-
-def _korean_numbers(text: str) -> Counter[str]:
-    return Counter({value: len(pattern.findall(text)) for value, pattern in _KOREAN_WORDS.items()})
