@@ -129,9 +129,9 @@ def _record(project: Project, puzzle: NewPuzzle) -> None:
     import importlib
 
     from tooling.book.directives.runs import update
-    from tooling.cli.figure_command import command as draw
+    from tooling.cli.figure_command import figure_command
     from tooling.commandline.options import FigureOptions
 
     importlib.invalidate_caches()  # the module of the figure is new
     update(project, (puzzle.id,), "sim", print)
-    draw(FigureOptions(names=(puzzle.id,), trace=True))
+    figure_command(FigureOptions(names=(puzzle.id,), trace=True))
