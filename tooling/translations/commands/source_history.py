@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tooling.platform.errors import ToolingError
 from tooling.translations.freshness.pair import PagePair
-from tooling.translations.git.history import Log, read_log, start_log
+from tooling.translations.git.history import HistoryReader, Log
 from tooling.translations.git.repository import GIVE_IT_TREES, History, Repository
 from tooling.translations.pages import find_pages, key_of, read_source, read_translated
 from tooling.translations.roots import Roots
@@ -52,7 +52,8 @@ def read_source_history(roots: Roots, keys: Collection[str] | None, *, fetch: bo
             hint=GIVE_IT_TREES,
         )
     folder = Path(os.path.relpath(roots.source.resolve(), repository.root)).as_posix()
-    running = start_log(repository, folder)
+    history = HistoryReader(repository, folder)
+    history.start()
     prefix = "" if folder == "." else f"{folder}/"
     tree = {key_of(path): (path, entry) for path, entry in repository.tree(folder).items()}
     sources = find_pages(roots.source, "--source")
@@ -69,5 +70,5 @@ def read_source_history(roots: Roots, keys: Collection[str] | None, *, fetch: bo
             target = read_translated(key, targets[key], repository.object_format)
             path, entry = tree.get(key_of(prefix + key), (prefix + key, None))
             pairs[key] = PagePair.of(source, target, path, entry)
-    log = read_log(running, repository.boundary, [pair.path for pair in pairs.values()])
+    log = history.read([pair.path for pair in pairs.values()])
     return SourceHistory(repository, pairs, unpaired, log)

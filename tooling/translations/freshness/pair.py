@@ -1,4 +1,4 @@
-"""A page and its translation while their freshness is determined."""
+"""A page and its translation, whose freshness is determined."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tooling.translations.roots import Roots
 _SYMBOLIC_LINK = "120000"
 
 
-class PagePair(Struct):
+class PagePair(Struct, frozen=True):
     """A source page with its translation.
 
     Attributes:
@@ -43,6 +43,15 @@ class PagePair(Struct):
         # The page's id is that of the form that git stores, CRLF or LF.
         today = entry.blob if entry.blob in source.blobs else source.blobs[-1]
         return cls(source, target, path, today, entry.blob)
+
+    def pinned(self, old: str, moved: str | None = None) -> PagePair:
+        """The pair with the blob of its pinned text, and the path at the pin if it was another one."""
+        return replace(self, old=old, moved=moved)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the pinned text is today's."""
+        return self.old in self.source.blobs
 
     @property
     def key(self) -> str:

@@ -166,27 +166,48 @@ class Log(Struct, frozen=True):
         return path if seen else None
 
 
-def start_log(repository: Repository, folder: str) -> RunningGit | None:
-    """Starts the pass over every commit that touched `folder`, in another process; None without commits."""
-    if repository.head is None:
-        return None
-    # Looking for similar contents would fetch every candidate of a blobless clone.
-    similarity = "-M100%" if repository.history is History.BLOBLESS else "-M50%"
-    arguments = ["log", "-z", "--raw", "--no-abbrev", "--no-color", "--no-show-signature", "--no-ext-diff"]
-    arguments += ["--diff-merges=first-parent", similarity, "-l1000", f"--format={'%x00'.join(_FIELDS)}"]
-    return repository.start([*arguments, repository.head, "--", folder])
-
-
-def read_log(running: RunningGit | None, boundary: frozenset[str], paths: Iterable[str]) -> Log:
-    """Follows `paths` (from the top folder) back through the commits of the pass.
+class HistoryReader:
+    """Reads the pass over every commit that touched the source pages, in a git process of its own.
 
     Args:
-        boundary: commits at which a shallow history is cut off.
-
-    Raises:
-        GitError: the log could not be read.
+        folder: of the source pages, from the top folder.
     """
-    output = running.output() if running is not None else b""
+
+    def __init__(self, repository: Repository, folder: str) -> None:
+        self._repository = repository
+        self._folder = folder
+        self._running: RunningGit | None = None
+
+    def start(self) -> None:
+        """Starts git, if it was not started before; its output is awaited in `read`."""
+        repository = self._repository
+        if self._running is not None or repository.head is None:
+            return
+        # Looking for similar contents would fetch every candidate of a blobless clone.
+        similarity = "-M100%" if repository.history is History.BLOBLESS else "-M50%"
+        arguments = ["log", "-z", "--raw", "--no-abbrev", "--no-color", "--no-show-signature"]
+        arguments += ["--no-ext-diff", "--diff-merges=first-parent", similarity, "-l1000"]
+        arguments += [f"--format={'%x00'.join(_FIELDS)}", repository.head, "--", self._folder]
+        self._running = repository.start(arguments)
+
+    def read(self, paths: Iterable[str]) -> Log:
+        """Follows `paths` (from the top folder) back through the commits of the pass; to be called once.
+
+        Raises:
+            GitError: the log could not be read.
+        """
+        self.start()
+        output = self._running.output() if self._running is not None else b""
+        return _follow(output, self._repository.boundary, paths)
+
+
+def _follow(output: bytes, boundary: frozenset[str], paths: Iterable[str]) -> Log:
+    """The history of `paths`.
+
+    Args:
+        output: of `git log`.
+        boundary: commits at which a shallow history is cut off.
+    """
     pages = {path: PageHistory(path) for path in paths}
     owners = {key_of(path): page for path, page in pages.items()}
     renamed: dict[str, str] = {}
