@@ -126,5 +126,6 @@ def test_the_order_of_the_confirmations() -> None:
         "known_mistake",
         "pattern",
         "same_result",
+        "formula",
         "mismatch",
     ]

@@ -45,6 +45,7 @@ DIAGNOSES = (
     "missing-last",
     "partial-sum",
     "scaled",
+    "other-formula",
     "not-a-number",
     "not-submitted",
     "text-disagrees",

@@ -149,10 +149,10 @@ def agrees(items: tuple[object, ...], array: Array) -> bool:
         if len(items) != len(array):
             return False
         pairs = [*zip(items, array, strict=True)]
-    return all(_itemagrees(item, element) for item, element in pairs)
+    return all(_item_agrees(item, element) for item, element in pairs)
 
 
-def _itemagrees(item: object, element: Array) -> bool:
+def _item_agrees(item: object, element: Array) -> bool:
     if isinstance(item, tuple):
         return np.ndim(element) > 0 and agrees(item, element)
     if np.ndim(element) > 0 or not isinstance(item, float):

@@ -13,6 +13,7 @@ from tooling.catalog.mutants import KnownMistake
 from tooling.execution.channel import element_bytes
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD
+from tooling.judging.formulas import Result, find_formula
 from tooling.judging.verdict import CaseVerdict, Problem, explained
 
 _ACCIDENTAL = frozenset(
@@ -130,6 +131,26 @@ def _same_result(claim: _Claim) -> Problem | None:
     return _instead(problem, "same-result") if len(contents) == 1 and varied else None
 
 
+def _formula(claim: _Claim) -> Problem | None:
+    """Another formula, or other elements, that give the output with every data set."""
+    problem, results = claim.problem, []
+    for case in claim.cases:
+        buffer = case.submitted.get(problem.output)
+        if buffer is None or case.reference is None or problem.comparison is None:
+            return None
+        expected = case.reference.expected[problem.output]
+        if buffer.fault or len(buffer.content) != element_bytes(buffer.dtype) * expected.size:
+            return None
+        got, comparison = buffer.array(), problem.comparison
+        results.append(Result(case.reference, problem.output, got, comparison.rtol, comparison.atol))
+    formula = find_formula(results)
+    if formula is None:
+        return None
+    facts = dict(formula.facts)
+    found = _instead(problem, formula.name, formula.text, **facts)
+    return replace(found, facts={**found.facts, formula.name: {"text": formula.text, **facts}})
+
+
 def _mismatch(claim: _Claim) -> Problem | None:
     """No pattern was confirmed."""
     return _instead(claim.problem, "mismatch")
@@ -141,6 +162,7 @@ RULES: tuple[Callable[[_Claim], Problem | None], ...] = (
     _known_mistake,
     _pattern,
     _same_result,
+    _formula,
     _mismatch,
 )
 """The first one that returns a problem decides how a problem is reported."""

@@ -8,6 +8,7 @@ parameters: `simulated` (whether it is the simulated GPU) and `lanes` (the numbe
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import inspect
 import math
@@ -31,12 +32,20 @@ class ReferenceUnusable(ToolingError):
 
 
 class ReferenceCase(Struct, frozen=True):
-    """The inputs of one data set and the expected outputs."""
+    """The inputs of one data set and the expected outputs.
+
+    Attributes:
+        expected: in the shapes and types of the manifest.
+        names: of the reference's module, the mode and the GPU's facts.
+        recompute: the outputs for other inputs of the same sizes, or ReferenceUnusable; None where there is
+            no reference's function.
+    """
 
     dataset: str
     inputs: Mapping[str, Array]
-    expected: Mapping[str, Array]  # in the shapes and types of the manifest
-    names: Mapping[str, object] = {}  # of the reference's module, the mode and the GPU's facts
+    expected: Mapping[str, Array]
+    names: Mapping[str, object] = {}
+    recompute: Callable[[Mapping[str, Array]], Mapping[str, Array]] | None = None
 
     def evaluate(self, expression: str, where: Location) -> Array:
         """The value of an expression of NumPy, such as the result of a known mistake.
@@ -100,7 +109,8 @@ class Reference(Struct, frozen=True):
                     where=Location(self.path),
                 )
             expected[output.name] = array.reshape(output.shape)
-        return ReferenceCase(dataset, inputs, expected, {**self.names, "mode": mode.name, **gpu})
+        recompute = functools.partial(self.expected, mode.name, dataset, gpu=gpu)
+        return ReferenceCase(dataset, inputs, expected, {**self.names, "mode": mode.name, **gpu}, recompute)
 
     def inputs(self, mode: str, dataset: str, gpu: Mapping[str, int] | None = None) -> dict[str, Array]:
         """The staged buffers of a data set by name.

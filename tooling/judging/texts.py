@@ -95,8 +95,8 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     ),
     "tile-repeated": Explanation(
         Text("the same {count} elements repeat through all of `{output}`"),
-        Text("every block or tile works on the same part of the input"),
-        Text("compute the index that you read with from the index of the block or tile, too"),
+        Text("an index that the kernel reads with takes the same values again and again"),
+        Text("compute it from the whole index of the output element, not from a part of that index"),
     ),
     "missing-last": Explanation(
         Text(
@@ -104,7 +104,8 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "only the last {count} elements of `{output}` are wrong",
         ),
         Text(
-            "a bound is too small by one, or the last block or tile is not full and is handled as if it were"
+            "a bound is too small, or the last step has fewer elements than the others and is handled as if "
+            "it had as many"
         ),
         Text("check `<` against `<=` and `size` against `size - 1` in the guard and in the loops"),
     ),
@@ -155,12 +156,111 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("a factor is missing or applied twice, or every element is added several times"),
         Text("look for a constant, a size or a number of threads with exactly this value"),
     ),
+    "other-operation": Explanation(
+        Text("each element of `{output}` is `{formula}`"),
+        Text("that is not the puzzle's formula, and it holds with every data set"),
+        Text("compare the expression in the kernel with the formula of the puzzle, term by term"),
+    ),
+    "window-length": Explanation(
+        Text("each element of `{output}` is a sum of {length} elements of `{input}`, not of {wanted}"),
+        Text("the loop over the elements takes a step too many or too few"),
+        Text("write down which elements one thread adds, and compare the bounds of the loop with them"),
+    ),
+    "other-stride": Explanation(
+        Text("`{output}` holds sums of rows that begin {stride} elements apart, not {wanted}"),
+        Text("the offset of a row is computed with another size than the length of a row"),
+        Text("in raw memory row `r` begins at `r` times the number of columns, {wanted}"),
+    ),
+    "columns-for-rows": Explanation(
+        Text("`{output}` holds sums of columns instead of rows"),
+        Text("the elements that are added lie {step} apart in memory; those of a row are neighbours"),
+        Text("the element of a row is at `row * width + col`: let the loop or the threads count `col`"),
+    ),
+    "rows-for-columns": Explanation(
+        Text("`{output}` holds sums of rows instead of columns"),
+        Text("the elements that are added are neighbours in memory; those of a column are a row apart"),
+        Text("the element of a column is at `row * width + col`: let the loop or the threads count `row`"),
+    ),
+    "other-tile": Explanation(
+        Text("`{output}` is the product with other tiles of `{input}`"),
+        Text("the tile of `{input}` at `{used}` is loaded where the one at `{wanted}` is needed"),
+        Text(
+            "in each step the tile of the left matrix is in the row of the block, and the tile of the right "
+            "matrix in its column"
+        ),
+    ),
+    "exchanged": Explanation(
+        Text("`{output}` is what the formula gives with `{first}` and `{second}` exchanged"),
+        Text("each of them is used where the other one belongs"),
+        Text("compare the order of the operands with the formula of the puzzle"),
+    ),
+    "reversed-operand": Explanation(
+        Text("`{output}` is what the formula gives with the elements of `{input}` in reverse order"),
+        Text("an index of `{input}` counts down where the formula counts up, or the other way round"),
+        Text("write down the first term of one element: which element of `{input}` does it use?"),
+    ),
+    "transposed-operand": Explanation(
+        Text("`{output}` is what the formula gives with rows and columns of `{input}` swapped"),
+        Text("row and column of its index are swapped, or its offset has the wrong size as a factor"),
+        Text("the element of `{input}` is at `[row, col]`, in raw memory at the offset `row * width + col`"),
+    ),
+    "first-element": Explanation(
+        Text("`{output}` is what the formula gives with the first element of `{input}` everywhere"),
+        Text("the index of `{input}` is the same for all threads"),
+        Text("index `{input}` with the row, the column or the index of the thread, as the formula says"),
+    ),
+    "without-element": Explanation(
+        Text("`{output}` is what the formula gives without element {index} of `{input}`"),
+        Text("the loop over the elements of `{input}` takes a step too few, or a condition leaves one out"),
+        Text("compare the bounds of the loop, and the conditions in it, with the number of elements"),
+    ),
+    "neighbour-operand": Explanation(
+        Text("`{output}` is what the formula gives with `{input}[i{distance}]` in place of `{input}[i]`"),
+        Text("an index of `{input}` is off by one"),
+        Text("follow one thread by hand: which element of `{input}` does it read?"),
+    ),
+    "operand-left-out": Explanation(
+        Text("`{output}` is what the formula gives if every element of `{input}` is 0"),
+        Text("`{input}` is not read, or its terms do not reach the result"),
+        Text("find the line that reads `{input}`, and follow its value to the output"),
+    ),
+    "fractions-cut": Explanation(
+        Text("`{output}` is what the formula gives without the fractions"),
+        Text("values are converted to integers on their way, which cuts them off"),
+        Text("keep `dtype` for every variable and cast between the loads and the store"),
+    ),
+    "wrapped": Explanation(
+        Text("`{output}` holds what {bits} bits can hold of the right values"),
+        Text("values pass through the type `{type}`: fractions are cut off, and large values wrap around"),
+        Text("keep `dtype` for every variable and cast between the loads and the store"),
+    ),
+    "narrow-type": Explanation(
+        Text("`{output}` has the precision of {type} only"),
+        Text("a variable, an array or a cast has this type, so every value is rounded to it"),
+        Text("keep `dtype` for every variable and cast between the loads and the store"),
+    ),
+    "some-lanes": Explanation(
+        Text("only the first {count} of every {period} elements of `{output}` are right"),
+        Text("the threads of the others lack a value that these threads have, or a condition excludes them"),
+        Text(
+            "check which threads receive the value: what one thread or one warp computes has to reach all "
+            "of them, and a bound has to be the number of threads"
+        ),
+    ),
+    "first-elements": Explanation(
+        Text("only the first {count} elements of `{output}` are right"),
+        Text("the threads of the others lack a value that these threads have, or a condition excludes them"),
+        Text(
+            "check which threads receive the value: what one thread or one warp computes has to reach all "
+            "of them, and a bound has to be the number of threads"
+        ),
+    ),
     "not-a-number": Explanation(
         Text("{count} elements of `{output}` are NaN or infinite"),
         Text("the kernel computed with uninitialised memory, or divided by zero"),
         Text(
-            "check that every element of shared memory is written before it is read, also those of threads "
-            "past the end of the data"
+            "check that every value is written before it is read, that of a thread past the end of the data "
+            "too, and that no divisor is 0"
         ),
     ),
     "not-submitted": Explanation(

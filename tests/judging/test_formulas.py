@@ -1,0 +1,220 @@
+"""Wrong formulas that learners write, found by what they compute with the data of the real puzzles."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tooling.catalog.manifest import load_puzzle
+from tooling.catalog.model import Mode, ModeKind, Output
+from tooling.execution.channel import Buffer
+from tooling.execution.program import Ending, Transcript
+from tooling.judging import formulas
+from tooling.judging.confirmation import confirmed
+from tooling.judging.diagnosis import GUARD
+from tooling.judging.evidence import Evidence
+from tooling.judging.formulas import Formula, Result, find_formula
+from tooling.judging.judge import judge_case
+from tooling.judging.reference import Reference, ReferenceCase, load_reference
+from tooling.judging.texts import EXPLANATIONS
+from tooling.judging.verdict import Problem
+from tooling.project import find_project
+
+ENDED = Transcript("", "", Ending.EXITED, 0, 0.1)
+Floats = NDArray[np.float32]
+Numbers = NDArray[np.float64]
+Wrong = Callable[[ReferenceCase], NDArray[np.generic]]
+
+
+def puzzle_of(name: str, mode_name: str) -> tuple[Mode, Reference]:
+    project = find_project()
+    puzzle = load_puzzle(project.problems / name / "puzzle.yaml", project)
+    (mode,) = (mode for mode in puzzle.modes if mode.name == mode_name)
+    return mode.sized(simulated=True), load_reference(puzzle)
+
+
+def reported(name: str, mode_name: str, wrong: Wrong) -> Problem:
+    """The first problem with the probe's data if the kernel computes this, as `tooling run` reports it."""
+    mode, reference = puzzle_of(name, mode_name)
+    verdicts = []
+    for dataset in mode.datasets:
+        case = reference.case(mode, dataset, simulated=True)
+        used = {key: Buffer(array.dtype.name, array.tobytes()) for key, array in case.inputs.items()}
+        submitted = {key: Buffer(array.dtype.name, array.tobytes()) for key, array in case.expected.items()}
+        output: Output = mode.outputs[0]
+        got = np.asarray(wrong(case)).astype(output.dtype)
+        submitted[output.name] = Buffer(output.dtype, np.ascontiguousarray(got).tobytes())
+        verdicts.append(judge_case(Evidence(mode, case, ENDED, used, submitted)))
+    return confirmed(verdicts)[-1].problems[0]
+
+
+def operands(case: ReferenceCase) -> list[Numbers]:
+    return [array.astype(np.float64) for name, array in case.inputs.items() if name not in case.expected]
+
+
+def matrices(case: ReferenceCase) -> tuple[Numbers, Numbers]:
+    a, b = (array.reshape(9, 9) for array in operands(case))
+    return a, b
+
+
+def window_of_two(case: ReferenceCase) -> Numbers:
+    (a,) = operands(case)
+    return np.asarray(a + np.append(0.0, a[:-1]), np.float64)
+
+
+def through_int8(case: ReferenceCase) -> Numbers:
+    a, b = operands(case)
+    return (a.astype(np.int64) + b.astype(np.int64)).astype(np.int8).astype(np.float64)
+
+
+def flipped_filter(case: ReferenceCase) -> Numbers:
+    a, b = operands(case)
+    return np.correlate(np.append(a, np.zeros(b.size - 1)), b[::-1])
+
+
+def short_filter(case: ReferenceCase) -> Numbers:
+    a, b = operands(case)
+    return np.correlate(np.append(a, np.zeros(b.size - 1)), np.append(b[:-1], 0))
+
+
+def stride_of_batch(case: ReferenceCase) -> Numbers:
+    (a,) = operands(case)
+    return np.array([a[4 * row : 4 * row + 6].sum() for row in range(4)])
+
+
+def columns(case: ReferenceCase) -> Numbers:
+    (a,) = operands(case)
+    return np.asarray(a.reshape(4, 6)[:, :4].sum(axis=0), np.float64)
+
+
+def without_last_tile(case: ReferenceCase) -> Numbers:
+    a, b = matrices(case)
+    return a[:, :6] @ b[:6]
+
+
+def elementwise(case: ReferenceCase) -> Numbers:
+    a, b = operands(case)
+    return a * b
+
+
+def tile_of_b_like_a(case: ReferenceCase) -> Numbers:
+    a, b = matrices(case)
+    out = np.zeros((9, 9))
+    for row in range(0, 9, 3):
+        for column in range(0, 9, 3):
+            for t in range(0, 9, 3):
+                here = slice(row, row + 3)
+                out[here, column : column + 3] += a[here, t : t + 3] @ b[here, t : t + 3]
+    return out
+
+
+def mean_in_the_first_warp(case: ReferenceCase) -> Numbers:
+    (a,) = operands(case)
+    means = np.where(np.arange(128) < 32, a.mean(), a[:32].sum() / 128)
+    return np.asarray(a / means, np.float64)
+
+
+@pytest.mark.parametrize(
+    ("puzzle", "mode", "wrong", "says"),
+    [
+        ("p02", "default", elementwise, "each element of `out` is `a[i] * b[i]`"),
+        ("p02", "default", through_int8, "`out` holds what 8 bits can hold of the right values"),
+        ("p02", "default", lambda case: operands(case)[0] - operands(case)[1], "`a[i] - b[i]`"),
+        ("p05", "default", lambda case: np.add.outer(operands(case)[1], operands(case)[0]).T, "transposed"),
+        ("p11", "default", window_of_two, "a sum of 2 elements of `a`, not of 3"),
+        ("p13", "simple", flipped_filter, "with the elements of `b` in reverse order"),
+        ("p13", "block-boundary", flipped_filter, "with the elements of `b` in reverse order"),
+        ("p13", "block-boundary", short_filter, "without element 3 of `b`"),
+        ("p15", "default", stride_of_batch, "sums of rows that begin 4 elements apart, not 6"),
+        ("p15", "default", columns, "sums of columns instead of rows"),
+        ("p16", "tiled", without_last_tile, "contains the terms 0 to 5 only, of 9 terms from 0"),
+        ("p16", "tiled", elementwise, "each element of `out` is `a[i] * b[i]`"),
+        ("p16", "tiled", tile_of_b_like_a, "the product with other tiles of `b`"),
+        ("p16", "naive", lambda case: _product(case, swapped=True), "with `a` and `b` exchanged"),
+        (
+            "p27",
+            "normalize",
+            mean_in_the_first_warp,
+            "only the first 32 elements of `out` are right",
+        ),
+    ],
+)
+def test_a_wrong_formula_is_named(puzzle: str, mode: str, wrong: Wrong, says: str) -> None:
+    problem = reported(puzzle, mode, wrong)
+    assert says in problem.what.render("en")
+    assert problem.facts[problem.name]["text"] is not None
+
+
+def one_element_each(dataset: str, expected: Floats, got: Floats) -> Result:
+    return Result(ReferenceCase(dataset, {"a": expected}, {"out": expected}), "out", got)
+
+
+def test_the_precision_of_a_narrower_type_is_named() -> None:
+    a = np.linspace(1, 3, 16, dtype=np.float32)
+    for kind, narrow in (("float16", a.astype(np.float16).astype(np.float32)), ("bfloat16", _bfloat16(a))):
+        found = find_formula([one_element_each("book", a, narrow)])
+        assert found == Formula.of("narrow-type", type=kind)
+    assert find_formula([one_element_each("book", a, a + np.float32(0.001))]) is None
+
+
+def _bfloat16(values: Floats) -> Floats:
+    bits = values.view(np.uint32) & np.uint32(0xFFFF0000)
+    return bits.view(np.float32)
+
+
+def test_the_first_lanes_of_every_warp_are_named() -> None:
+    a = np.arange(1, 129, dtype=np.float32)
+    got = np.where(np.arange(128) % 32 < 16, a, 0).astype(np.float32)
+    result = one_element_each("book", a, got)
+    assert find_formula([result]) == Formula.of("some-lanes", count=16, period=32)
+
+
+def test_every_formula_has_sentences() -> None:
+    keys = set(re.findall(r'Formula\.of\(\s*"([a-z-]+)"', inspect.getsource(formulas)))
+    assert keys > {"exchanged", "other-tile"}
+    assert keys <= EXPLANATIONS.keys()
+
+
+def test_a_formula_must_hold_with_every_data_set() -> None:
+    """With the book's data of p02, twice `a` is the sum and the product of 2 and 2 is 4."""
+    mode, reference = puzzle_of("p02", "default")
+    book, probe = (reference.case(mode, dataset) for dataset in ("book", "probe"))
+    product = Result(book, "out", elementwise(book).astype(np.float32))
+    assert find_formula([product]) == Formula.of("other-operation", formula="a[i] * b[i]")
+    noise = np.array([3, 8, -2, 900], np.float32)
+    assert find_formula([product, Result(probe, "out", noise)]) is None
+
+
+@pytest.mark.parametrize("name", [f"p{number:02}" for number in range(1, 36)])
+def test_noise_is_no_formula(name: str) -> None:
+    """Values that no kernel computes from the inputs, for every judged mode of every puzzle."""
+    project = find_project()
+    puzzle = load_puzzle(project.problems / name / "puzzle.yaml", project)
+    reference = load_reference(puzzle)
+    generator = np.random.default_rng(11)
+    for mode in puzzle.modes:
+        if mode.kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
+            continue
+        sized = mode.sized(simulated=True)
+        cases = [reference.case(sized, dataset, simulated=True) for dataset in mode.datasets]
+        for output in sized.outputs:
+            if output.name == GUARD:
+                continue
+            results = []
+            for case in cases:
+                expected = case.expected[output.name]
+                noise = generator.integers(-99, 99, expected.shape)
+                fraction = 0.3 if expected.dtype.kind == "f" else 0
+                got = expected.astype(np.float64) + noise + fraction
+                results.append(Result(case, output.name, got.astype(expected.dtype)))
+            assert find_formula(results) is None, (mode.name, output.name)
+
+
+def _product(case: ReferenceCase, *, swapped: bool) -> Numbers:
+    one, two = (array.reshape(2, 2) for array in operands(case))
+    return two @ one if swapped else one @ two

@@ -1,0 +1,471 @@
+"""Searches small families of wrong formulas for one that computes a wrong output, with every data set.
+
+Nothing here knows a puzzle: other inputs are tried in the reference (exchanged, reversed, transposed, in a
+narrower type), and sums whose shape is recognised in the expected values are tried with other bounds, strides
+and tiles. A formula counts only if it gives the elements of every data set, right ones included.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from tooling.judging.reference import Array, ReferenceCase, ReferenceUnusable
+
+Numbers = NDArray[np.float64]
+
+OTHER_FORMULA = "other-formula"
+"""The diagnosis: each formula has sentences of its own."""
+
+_LARGEST = 1 << 13  # elements of the output and of an input; beyond, only changes of the type are tried
+_WIDEST_WINDOW = 8
+_LONGEST_PRODUCT = 48  # terms of a product of matrices of which every range is tried
+_NARROW: dict[str, Callable[[Numbers], Numbers]] = {
+    "bfloat16": lambda values: (
+        (values.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000))
+        .view(np.float32)
+        .astype(np.float64)
+    ),
+    "float16": lambda values: values.astype(np.float16).astype(np.float64),
+}
+
+
+class Formula(Struct, frozen=True):
+    """A wrong formula.
+
+    Attributes:
+        text: the key of its sentences.
+        facts: of the sentences, sorted by name, so that equal formulas of two data sets are equal.
+        name: of the diagnosis.
+    """
+
+    text: str
+    facts: tuple[tuple[str, int | str], ...] = ()
+    name: str = OTHER_FORMULA
+
+    @classmethod
+    def of(cls, text: str, name: str = OTHER_FORMULA, **facts: int | str) -> Formula:
+        return cls(text, tuple(sorted(facts.items())), name)
+
+
+class Result(Struct, frozen=True, eq=False):
+    """An output that the program handed in with one data set, and the reference's."""
+
+    case: ReferenceCase
+    output: str
+    got: Array
+    rtol: float = 0.0
+    atol: float = 0.0
+
+    @property
+    def expected(self) -> Array:
+        return self.case.expected[self.output]
+
+    @property
+    def operands(self) -> dict[str, Array]:
+        """The inputs that are no outputs, by name."""
+        inputs = self.case.inputs.items()
+        return {name: array for name, array in inputs if name not in self.case.expected and array.size}
+
+    def is_computed_by(self, values: Array) -> bool:
+        """Whether these values are the output's, within its tolerance and rounding."""
+        got, wanted = _wide(self.got), _wide(values)
+        if got.shape != wanted.shape or not np.isfinite(wanted).all() or not np.isfinite(got).all():
+            return False
+        rounding = 1e-6 * float(np.abs(wanted).max(initial=0.0)) if self.got.dtype.kind == "f" else 0.0
+        return bool((np.abs(got - wanted) <= self.atol + self.rtol * np.abs(wanted) + rounding).all())
+
+    def reference(self, **changed: Array) -> Numbers | None:
+        """The reference's output with other inputs; None where it fails with them."""
+        recompute = self.case.recompute
+        if recompute is None:
+            return None
+        inputs = {name: array.copy() for name, array in {**self.case.inputs, **changed}.items()}
+        with contextlib.suppress(ReferenceUnusable), np.errstate(all="ignore"):
+            return _wide(recompute(inputs)[self.output])
+        return None
+
+
+def find_formula(results: Sequence[Result]) -> Formula | None:
+    """The first formula of the families that gives the output with every data set.
+
+    Args:
+        results: of the same output, one for each data set.
+    """
+    if not results or not _tell_apart(results):
+        return None
+    first, *others = results
+    fitting = (formula for formula, values in _candidates(first) if first.is_computed_by(values))
+    seen = dict.fromkeys(fitting)
+    for other in others:
+        if not seen:
+            break
+        known = {formula for formula, values in _candidates(other) if other.is_computed_by(values)}
+        seen = {formula: None for formula in seen if formula in known}
+    return next(iter(seen), None) or _narrow_type(results) or _some_lanes(results)
+
+
+def _tell_apart(results: Sequence[Result]) -> bool:
+    """Whether the values are varied enough to be evidence: several in one output, or in all of them."""
+    values = {float(each) for result in results for each in _wide(result.got)[:64]}
+    return len(values) > 1
+
+
+def _candidates(result: Result) -> Iterator[tuple[Formula, Array]]:
+    """Formulas and what they compute; the likeliest first."""
+    families = [_other_types]
+    if max(result.got.size, *(array.size for array in result.operands.values()), 0) <= _LARGEST:
+        families = [
+            _operations,
+            _outer_operations,
+            _with_constants,
+            _other_windows,
+            _other_strides,
+            _other_products,
+            _other_operands,
+            _other_types,
+        ]
+    with np.errstate(all="ignore"):
+        for family in families:
+            yield from family(result)
+
+
+# -- operations on the elements with one index ----------------------------------------------------------
+
+
+_OPERATIONS: tuple[tuple[str, Callable[[Numbers, Numbers], Numbers]], ...] = (
+    ("{x} + {y}", np.add),
+    ("{x} * {y}", np.multiply),
+    ("{x} - {y}", np.subtract),
+    ("{y} - {x}", lambda x, y: y - x),
+    ("{x}", lambda x, y: x + 0 * y),
+    ("{y}", lambda x, y: y + 0 * x),
+    ("max({x}, {y})", np.maximum),
+    ("min({x}, {y})", np.minimum),
+)
+
+
+def _operations(result: Result) -> Iterator[tuple[Formula, Array]]:
+    """Operations on equal elements of two inputs as large as the output."""
+    fitting = [(name, _wide(a)) for name, a in result.operands.items() if a.size == result.got.size]
+    for (x, one), (y, two) in itertools.combinations(fitting, 2):
+        for text, operation in _OPERATIONS:
+            formula = text.format(x=f"{x}[i]", y=f"{y}[i]")
+            yield Formula.of("other-operation", formula=formula), operation(one, two)
+
+
+def _outer_operations(result: Result) -> Iterator[tuple[Formula, Array]]:
+    """Operations on an element for the row and one for the column of a matrix."""
+    shape = result.expected.shape
+    if len(shape) != 2:
+        return
+    rows, columns = shape
+    for (x, a), (y, b) in itertools.permutations(result.operands.items(), 2):
+        if (a.size, b.size) != (rows, columns):
+            continue
+        one, two = np.broadcast_arrays(_wide(a)[:, None], _wide(b)[None, :])
+        for text, operation in _OPERATIONS:
+            formula = text.format(x=f"{x}[row]", y=f"{y}[col]")
+            yield Formula.of("other-operation", formula=formula), operation(one, two)
+
+
+def _with_constants(result: Result) -> Iterator[tuple[Formula, Array]]:
+    """Operations on one input as large as the output and a constant of the puzzle."""
+    for name, array in result.operands.items():
+        if array.size != result.got.size:
+            continue
+        for value in _constants(result.case):
+            for text, operation in _OPERATIONS[:4]:
+                formula = text.format(x=f"{name}[i]", y=f"{value:g}")
+                yield (
+                    Formula.of("other-operation", formula=formula),
+                    operation(_wide(array), np.array([value])),
+                )
+
+
+# -- sums ------------------------------------------------------------------------------------------------
+
+
+def _other_windows(result: Result) -> Iterator[tuple[Formula, Array]]:
+    """Sums over the elements around each one: a window that is longer or shorter by one."""
+    for name, array in result.operands.items():
+        if array.size != result.got.size or array.size < 3:
+            continue
+        sums = np.concatenate([[0.0], np.cumsum(_wide(array))])
+
+        def window(low: int, high: int, sums: Numbers = sums) -> Numbers:
+            index = np.arange(sums.size - 1)
+            ends = np.clip(index + high + 1, 0, sums.size - 1)
+            return sums[ends] - sums[np.clip(index + low, 0, sums.size - 1)]
+
+        widest = min(_WIDEST_WINDOW, array.size - 1)
+        bounds = [(low, high) for low in range(-widest, 1) for high in range(widest + 1) if high > low]
+        for low, high in bounds:
+            if not _equal(window(low, high), result.expected):
+                continue
+            wanted = high - low + 1
+            for bound in ((low + 1, high), (low, high - 1), (low - 1, high), (low, high + 1)):
+                length = bound[1] - bound[0] + 1
+                formula = Formula.of("window-length", input=name, length=length, wanted=wanted)
+                yield formula, window(*bound)
+
+
+def _other_strides(result: Result) -> Iterator[tuple[Formula, Array]]:
+    """Sums of rows or columns: with the distance of another size, or of columns for rows."""
+    count = result.got.size
+    for array in result.operands.values():
+        flat, (length, rest) = _wide(array), divmod(array.size, count)
+        if rest or length < 2 or count < 2:
+            continue
+        sizes = sorted({length, count, *_sizes(result.case)})
+
+        def sums(start: int, step: int, terms: int, flat: Numbers = flat) -> Numbers | None:
+            index = np.arange(count)[:, None] * start + np.arange(terms) * step
+            return flat[index].sum(axis=1) if index.max() < flat.size else None
+
+        if _equal(sums(length, 1, length), result.expected):
+            for size in sizes:
+                if (values := sums(size, 1, length)) is not None:
+                    yield Formula.of("other-stride", stride=size, wanted=length), values
+            for step, terms in itertools.product(sizes, (length, count)):
+                if (values := sums(1, step, terms)) is not None:
+                    yield Formula.of("columns-for-rows", step=step), values
+        if _equal(sums(1, count, length), result.expected):
+            for size in sizes:
+                if (values := sums(size, 1, length)) is not None:
+                    yield Formula.of("rows-for-columns", stride=size), values
+
+
+def _other_products(result: Result) -> Iterator[tuple[Formula, Array]]:
+    """Products of matrices: a range of the terms alone, or tiles of the wrong place."""
+    for (x, a), (y, b) in itertools.permutations(result.operands.items(), 2):
+        inner = math.isqrt(a.size * b.size // max(result.got.size, 1))
+        if inner < 2 or a.size % inner or b.size % inner:
+            continue
+        left, right = _wide(a).reshape(-1, inner), _wide(b).reshape(inner, -1)
+        if left.shape[0] * right.shape[1] != result.got.size or not _equal(left @ right, result.expected):
+            continue
+        if inner <= _LONGEST_PRODUCT:
+            for first, end in itertools.combinations(range(inner + 1), 2):
+                facts = {"first": first, "last": end - 1, "total": inner}
+                values = left[:, first:end] @ right[first:end]
+                yield Formula.of("partial-sum", "partial-sum", **facts), values
+        extents = (*left.shape, *right.shape)
+        for size in range(2, min(inner, _LONGEST_PRODUCT)):
+            if not any(extent % size for extent in extents):
+                yield from _other_tiles((x, left), (y, right), size)
+
+
+def _other_tiles(
+    one: tuple[str, Numbers], two: tuple[str, Numbers], size: int
+) -> Iterator[tuple[Formula, Array]]:
+    """The sum over t of products of tiles, of which one matrix is read at other tile indices."""
+    (x, left), (y, right) = one, two
+    tiles = {x: _tiles(left, size), y: _tiles(right, size)}
+    right_indices = {x: "it", y: "tj"}
+    counts = {"i": left.shape[0] // size, "j": right.shape[1] // size, "t": left.shape[1] // size}
+    for name, wanted in right_indices.items():
+        for row, column in itertools.product(counts, repeat=2):
+            used = {**right_indices, name: row + column}
+            there = (counts[row], counts[column]) == tiles[name].shape[:2]
+            if row + column == wanted or not there:
+                continue
+            values = _sum_of_tile_products(tiles[x], tiles[y], used[x], used[y], counts)
+            formula = Formula.of(
+                "other-tile",
+                input=name,
+                used=f"({_TILE_INDEX[row]}, {_TILE_INDEX[column]})",
+                wanted=f"({_TILE_INDEX[wanted[0]]}, {_TILE_INDEX[wanted[1]]})",
+            )
+            yield formula, values
+
+
+def _sum_of_tile_products(
+    left: Numbers, right: Numbers, left_index: str, right_index: str, counts: Mapping[str, int]
+) -> Numbers:
+    """The matrix of the sums over t, for every tile (i, j) of it.
+
+    Args:
+        left, right: tiles as of `_tiles`.
+        left_index, right_index: the letters of each matrix's tile indices.
+        counts: of the values of each letter.
+    """
+    used = set(left_index + right_index)
+    outer = "".join(letter for letter in "ij" if letter in used)
+    products = np.einsum(f"{left_index}ab,{right_index}bc->{outer}ac", left, right, optimize=True)
+    if "t" not in used:
+        products = products * counts["t"]
+    absent = tuple(axis for axis, letter in enumerate("ij") if letter not in used)
+    size = products.shape[-1]
+    shape = (counts["i"], counts["j"], size, size)
+    whole: Numbers = np.broadcast_to(np.expand_dims(products, absent), shape)
+    return whole.swapaxes(1, 2).reshape(counts["i"] * size, counts["j"] * size)
+
+
+_TILE_INDEX = {"i": "block_idx.y", "j": "block_idx.x", "t": "tile"}
+
+
+def _tiles(matrix: Numbers, size: int) -> Numbers:
+    """(rows of tiles, columns of tiles, size, size) of a matrix."""
+    rows, columns = matrix.shape
+    return matrix.reshape(rows // size, size, columns // size, size).swapaxes(1, 2)
+
+
+# -- the reference with other inputs ---------------------------------------------------------------------
+
+
+def _other_operands(result: Result) -> Iterator[tuple[Formula, Array]]:
+    """The right formula with other elements of the inputs."""
+    operands = result.operands
+    for (x, a), (y, b) in itertools.combinations(operands.items(), 2):
+        if a.size == b.size and a.dtype == b.dtype:
+            exchanged = result.reference(**{x: b.reshape(a.shape), y: a.reshape(b.shape)})
+            if exchanged is not None:
+                yield Formula.of("exchanged", first=x, second=y), exchanged
+    for name, array in operands.items():
+        for formula, changed in _changed(name, array, result):
+            values = result.reference(**{name: changed.reshape(array.shape).astype(array.dtype)})
+            if values is not None:
+                yield formula, values
+
+
+def _changed(name: str, array: Array, result: Result) -> Iterator[tuple[Formula, Array]]:
+    """Other elements for one input."""
+    flat = array.ravel()
+    if flat.size < 2:
+        return
+    yield Formula.of("reversed-operand", input=name), flat[::-1]
+    for rows in sorted({math.isqrt(flat.size), *_sizes(result.case)}):
+        if 1 < rows < flat.size and flat.size % rows == 0 and (array.ndim < 2 or rows == array.shape[0]):
+            yield Formula.of("transposed-operand", input=name), flat.reshape(rows, -1).T
+    yield Formula.of("first-element", input=name), np.full_like(flat, flat[0])
+    if flat.size < result.got.size:
+        for index in (flat.size - 1, 0):
+            shorter = flat.copy()
+            shorter[index] = 0
+            yield Formula.of("without-element", input=name, index=index), shorter
+    for distance in (1, -1):
+        yield Formula.of("neighbour-operand", input=name, distance=f"{distance:+d}"), np.roll(flat, -distance)
+    yield Formula.of("operand-left-out", input=name), np.zeros_like(flat)
+
+
+# -- types -----------------------------------------------------------------------------------------------
+
+
+def _other_types(result: Result) -> Iterator[tuple[Formula, Array]]:
+    """The right formula through integers, whose values have no fractions or wrap around."""
+    expected = _wide(result.expected)
+    if not np.isfinite(expected).all() or np.abs(expected).max(initial=0.0) >= 2.0**62:
+        return
+    floats = {name: array for name, array in result.operands.items() if array.dtype.kind == "f"}
+    cut_inputs = {name: np.trunc(array) for name, array in floats.items()}
+    of_cut = result.reference(**cut_inputs) if floats else None
+    results = [expected] if of_cut is None else [expected, of_cut]
+    if result.got.dtype.kind == "f":
+        for values in (*results, *_sums_of_cut_terms(result)):
+            yield Formula.of("fractions-cut"), np.trunc(values)
+    for bits, signed in itertools.product((8, 16, 32), (True, False)):
+        kind = f"{'' if signed else 'U'}Int{bits}"
+        for values in results:
+            yield Formula.of("wrapped", bits=bits, type=kind), _wrapped(values, bits, signed)
+
+
+def _sums_of_cut_terms(result: Result) -> Iterator[Numbers]:
+    """Sums of products, or of elements, of which each term has lost its fraction."""
+    count = result.got.size
+    arrays = [_wide(array) for array in result.operands.values() if array.size and array.size % count == 0]
+    for one, two in itertools.combinations_with_replacement(arrays, 2):
+        if one.size == two.size:
+            terms = (one if one is two else one * two).reshape(count, -1)
+            if _equal(terms.sum(axis=1), result.expected):
+                yield np.trunc(terms).sum(axis=1)
+
+
+def _wrapped(values: Numbers, bits: int, signed: bool) -> Numbers:
+    """Whole numbers reduced to those of an integer type."""
+    low = -(2.0 ** (bits - 1)) if signed else 0.0
+    return (np.trunc(values) - low) % 2.0**bits + low
+
+
+def _narrow_type(results: Sequence[Result]) -> Formula | None:
+    """Every element is a number of a narrower type, and close to the right one, which is none."""
+    for kind, narrowed in _NARROW.items():
+        exact = close = True
+        needed = False
+        for result in results:
+            if result.got.dtype.name not in ("float32", "float64"):
+                return None
+            got, expected = _wide(result.got), _wide(result.expected)
+            if not (np.isfinite(got).all() and np.isfinite(expected).all()):
+                return None
+            with np.errstate(over="ignore"):
+                exact = exact and bool((narrowed(got) == got).all())
+                needed = needed or bool((narrowed(expected) != expected).any())
+            largest = float(np.abs(expected).max(initial=0.0))
+            close = close and bool((np.abs(got - expected) <= 2.0**-6 * largest).all())
+        if exact and close and needed:
+            return Formula.of("narrow-type", type=kind)
+    return None
+
+
+# -- threads ---------------------------------------------------------------------------------------------
+
+
+def _some_lanes(results: Sequence[Result]) -> Formula | None:
+    """Only the first elements of each warp or block are right, with every data set that is wrong."""
+    masks = [mask for mask in map(_right, results) if not mask.all()]
+    right = np.logical_and.reduce(masks)
+    size = right.size
+    for period in dict.fromkeys((32, 64, *sorted(_sizes(results[0].case)), size)):
+        if period < 8 or size % period:
+            continue
+        count = int(np.argmin(right))
+        if 1 < count < period and (right == (np.arange(size) % period < count)).all():
+            if period == size:
+                return Formula.of("first-elements", count=count)
+            return Formula.of("some-lanes", count=count, period=period)
+    return None
+
+
+def _right(result: Result) -> NDArray[np.bool_]:
+    got, wanted = _wide(result.got), _wide(result.expected)
+    return np.abs(got - wanted) <= result.atol + result.rtol * np.abs(wanted)
+
+
+# -- helpers ---------------------------------------------------------------------------------------------
+
+
+def _wide(array: Array | Numbers) -> Numbers:
+    return np.asarray(array).ravel().astype(np.float64)
+
+
+def _equal(values: Numbers | None, expected: Array) -> bool:
+    return values is not None and np.allclose(values.ravel(), _wide(expected), rtol=1e-4, atol=1e-4)
+
+
+def _constants(case: ReferenceCase) -> tuple[float, ...]:
+    """The numbers that the reference's module names in capitals."""
+    found = (value for name, value in case.names.items() if name.isupper() and _is_number(value))
+    return tuple(dict.fromkeys(float(str(value)) for value in found))
+
+
+def _sizes(case: ReferenceCase) -> tuple[int, ...]:
+    """The whole numbers among them, and the sizes of the mode."""
+    by_mode: Mapping[str, Any] | object = case.names.get("SIZES")
+    own = by_mode.get(str(case.names.get("mode"))) if isinstance(by_mode, Mapping) else None
+    more = own if isinstance(own, tuple) else (own,)
+    values = (*_constants(case), *(value for value in more if _is_number(value)))
+    return tuple(
+        dict.fromkeys(int(value) for value in values if value == int(value) and 1 < value <= _LARGEST)
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
