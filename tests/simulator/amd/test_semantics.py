@@ -37,6 +37,8 @@ DIFFERENT = {
     "v_div_fmas_f32", "v_div_fmas_f64", "v_div_fixup_f32", "v_div_fixup_f64",
     # The pseudo-code tests 64 bits of a 32-bit result.
     "s_bcnt1_i32_b64", "s_bcnt0_i32_b64",
+    # Its halves may be NaN, whose payload is lost in the evaluation.
+    "v_pk_fmac_f16",
 }  # fmt: skip
 
 

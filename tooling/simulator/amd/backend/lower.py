@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from tooling.platform.gc_pause import paused_gc
 from tooling.simulator.amd.architectures import Architecture
 from tooling.simulator.amd.code_object.errors import UnknownInstruction
@@ -12,11 +10,12 @@ from tooling.simulator.amd.decoding import opcodes_gfx942, opcodes_gfx1100
 from tooling.simulator.amd.decoding.decoder import Decoder
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.decoding.rdna3 import make_decoder
-from tooling.simulator.amd.instructions import atomics, dual, matrix, scalar, vector
+from tooling.simulator.amd.instructions import atomics, buffers, dual, matrix, scalar, vector
 from tooling.simulator.amd.instructions.binders import ALONE, ENDS, bind
 from tooling.simulator.amd.instructions.data_share import bind_shared
 from tooling.simulator.amd.instructions.memory import bind_memory
 from tooling.simulator.amd.instructions.refusals import end_refused, refuse, undecoded
+from tooling.simulator.amd.lowering.atomic_loads import with_atomic_loads
 from tooling.simulator.amd.lowering.binder import Lowering
 from tooling.simulator.amd.lowering.entry import initialise_registers
 from tooling.simulator.amd.lowering.lines import source_at
@@ -33,7 +32,7 @@ from tooling.simulator.program.program import (
     order_blocks,
 )
 
-INSTRUCTIONS = (atomics, dual, matrix, scalar, vector)
+INSTRUCTIONS = (atomics, buffers, dual, matrix, scalar, vector)
 """Each of these modules enters its instructions into `binders.BINDERS` when it is imported."""
 
 for _tables in (opcodes_gfx942, opcodes_gfx1100):
@@ -42,6 +41,8 @@ for _tables in (opcodes_gfx942, opcodes_gfx1100):
         atomics.bind_atomics(_table)
     bind_shared(_tables.DS)
     atomics.bind_atomics(_tables.DS)
+    atomics.bind_atomics(_tables.MUBUF)
+    buffers.bind_buffers(_tables.MUBUF, _tables.GLOBAL)
 
 _JUMPS = frozenset({"s_setpc_b64", "s_swappc_b64"})
 
@@ -103,26 +104,7 @@ def _reachable(lowering: Lowering, decoder: Decoder) -> dict[int, MachineInstruc
                 work += starts
             if instruction.name in ("s_endpgm", "s_branch", "s_setpc_b64", "s_trap"):
                 break
-    return _with_atomic_loads(dict(sorted(found.items())))
-
-
-def _with_atomic_loads(instructions: dict[int, MachineInstruction]) -> dict[int, MachineInstruction]:
-    """Mark the loads that are part of an atomic operation.
-
-    The compiler turns an operation that it has no instruction for into a loop of compare-and-swap, whose
-    first load is a plain one. It has the source position of the operation.
-    """
-    positions = {
-        instruction.source
-        for instruction in instructions.values()
-        if "_atomic_cmpswap" in instruction.name or "_cmpst" in instruction.name
-    } - {None}
-    return {
-        offset: replace(instruction, modifiers=("relaxed",))
-        if instruction.source in positions and "_load_" in instruction.name
-        else instruction
-        for offset, instruction in instructions.items()
-    }
+    return with_atomic_loads(dict(sorted(found.items())))
 
 
 def function_starts(module: CodeObject) -> list[int]:

@@ -215,12 +215,12 @@ class Reader:
     def _smem(self) -> MachineInstruction:
         name = self._opcode("SMEM")
         flags = frozenset({"glc"} if self._field("glc") else ())
-        if name in ("s_dcache_inv", "s_dcache_wb", "s_gl1_inv"):
+        if name.startswith("s_dcache_") and "discard" not in name:
             return self._made(name)
         if name in ("s_memtime", "s_memrealtime"):
             return self._made(name, results=(self._scalar(self._field("sdata"), 2),))
         count = scalar_load_registers(name)
-        base = Modified(self._scalar(2 * self._field("sbase"), 2))
+        base = Modified(self._scalar(2 * self._field("sbase"), 4 if name.startswith("s_buffer") else 2))
         sources = [base]
         immediate = 0
         if self._field("imm"):
@@ -376,6 +376,8 @@ class Reader:
             else Operand("none")
         )
         flags = frozenset({"clamp"} if self._field("clamp") else ())
+        if name.startswith("v_cvt_sr"):
+            flags |= {f"byte:{half >> 2}"}
         return self._made(
             name,
             name + suffix,
@@ -481,7 +483,9 @@ class Reader:
             flags.add("vaddr")
         if flags & {"sc0", "sc1"} and "atomic" not in name:
             self.modifiers = ("volatile",)
-        results = (vector(self._field("vdst"), loaded, accumulation=accumulation),) if loaded else ()
+        results: tuple[Operand, ...] = ()
+        if loaded and "_lds_" not in name:
+            results = (vector(self._field("vdst"), loaded, accumulation=accumulation),)
         width = 13 if table != "FLAT" else 12
         immediate = self._field("offset") & (1 << width) - 1
         if table != "FLAT":
@@ -495,10 +499,45 @@ class Reader:
         )
 
     def _mubuf(self) -> MachineInstruction:
+        """An access through a buffer resource, or cache control."""
         name = self._opcode("MUBUF")
-        flags = frozenset(flag for flag in ("sc0", "sc1", "nt") if self._field(flag))
-        return self._made(name, flags=flags)
+        flags = {flag for flag in ("glc", "slc", "dlc", "sc0", "sc1", "nt", "lds") if self._has(flag)}
+        if name in CACHE_CONTROL:
+            return self._made(name, flags=frozenset(flags))
+        loaded, stored = data_registers(name, returns=bool(flags & {"sc0", "glc"}))
+        if "lds" in flags and not (loaded == 1 and name.startswith("buffer_load")):
+            raise LookupError(name)
+        accumulation = self._has("acc")
+        data = vector(self._field("vdata"), max(loaded, stored), accumulation=accumulation)
+        sources = [Modified(data)] if stored else []
+        flags |= {flag for flag in ("idxen", "offen") if self._field(flag)}
+        registers = len(flags & {"idxen", "offen"})
+        if registers:
+            sources.append(Modified(vector(self._field("vaddr"), registers)))
+        sources.append(Modified(self._scalar(4 * self._field("srsrc"), 4)))
+        sources.append(Modified(self._source(self._field("soffset"), "u32")))
+        to_shared = "lds" in flags or "_lds_" in name
+        results: tuple[Operand, ...] = ()
+        if loaded and not to_shared:
+            results = (vector(self._field("vdata"), loaded, accumulation=accumulation),)
+        if flags & {"sc0", "sc1", "glc"} and "atomic" not in name:
+            self.modifiers = ("volatile",)
+        return self._made(
+            name,
+            results=results,
+            sources=tuple(sources),
+            immediate=self._field("offset"),
+            flags=frozenset(flags),
+        )
 
+    def _has(self, flag: str) -> bool:
+        """Whether the format has a flag and it is set."""
+        return flag in self.fields and bool(self._field(flag))
+
+
+CACHE_CONTROL = ("buffer_wbl2", "buffer_inv", "buffer_gl0_inv", "buffer_gl1_inv", "buffer_wbinvl1",
+                 "buffer_wbinvl1_vol")  # fmt: skip
+"""Instructions of this format that access no memory."""
 
 ONE_ENCODING = frozenset({"v_readfirstlane_b32", "v_swap_b32"})
 """The assembler writes these without a suffix."""
@@ -510,7 +549,6 @@ UNTABLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     },
     "s_andn1_wrexec_b64": (("b64",), ("b64",)), "s_andn2_wrexec_b64": (("b64",), ("b64",)),
     "s_getpc_b64": (("b64",), ()), "s_setpc_b64": ((), ("b64",)), "s_swappc_b64": (("b64",), ("b64",)),
-    "s_quadmask_b64": (("b64",), ("b64",)), "s_wqm_b64": (("b64",), ("b64",)),
     "s_movrels_b32": (("b32",), ("b32",)), "s_movreld_b32": (("b32",), ("b32",)),
     "v_readfirstlane_b32": (("b32",), ("b32",)), "v_readlane_b32": (("b32",), ("b32", "b32")),
     "v_fma_mix_f32": (("b32",), ("b32", "b32", "b32")),
@@ -523,7 +561,7 @@ UNTABLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 def scalar_load_registers(name: str) -> int:
     """Registers that a scalar load fills, from its name. Raises LookupError for another instruction."""
-    _, load, size = name.partition("s_load_")
+    load, size = name.removeprefix("s_").removeprefix("buffer_").partition("load_")[1:]
     if not load:
         raise LookupError(name)
     if size.startswith("dword"):

@@ -14,6 +14,14 @@ DS_ACCESS = re.compile(
 """The mnemonics of loads and stores of DS: `ds_read2st64_b64` (CDNA 3), `ds_load_u8_d16_hi`."""
 _ATOMIC = re.compile(r"ds_\w+_[a-z]+(?P<bits>32|64)")
 _EXCHANGES = {"ds_swizzle_b32": (), "ds_permute_b32": (1,), "ds_bpermute_b32": (1,)}
+_PACKED = re.compile(r"ds_pk_add_(?:rtn_)?b?f16")
+_TWO_OPERANDS = ("cmpst", "mskor", "wrap")
+_TWO_ADDRESSES = ("wrxchg2", "storexchg_2addr")
+_WITHOUT_ADDRESS = {"ds_nop": (0, ()), "ds_append": (1, ()), "ds_consume": (1, ())}
+_BY_THREAD = {
+    "ds_read_addtid_b32": (1, ()), "ds_load_addtid_b32": (1, ()), "ds_write_addtid_b32": (0, (1,)),
+    "ds_store_addtid_b32": (0, (1,)),
+}  # fmt: skip
 
 
 class DataShareForm(Struct, frozen=True):
@@ -46,8 +54,11 @@ def ds_form(name: str) -> DataShareForm:
     Raises:
         LookupError: an unknown name.
     """
-    if name == "ds_nop":
-        return DataShareForm(0, (), takes_address=False)
+    if name in _WITHOUT_ADDRESS or name in _BY_THREAD:
+        results, data = _WITHOUT_ADDRESS.get(name) or _BY_THREAD[name]
+        return DataShareForm(results, data, takes_address=False)
+    if _PACKED.fullmatch(name):
+        return DataShareForm("_rtn_" in name, (1,))
     if name in _EXCHANGES:
         return DataShareForm(1, _EXCHANGES[name])
     if access := DS_ACCESS.fullmatch(name):
@@ -57,7 +68,10 @@ def ds_form(name: str) -> DataShareForm:
         raise LookupError(name)
     count = int(atomic["bits"]) // 32
     returns = "_rtn_" in name or "wrxchg" in name or "storexchg" in name
-    data = (count, count) if "cmpst" in name else (count,)
+    if any(word in name for word in _TWO_ADDRESSES):
+        stride = 4 * count * (64 if "64_rtn" in name else 1)
+        return DataShareForm(2 * count, (count, count), pair=True, stride=stride)
+    data = (count, count) if any(word in name for word in _TWO_OPERANDS) else (count,)
     return DataShareForm(count if returns else 0, data)
 
 
@@ -91,7 +105,7 @@ def data_registers(name: str, *, returns: bool) -> tuple[int, int]:
         wide = rest.endswith(("_x2", "64"))
         count = 2 if wide else 1
         return count if returns else 0, 2 * count if "cmpswap" in rest else count
-    match = re.fullmatch(r"(load|store)_(\w+?)(_d16)?(_hi)?(_b16|_u8|_i8)?", rest)
+    match = re.fullmatch(r"(load|store)_(?!\w*format)(\w+?)(_d16)?(_hi)?(_b16|_u8|_i8)?", rest)
     if match is None:
         raise LookupError(name)
     kind = match[2]

@@ -31,7 +31,6 @@ UNTABLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         for what in ("saveexec", "wrexec")
         for bits in (32, 64)
     },
-    "s_quadmask_b32": (("b32",), ("b32",)), "s_wqm_b32": (("b32",), ("b32",)),
 }  # fmt: skip
 """Types of results and sources of RDNA 3's instructions that are not in the tables of semantics."""
 
@@ -101,7 +100,7 @@ class _Reader(Reader):
         if name in ("s_dcache_inv", "s_gl1_inv"):
             return self._made(name)
         flags = {flag for flag in ("glc", "dlc") if self._field(flag)}
-        sources = [Modified(self._scalar(2 * self._field("sbase"), 2))]
+        sources = [Modified(self._scalar(2 * self._field("sbase"), 4 if name.startswith("s_buffer") else 2))]
         immediate = signed(self._field("offset"), 21)
         has_register = self._field("soffset") != _NO_ADDRESS
         if has_register:
@@ -282,11 +281,8 @@ class _Reader(Reader):
             self.modifiers = ("volatile",)
         return self._made(
             name,
-            results=(vector(self._field("vdst"), loaded),) if loaded else (),
+            results=(vector(self._field("vdst"), loaded),) if loaded and "_lds_" not in name else (),
             sources=(*address, *data, *base),
             immediate=signed(self._field("offset"), 13),
             flags=frozenset(flags),
         )
-
-    def _mubuf(self) -> MachineInstruction:
-        return self._made(self._opcode("MUBUF"))

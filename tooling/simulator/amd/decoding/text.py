@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from tooling.simulator.amd.decoding.instruction import CrossLane, MachineInstruction, Modified
+from tooling.simulator.amd.decoding.memory_forms import ds_form
 
 _MESSAGES = {1: "MSG_INTERRUPT", 3: "MSG_GS_DONE", 9: "MSG_GS_ALLOC_REQ", 0: "0"}
 _HARDWARE = {1: "HW_REG_MODE", 2: "HW_REG_STATUS", 3: "HW_REG_TRAPSTS",
@@ -62,6 +63,8 @@ def _operands(instruction: MachineInstruction) -> list[str]:
         if len(sources) == 2 and offset:
             return [*results, sources[0], f"{sources[1]} offset:{instruction.immediate:#x}"]
         return [*results, *sources, *offset]
+    if encoding == "MUBUF" and sources:
+        return _buffer_operands(instruction, results, sources)
     if encoding == "FLAT":
         return _flat_operands(instruction, results, sources)
     if name == "v_swap_b32":
@@ -76,6 +79,18 @@ def _flat_operands(instruction: MachineInstruction, results: list[str], sources:
     if table == "scratch" and "vaddr" not in flags:
         sources.insert(0, "off")
     return results + sources + base
+
+
+def _buffer_operands(instruction: MachineInstruction, results: list[str], sources: list[str]) -> list[str]:
+    """The data, the address (`off` without one), the resource, and the offset with the addressing modes."""
+    flags = instruction.flags
+    data = [] if len(sources) == 2 + bool(flags & {"idxen", "offen"}) else [sources.pop(0)]
+    if not flags & {"idxen", "offen"}:
+        sources.insert(0, "off")
+    modes: list[str] = [flag for flag in ("idxen", "offen") if flag in flags]
+    if instruction.immediate:
+        modes.append(f"offset:{instruction.immediate}")
+    return [*(data or results), *sources[:-1], " ".join([sources[-1], *modes])]
 
 
 def _immediate(instruction: MachineInstruction) -> list[str]:
@@ -117,10 +132,15 @@ def _modifiers(instruction: MachineInstruction) -> list[str]:
         found.append(f"offset:{instruction.immediate}")
     if encoding == "VOP3P":
         found += _packed(instruction)
-    elif encoding == "VOP3" and (any(s.low_half for s in sources) or instruction.high_result):
+    elif encoding == "VOP3" and (
+        any(s.low_half for s in sources) or instruction.high_result or "byte:1" in instruction.flags
+    ):
         halves = [str(source.low_half) for source in sources] + [str(int(instruction.high_result))]
+        if instruction.name.startswith("v_cvt_sr"):
+            number = next(int(flag[-1]) for flag in instruction.flags if flag.startswith("byte:"))
+            halves[2:] = [str(number & 1), str(number >> 1)]
         found.append(f"op_sel:[{','.join(halves)}]")
-    found += [flag for flag in ("glc", "sc0", "nt", "sc1", "gds") if flag in instruction.flags]
+    found += [flag for flag in ("glc", "sc0", "nt", "sc1", "gds", "lds") if flag in instruction.flags]
     if "clamp" in instruction.flags:
         found.append("clamp")
     if instruction.output_scale:
@@ -136,7 +156,7 @@ def _modifiers(instruction: MachineInstruction) -> list[str]:
 
 def _ds_offset(instruction: MachineInstruction) -> list[str]:
     low, high = instruction.immediate & 255, instruction.immediate >> 8
-    if "2" in instruction.name.split("_")[1] or "2addr" in instruction.name:
+    if ds_form(instruction.name).pair:
         return [f"offset{number}:{value}" for number, value in enumerate((low, high)) if value]
     if instruction.name == "ds_swizzle_b32":
         return [f"offset:{_swizzle(instruction.immediate)}"]

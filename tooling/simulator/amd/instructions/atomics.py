@@ -7,29 +7,34 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.decoding.memory_forms import ds_form
+from tooling.simulator.amd.decoding.operands import vector
 from tooling.simulator.amd.instructions.binders import binds, step_of
+from tooling.simulator.amd.instructions.buffers import Places, buffer_places, within_bounds
 from tooling.simulator.amd.instructions.data_share import at_offset
 from tooling.simulator.amd.instructions.memory import Lanes, flat_address, in_spaces
 from tooling.simulator.amd.lowering.binder import Lowering
 from tooling.simulator.amd.lowering.registers import combined, halves
 from tooling.simulator.amd.lowering.waves import ACTIVE, WaveGroup
+from tooling.simulator.amd.semantics.bytes_and_pairs import to_bfloat16
 from tooling.simulator.amd.semantics.floats import maximum, minimum, quieted
 from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.gpu.requests import MemoryRequest, Width
-from tooling.simulator.numerics.rounding import U32
+from tooling.simulator.numerics.rounding import F16, F32, U16, U32
 from tooling.simulator.program.atomics import Update, in_lane_order, update_memory
 from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
 
 _NAME = re.compile(
-    r"(?:(?:flat|global)_atomic|ds)_"
-    r"(swap|wrxchg|storexchg|cmpswap|cmpst|cmpstore|add|sub|smin|umin|smax|umax|min|max|and|or|xor|inc|dec)"
-    r"(?:_rtn)?(?:_(x2|[a-z]\d+))?(?:_rtn)?"
+    r"(?:(?:flat|global|buffer)_atomic|ds)_"
+    r"(swap|wrxchg|storexchg|cmpswap|cmpst|cmpstore|add|sub|rsub|csub|smin|umin|smax|umax|min|max|and|or|xor"
+    r"|inc|dec|mskor|wrap|pk_add)"
+    r"(?:_rtn)?(?:_(x2|[a-z]+\d+))?(?:_rtn)?"
 )
 
 _UFUNCS: dict[str, np.ufunc] = {
@@ -52,6 +57,47 @@ def _compare_and_swap(old: Array, new: Array, compare: Array | None) -> Array:
     return np.where(old == compare, new, old)
 
 
+def _subtract_limited(old: Array, value: Array, _second: Array | None) -> Array:
+    """CSUB: not below 0."""
+    return np.where(old < value, old.dtype.type(0), old - value)
+
+
+def _wrap(old: Array, value: Array, other: Array | None) -> Array:
+    assert other is not None
+    return np.where(old >= value, old - value, old + other)
+
+
+def _mask_or(old: Array, mask: Array, bits: Array | None) -> Array:
+    assert bits is not None
+    return np.asarray(old & ~mask | bits)
+
+
+def _packed_add(kind: str) -> Update:
+    """The sums of two halves."""
+
+    def add(old: Array, value: Array, _second: Array | None) -> Array:
+        found = []
+        for by in (0, 16):
+            a, b = ((each >> U32.type(by)).astype(U16) for each in (old, value))
+            if kind == "f16":
+                found.append(_FLOATS["add"](a.view(F16), b.view(F16)).view(U16).astype(U32))
+            else:
+                wide = ((each.astype(U32) << U32.type(16)).view(F32) for each in (a, b))
+                found.append(to_bfloat16(np.add(*wide)).astype(U32))
+        return np.asarray(found[0] | found[1] << U32.type(16))
+
+    return add
+
+
+_UPDATES: dict[str, Update] = {
+    "inc": _increment, "dec": _decrement, "cmpswap": _compare_and_swap, "cmpst": _compare_and_swap,
+    "cmpstore": _compare_and_swap, "wrap": _wrap, "mskor": _mask_or, "csub": _subtract_limited,
+    "rsub": lambda old, value, _second: np.asarray(value - old),
+}  # fmt: skip
+TWO_OPERANDS = ("cmpswap", "wrap", "mskor")
+"""The kinds of operations with two operands."""
+
+
 def _operation(name: str) -> tuple[str, np.dtype[Any], Update, np.ufunc | None] | None:
     """(kind, type, update, the same as a ufunc or None) of an atomic instruction; None for an unknown one."""
     match = _NAME.fullmatch(name)
@@ -65,10 +111,10 @@ def _operation(name: str) -> tuple[str, np.dtype[Any], Update, np.ufunc | None] 
     dtype = np.dtype(f"{letter if letter in ('i', 'f') else 'u'}{size}")
     if kind in ("swap", "wrxchg", "storexchg"):
         return "swap", dtype, lambda _old, value, _second: value, None
-    if kind in ("cmpswap", "cmpst", "cmpstore"):
-        return "cmpswap", dtype, _compare_and_swap, None
-    if kind in ("inc", "dec"):
-        return kind, dtype, _increment if kind == "inc" else _decrement, None
+    if kind == "pk_add":
+        return kind, U32, _packed_add(suffix), None
+    if kind in _UPDATES:
+        return "cmpswap" if kind.startswith("cmp") else kind, dtype, _UPDATES[kind], None
     if dtype.kind == "f":
         function = _FLOATS.get(kind)
         return None if function is None else (kind, dtype, lambda old, v, _s: function(old, v), None)
@@ -84,6 +130,7 @@ def bind_atomic(lowering: Lowering, instruction: MachineInstruction, _following:
     kind, dtype, update, ufunc = operation
     unsigned = np.dtype(f"u{dtype.itemsize}")
     sources = [source.operand for source in instruction.sources]
+    places: Places | None = None
     if instruction.encoding == "DS":
         space: Space | None = Space.SHARED
         (at,) = lowering.of(sources.pop(0))
@@ -94,15 +141,19 @@ def bind_atomic(lowering: Lowering, instruction: MachineInstruction, _following:
         slots = [slot for operand in sources[: len(form.data)] for slot in lowering.of(operand)]
         # CMPST has the value to compare with first, CMPSTORE (RDNA 3) the new value.
         compare_first = "cmpstore" not in instruction.name
+    elif instruction.encoding == "MUBUF":
+        space, places = Space.GLOBAL, buffer_places(lowering, instruction, dtype.itemsize)
+        slots = lowering.of(sources[0])
+        compare_first = False
     else:
         space, address = flat_address(lowering, instruction)
-        data = sources[1]
-        slots = lowering.of(data)
+        slots = lowering.of(sources[1])
         compare_first = False
     for slot in slots:
         lowering.block.reads(slot)
     lowering.block.reads(ACTIVE)
     targets = lowering.vector_slots(instruction.results[0]) if instruction.results else []
+    targets = targets[: dtype.itemsize // 4]
     words = dtype.itemsize // 4
     width = Width(dtype.itemsize, 1)
 
@@ -122,9 +173,10 @@ def bind_atomic(lowering: Lowering, instruction: MachineInstruction, _following:
 
         first = spread(operand_of(group, 0)).view(dtype)
         value, compare = first, None
-        if kind == "cmpswap":
+        if kind in TWO_OPERANDS:
             second = spread(operand_of(group, 1)).view(dtype)
-            value, compare = (second, first) if compare_first else (first, second)
+            swapped = compare_first and kind == "cmpswap"
+            value, compare = (second, first) if swapped else (first, second)
         found = np.zeros(lanes.count, dtype)
 
         def perform(found_in: Space, some: Lanes, inside: Array, which: Array | None) -> None:
@@ -142,7 +194,13 @@ def bind_atomic(lowering: Lowering, instruction: MachineInstruction, _following:
             )  # fmt: skip
             found[slice(None) if which is None else which] = old
 
-        in_spaces(space, lanes, spread(address(group)), perform)
+        if places is None:
+            in_spaces(space, lanes, spread(address(group)), perform)
+        else:
+            where, within = places(group)
+            inner, at, which = within_bounds(lanes, spread(where), lanes.pick(within(0)))
+            if inner.count:
+                perform(Space.GLOBAL, inner, at, which)
         if targets:
             bits = found.view(unsigned)
             for slot, part in zip(targets, [bits] if words == 1 else halves(bits), strict=True):
@@ -151,8 +209,27 @@ def bind_atomic(lowering: Lowering, instruction: MachineInstruction, _following:
     lowering.block.steps.append(step_of(step))
 
 
+_EXCHANGE_TWO = re.compile(r"ds_(wrxchg2|storexchg_2addr)")
+
+
+def _bind_two_exchanges(lowering: Lowering, instruction: MachineInstruction, following: int) -> None:
+    """Two exchanges, at two addresses."""
+    form = ds_form(instruction.name)
+    (result,), (address, *data) = instruction.results, instruction.sources
+    count = form.data[0]
+    single = instruction.name.replace("xchg2st64", "xchg").replace("xchg2", "xchg")
+    single = single.replace("_2addr_stride64", "").replace("_2addr", "")
+    for number, value in enumerate(data):
+        part = vector(result.index + count * number, count, accumulation=result.kind == "a")
+        offset = form.stride * (instruction.immediate >> 8 * number & 255)
+        one = replace(instruction, name=single, results=(part,), sources=(address, value), immediate=offset)
+        bind_atomic(lowering, one, following)
+
+
 def bind_atomics(table: dict[int, str]) -> None:
     """Register the atomic operations of an opcode table."""
     for name in table.values():
         if _operation(name) is not None:
             binds(name)(bind_atomic)
+        elif _EXCHANGE_TWO.match(name):
+            binds(name)(_bind_two_exchanges)

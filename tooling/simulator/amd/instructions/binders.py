@@ -206,11 +206,11 @@ def finish_vector(
     if "clamp" in instruction.flags or instruction.output_scale:
         if len(kinds) > 1:
             raise ValueError(kinds)
-        function = _adjusted(function, instruction, kinds[0])
+        function = _adjusted(operation, instruction, kinds[0])
     writers: list[Writer] = []
     for kind, operand in zip(kinds, results, strict=True):
         if kind == "mask":
-            writers.append(lowering.mask_writer(operand))
+            writers.append(_mask_writer(lowering, instruction, operand))
         elif instruction.select and instruction.select != "DWORD":
             writers.append(_selected_writer(lowering, instruction, operand))
         else:
@@ -240,27 +240,49 @@ def finish_vector(
     lowering.block.steps.append(step_of(step))
 
 
-def _adjusted(function: Callable[..., Any], instruction: MachineInstruction, kind: str) -> Callable[..., Any]:
-    """The function with output scaling and clamping to [0, 1] (floats only).
+def _mask_writer(lowering: Lowering, instruction: MachineInstruction, operand: Operand) -> Writer:
+    """A writer of a comparison's flags; V_CMPX writes them to EXEC as well."""
+    write = lowering.mask_writer(operand)
+    if not instruction.name.startswith("v_cmpx") or operand.kind == "exec":
+        return write
+    enable = lowering.mask_writer(Operand("exec", count=lowering.wave_size // 32))
+
+    def write_both(group: WaveGroup, flags: Array) -> None:
+        write(group, flags)
+        enable(group, flags)
+
+    return write_both
+
+
+def _adjusted(operation: Operation, instruction: MachineInstruction, kind: str) -> Callable[..., Any]:
+    """The function with its result clamped: floats to [0, 1], integers to the range of their type.
+
+    Output scaling has no effect: the hardware ignores it while subnormal numbers are on, and the simulator
+    supports no other mode (CDNA 3 ISA, "Output Modifiers"; RDNA 3 ISA 7.2.2).
 
     Raises:
         ValueError: clamping of another type.
     """
-    if kind not in ("f16", "f32", "f64"):
+    function = operation.function
+    if "clamp" not in instruction.flags:
+        return function
+    if operation.clamped is not None:
+        return operation.clamped
+    if kind in ("pk16", "pk32"):
+        half = np.dtype(np.float16 if kind == "pk16" else np.float32)
+        if not instruction.name.endswith(("_f16", "_f32")):
+            raise ValueError(kind)
+    elif kind in ("f16", "f32", "f64"):
+        half = DTYPES[kind]
+    else:
         raise ValueError(kind)
-    dtype = DTYPES[kind]
-    scale = dtype.type((1.0, 2.0, 4.0, 0.5)[instruction.output_scale])
-    clamps = "clamp" in instruction.flags
 
-    def adjusted(*arguments: Array) -> Array:
-        value = function(*arguments)
-        if scale != 1:
-            value = value * scale
-        if clamps:
-            value = np.where(value > 0, np.minimum(value, dtype.type(1)), dtype.type(0))
-        return np.asarray(value, dtype)
+    def clamped(*arguments: Array) -> Array:
+        value = np.ascontiguousarray(function(*arguments))
+        parts = value.view(half)
+        return np.where(parts > 0, np.minimum(parts, half.type(1)), half.type(0)).view(value.dtype)
 
-    return adjusted
+    return clamped
 
 
 def _selected_writer(lowering: Lowering, instruction: MachineInstruction, operand: Operand) -> Writer:

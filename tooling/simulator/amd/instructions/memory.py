@@ -28,7 +28,7 @@ from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
 
-_NARROW: dict[str, tuple[int, np.dtype[Any]]] = {
+NARROW: dict[str, tuple[int, np.dtype[Any]]] = {
     "ubyte": (1, U8), "sbyte": (1, S8), "ushort": (2, U16), "sshort": (2, S16), "short": (2, U16),
     "byte": (1, U8), "u8": (1, U8), "i8": (1, S8), "u16": (2, U16), "i16": (2, S16), "b8": (1, U8),
     "b16": (2, U16),
@@ -158,6 +158,12 @@ def in_spaces(
 # -- scalar loads ----------------------------------------------------------------------------------------
 
 
+def first_lanes(group: WaveGroup) -> NDArray[np.intp]:
+    """The position of the first active lane of each wavefront, for which a scalar access counts."""
+    active = np.broadcast_to(group.get(ACTIVE), group.count).reshape(group.waves, group.wave_size)
+    return np.asarray(np.arange(group.count)[:: group.wave_size] + active.argmax(axis=1), np.intp)
+
+
 @binds(
     *(f"s_load_dword{'' if n == 1 else f'x{n}'}" for n in (1, 2, 4, 8, 16)),
     *(f"s_load_b{32 * n}" for n in (1, 2, 4, 8, 16)),
@@ -166,7 +172,7 @@ def _scalar_load(lowering: Lowering, instruction: MachineInstruction, _following
     """Read registers at an address that each wavefront has one of.
 
     The kernel's arguments and the code object's constants are read directly; in other memory the access is
-    one of the first lane. The buffer for calls of the host is allocated when its address is read.
+    one of the first active lane. The buffer for calls of the host is allocated when its address is read.
     """
     base = lowering.scalar(instruction.sources[0].operand, "u64")
     offset = None
@@ -177,6 +183,7 @@ def _scalar_load(lowering: Lowering, instruction: MachineInstruction, _following
     count = operand.count
     slots = lowering.of(operand)
     lowering._written_slots(slots, always=True)
+    lowering.block.reads(ACTIVE)
     code_size = lowering.module.image_bytes
     parameter_size = max(lowering.kernel.descriptor.kernarg_bytes, 1)
     mailbox = [each.offset for each in lowering.kernel.hidden if each.kind == HOST_CALLS]
@@ -199,7 +206,7 @@ def _scalar_load(lowering: Lowering, instruction: MachineInstruction, _following
                 registers[slot] = view[first + k]
             return
         has_thread = batch.spaces.shape.has_thread
-        present = np.arange(group.count)[:: group.wave_size]
+        present = first_lanes(group)
         assert has_thread is None or bool(group.pick(has_thread)[present].all())
         whole = np.broadcast_to(address, group.waves)
         values = load(
@@ -285,11 +292,11 @@ def bind_flat_load(lowering: Lowering, instruction: MachineInstruction, _followi
     assert match is not None
     kind = match[2]
     half, high = bool(match[3] or "_d16_" in instruction.name), bool(match[4] or match[1])
-    if kind not in _COUNTS and kind not in _NARROW:
+    if kind not in _COUNTS and kind not in NARROW:
         raise lowering.unsupported(instruction)
     space, address = flat_address(lowering, instruction)
     slots = lowering.vector_slots(instruction.results[0])
-    element, dtype = _NARROW.get(kind, (4, U32))
+    element, dtype = NARROW.get(kind, (4, U32))
     count = _COUNTS.get(kind, 1)
     polls = instruction.is_strong
 
@@ -328,7 +335,7 @@ def bind_flat_store(lowering: Lowering, instruction: MachineInstruction, _follow
     match = _STORE.fullmatch(instruction.name)
     assert match is not None
     kind, high = match[2], bool(match[3] or match[1])
-    if kind not in _COUNTS and kind not in _NARROW:
+    if kind not in _COUNTS and kind not in NARROW:
         raise lowering.unsupported(instruction)
     space, address = flat_address(lowering, instruction)
     sources = list(instruction.sources)
@@ -338,7 +345,7 @@ def bind_flat_store(lowering: Lowering, instruction: MachineInstruction, _follow
     for slot in slots:
         lowering.block.reads(slot)
     lowering.block.reads(ACTIVE)
-    element = _NARROW[kind][0] if kind in _NARROW else 4
+    element = NARROW[kind][0] if kind in NARROW else 4
     unsigned = np.dtype(f"u{element}")
 
     def step(group: WaveGroup, batch: Batch) -> None:

@@ -14,6 +14,8 @@ from tooling.simulator.amd.instructions.binders import binds, step_of
 from tooling.simulator.amd.lowering.binder import Lowering, put
 from tooling.simulator.amd.lowering.waves import ACTIVE, WaveGroup
 from tooling.simulator.amd.semantics.floats import quieted
+from tooling.simulator.amd.semantics.narrow_floats import VALUES
+from tooling.simulator.amd.semantics.registry import OPERATIONS
 from tooling.simulator.numerics.rounding import F16, F32, U16, U32, fma32
 from tooling.simulator.program.program import Batch
 
@@ -123,6 +125,29 @@ def _mixed_precision(lowering: Lowering, instruction: MachineInstruction, _follo
         bits, old = value.astype(F16).view(U16).astype(U32), group.get(slot).view(U32)
         low = U32.type(0xFFFF)
         put(group, slot, (old & low) | bits << U32.type(16) if high else (old & ~low) | bits)
+
+    lowering.block.steps.append(step_of(step))
+
+
+@binds(*(f"v_cvt_{how}_{kind}_f32" for how in ("pk", "sr") for kind in VALUES))
+def _narrow_floats(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """Two numbers of 8 bits to a half of the register (op_sel), or one to a byte; the rest is kept."""
+    operation = OPERATIONS[instruction.name]
+    readers = [
+        lowering.vector(source, kind)
+        for source, kind in zip(instruction.sources, operation.arguments, strict=True)
+    ]
+    (slot,) = lowering.vector_slots(instruction.results[0])
+    if instruction.name.startswith("v_cvt_pk"):
+        low, mask = 16 * instruction.high_result, 0xFFFF
+    else:
+        low = next(8 * number for number in range(4) if f"byte:{number}" in instruction.flags)
+        mask = 0xFF
+    kept, by = U32.type(~(mask << low) & 0xFFFFFFFF), U32.type(low)
+
+    def step(group: WaveGroup, _batch: Batch) -> None:
+        bits = operation.function(*(reader(group) for reader in readers)).astype(U32)
+        put(group, slot, group.get(slot).view(U32) & kept | bits << by)
 
     lowering.block.steps.append(step_of(step))
 

@@ -145,6 +145,8 @@ def _via64(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
 
 def _exponent_field(a: Array) -> Array:
     """The biased exponent, as the division instructions use it."""
+    if a.dtype == F16:
+        return (a.view(U16) >> U16.type(10) & U16.type(0x1F)).astype(S32)
     if a.dtype == F32:
         return (a.view(U32) >> U32.type(23) & U32.type(0xFF)).astype(S32)
     return (a.view(U64) >> U64.type(52) & U64.type(0x7FF)).astype(S32)
@@ -223,7 +225,8 @@ def _div_fixup(kind: str) -> Callable[[Array, Array, Array], Array]:
         def quiet(value: Array) -> Array:
             return np.asarray((value.view(bits) | bits.type(_QUIET_BIT[dtype])).view(dtype))
 
-        made = np.array([0xFFC00000 if dtype == F32 else 0xFFF8000000000000], bits).view(dtype)
+        sign = 1 << 8 * dtype.itemsize - 1
+        made = np.array([_QUIET[dtype] | sign], bits).view(dtype)
         result = np.where(negative, -np.abs(quotient), np.abs(quotient))
         beyond = np.where(_exponent_field(n) < _exponent_field(d), signed(0.0), signed(np.inf))
         result = np.where(np.isnan(quotient), beyond, result)
@@ -365,6 +368,13 @@ enter(_VOP3, "f32 <- f32 f32 f32 vcc", v_div_fmas_f32=quieted(_div_fmas("f32", 6
 enter(_VOP3, "f64 <- f64 f64 f64 vcc", v_div_fmas_f64=quieted(_div_fmas("f64", 128)))
 enter(_VOP3, "f32 <- f32 f32 f32", v_div_fixup_f32=_div_fixup("f32"))
 enter(_VOP3, "f64 <- f64 f64 f64", v_div_fixup_f64=_div_fixup("f64"))
+enter(
+    _VOP3, "f16 <- f16 f16 f16",
+    v_div_fixup_f16=_div_fixup("f16"), v_div_fixup_legacy_f16=_div_fixup("f16"),
+    v_mad_f16=quieted(lambda a, b, c: a * b + c), v_mad_legacy_f16=quieted(lambda a, b, c: a * b + c),
+    v_fma_legacy_f16=quieted(fma16),
+)  # fmt: skip
+enter(_VOP2, "f16 <- f16 f16 acc", v_mac_f16=quieted(lambda a, b, c: a * b + c))
 
 # Conversions
 enter(_VOP1, "f32 <- i32", v_cvt_f32_i32=lambda a: a.astype(F32))
@@ -408,3 +418,4 @@ enter(
     v_pk_max_f16=_packed16(maximum), v_pk_min_f16=_packed16(minimum),
 )  # fmt: skip
 enter(_VOP3P, "pk16 <- pk16 pk16 pk16", v_pk_fma_f16=_packed16(quieted(fma16)))
+enter(_VOP2, "pk16 <- pk16 pk16 acc", v_pk_fmac_f16=_packed16(quieted(fma16)))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from tooling.simulator.amd.semantics.bits import (
@@ -27,7 +28,14 @@ from tooling.simulator.amd.semantics.bits import (
     subtract_out,
     trailing_zeros,
 )
-from tooling.simulator.amd.semantics.registry import DTYPES, enter, enter_first
+from tooling.simulator.amd.semantics.registry import (
+    DTYPES,
+    OPERATIONS,
+    enter,
+    enter_clamped,
+    enter_first,
+    limited_to,
+)
 from tooling.simulator.numerics.rounding import S64, U16, U32, U64
 
 Array = NDArray[Any]
@@ -215,7 +223,43 @@ enter(
     v_pk_lshrrev_b16=_halves(_shift_reversed(shift_right), "u16"),
     v_pk_ashrrev_i16=_halves(_shift_reversed(shift_right), "i16"),
 )  # fmt: skip
+enter(
+    _VOP3P, "pk16 <- pk16 pk16 pk16",
+    v_pk_mad_u16=_halves(lambda a, b, c: a * b + c, "u16"),
+    v_pk_mad_i16=_halves(lambda a, b, c: a * b + c, "i16"),
+)  # fmt: skip
 enter(_VOP3P, "pk32 <- pk32 pk32", v_pk_mov_b32=lambda a, b: (a & U64.type(0xFFFFFFFF)) | b << U64.type(32))
+
+# Clamping: the exact results
+
+
+def _low24_exact(value: Array, *, signed: bool) -> Array:
+    low = value & np.int64(0xFFFFFF)
+    return np.where(signed & (low >> np.int64(23) != 0), low - np.int64(1 << 24), low)
+
+
+def _mad24(*, signed: bool) -> Callable[[Array, Array, Array], Array]:
+    return lambda a, b, c: _low24_exact(a, signed=signed) * _low24_exact(b, signed=signed) + c
+
+
+_EXACT: dict[str, Callable[..., Array]] = {
+    "add": np.add, "sub": np.subtract, "subrev": _swapped(np.subtract), "mad": lambda a, b, c: a * b + c,
+}  # fmt: skip
+for _name in ("add_u32", "sub_u32", "subrev_u32", "add_u16", "sub_u16", "subrev_u16", "add_i32", "sub_i32",
+              "add_i16", "sub_i16"):  # fmt: skip
+    enter_clamped(**{f"v_{_name}": _EXACT[_name.partition("_")[0]]})
+enter_clamped(
+    v_mad_u32_u24=_mad24(signed=False), v_mad_i32_i24=_mad24(signed=True), v_mad_legacy_u16=_EXACT["mad"],
+    v_sad_u32=lambda a, b, c: np.abs(a - b) + c,
+)  # fmt: skip
+for _name in ("add_u16", "sub_u16", "add_i16", "sub_i16", "mad_u16", "mad_i16"):
+    _operation, _, _kind = _name.partition("_")
+    _limited = limited_to(_EXACT[_operation], _kind)
+
+    def _clamped_half(*arguments: Array, limited: Callable[..., Array] = _limited) -> Array:
+        return limited(*(argument.astype(S64) for argument in arguments))
+
+    OPERATIONS[f"v_pk_{_name}"] = replace(OPERATIONS[f"v_pk_{_name}"], clamped=_halves(_clamped_half, _kind))
 
 # VOPC
 _ONE = np.ones(1, np.bool_)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.amd.semantics import floats, integer, scalar
 from tooling.simulator.amd.semantics.floats import fma16, maximum, minimum, quieted
-from tooling.simulator.amd.semantics.registry import OPERATIONS, enter
+from tooling.simulator.amd.semantics.registry import OPERATIONS, enter, enter_clamped
 from tooling.simulator.numerics.rounding import F16, F64, S32, U16, U32
 
 Array = NDArray[Any]
@@ -98,6 +98,9 @@ enter(_VOP3, "u16 <- u16 u16 u16", v_mad_u16=lambda a, b, c: a * b + c)
 enter(_VOP3, "i16 <- i16 i16 i16", v_mad_i16=lambda a, b, c: a * b + c)
 enter(_VOP3, "u32 <- u16 u16 u32", v_mad_u32_u16=lambda a, b, c: a.astype(U32) * b.astype(U32) + c)
 enter(_VOP3, "i32 <- i16 i16 i32", v_mad_i32_i16=lambda a, b, c: a.astype(S32) * b.astype(S32) + c)
+enter_clamped(
+    **dict.fromkeys(("v_mad_u16", "v_mad_i16", "v_mad_u32_u16", "v_mad_i32_i16"), lambda a, b, c: a * b + c)
+)
 for _kind in ("u16", "i16"):
     enter(
         _VOP3, f"{_kind} <- {_kind} {_kind} {_kind}",
@@ -115,4 +118,6 @@ for _kind, _low, _high in (
         **{f"v_maxmin_{_kind}": _then(_high, _low), f"v_minmax_{_kind}": _then(_low, _high)},
     )  # fmt: skip
 enter(_VOP2, "f16 <- f16 f16 f16", v_fmamk_f16=quieted(fma16), v_fmaak_f16=quieted(fma16))
-enter(_VOP2, "pk16 <- f32 f32", v_cvt_pk_rtz_f16_f32=_pack_towards_zero)
+enter(
+    _VOP2, "pk16 <- f32 f32", v_cvt_pk_rtz_f16_f32=_pack_towards_zero, v_cvt_pkrtz_f16_f32=_pack_towards_zero
+)

@@ -45,6 +45,8 @@ class Operation(Struct, frozen=True):
         source: the section of the vendor's manual.
         first: computes the first result alone, for instructions whose second one is not read; None if
             that saves nothing.
+        clamped: the function whose result is limited to the range of its integer type instead of wrapping
+            around; None if `clamp` does not do so, as for floats.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Operation(Struct, frozen=True):
     function: Callable[..., Any]
     source: str
     first: Callable[..., Array] | None = None
+    clamped: Callable[..., Array] | None = None
 
     @property
     def operand_types(self) -> tuple[str, ...]:
@@ -75,6 +78,25 @@ def enter_first(**functions: Callable[..., Array]) -> None:
     """Enter functions that compute only the first result of operations of the table."""
     for name, function in functions.items():
         OPERATIONS[name] = replace(OPERATIONS[name], first=function)
+
+
+def limited_to(exact: Callable[..., Array], kind: str) -> Callable[..., Array]:
+    """An exact function of int64 numbers with its result limited to the range of an integer type."""
+    dtype = DTYPES[kind]
+    limits = np.iinfo(dtype)
+    return lambda *arguments: np.clip(exact(*arguments), limits.min, limits.max).astype(dtype)
+
+
+def enter_clamped(**functions: Callable[..., Array]) -> None:
+    """Enter the exact functions (of int64 numbers) that `clamp` limits to the range of the result's type."""
+    for name, function in functions.items():
+        operation = OPERATIONS[name]
+        kind = operation.results[0]
+
+        def widened(*arguments: Array, function: Callable[..., Array] = function) -> Array:
+            return function(*(argument.astype(np.int64) for argument in arguments))
+
+        OPERATIONS[name] = replace(operation, clamped=limited_to(widened, kind))
 
 
 def dwords(kind: str) -> int:

@@ -203,6 +203,41 @@ enter(
     s_pack_hh_b32_b16=lambda a, b: (a >> U32.type(16)) | b & U32.type(0xFFFF0000),
 )  # fmt: skip
 
+
+def _any_of_four(*, spread: bool, bits: int) -> Callable[[Array], Array]:
+    """S_QUADMASK, S_WQM: whether any bit of each four is set, in the lowest bits or in all four."""
+    dtype = U32 if bits == 32 else U64
+    lowest = dtype.type(0x1111111111111111 & (1 << bits) - 1)
+
+    def of(a: Array) -> Array:
+        some = (a | a >> dtype.type(1) | a >> dtype.type(2) | a >> dtype.type(3)) & lowest
+        if spread:
+            return np.asarray(some * dtype.type(15))
+        found = np.zeros_like(a)
+        for number in range(bits // 4):
+            found |= (some >> dtype.type(4 * number) & dtype.type(1)) << dtype.type(number)
+        return found
+
+    return of
+
+
+def _replicate(a: Array) -> Array:
+    """Each bit twice."""
+    found = np.zeros(a.shape, U64)
+    for number in range(32):
+        found |= (a.astype(U64) >> U64.type(number) & U64.type(1)) * U64.type(3) << U64.type(2 * number)
+    return found
+
+
+for _bits in (32, 64):
+    enter(
+        _SOP1, f"b{_bits} scc <- b{_bits}",
+        **{
+            f"s_quadmask_b{_bits}": _with_test(_any_of_four(spread=False, bits=_bits)),
+            f"s_wqm_b{_bits}": _with_test(_any_of_four(spread=True, bits=_bits)),
+        },
+    )  # fmt: skip
+enter(_SOP1, "b64 <- b32", s_bitreplicate_b64_b32=_replicate)
 enter(_SOP1, "i32 scc <- i32", s_abs_i32=_absolute)
 enter(_SOP1, "b32 <- b32", s_brev_b32=reverse32)
 enter(_SOP1, "b64 <- b64", s_brev_b64=reverse64)

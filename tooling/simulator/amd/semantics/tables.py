@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from tooling.simulator.amd.semantics import floats, integer, rdna3, scalar
+from tooling.simulator.amd.semantics import (
+    bytes_and_pairs,
+    floats,
+    integer,
+    narrow_floats,
+    rdna3,
+    scalar,
+)
 from tooling.simulator.amd.semantics.registry import OPERATIONS, Operation
 
-TABLES = (floats, integer, scalar, rdna3)
+TABLES = (floats, integer, scalar, rdna3, bytes_and_pairs, narrow_floats)
 """Each of these modules enters its operations into `registry.OPERATIONS` when it is imported."""
 
 
