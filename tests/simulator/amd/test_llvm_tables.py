@@ -79,8 +79,10 @@ OTHER_TEXT = {
     # Values of these, which later versions of LLVM name in another way.
     "s_nop", "s_sendmsg", "s_sendmsghalt", "s_setprio", "s_getreg_b32", "s_setreg_b32", "s_setreg_imm32_b32",
     "s_sendmsg_rtn", "s_delay_alu", "s_waitcnt_depctr", "s_set_gpr_idx", "ds_swizzle_b32",
-    "s_denorm_mode", "s_round_mode", "s_wait_idle", "s_clause", "s_set_inst_prefetch", "s_code_end", "s_version",
-    "s_ttracedata", "s_incperflevel", "s_decperflevel", "s_wait_event",
+    "s_denorm_mode", "s_round_mode", "s_wait_idle", "s_clause", "s_set_inst_prefetch", "s_code_end",
+    "s_version", "s_ttracedata", "s_incperflevel", "s_decperflevel", "s_wait_event",
+    # LLVM's disassembler writes an offset of 0 as `null`, its assembler as `0x0`.
+    "s_load_b256",
     # Graphics.
     "s_endpgm_ordered_ps_done", "s_setkill",
     "ds_bvh_stack_rtn_b32", "global_load_addtid_b32", "global_store_addtid_b32",
