@@ -6,9 +6,11 @@ import io
 import math
 import re
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
@@ -23,20 +25,21 @@ from tooling.book.errors import BookError
 from tooling.book.figure_numbers import FigureNumber, number_figures
 from tooling.book.figures import every_figure, find_figure
 from tooling.book.figures.canvas import (
-    DARK,
-    LIGHT,
+    ARROW,
+    GRID,
     PAGE,
+    PAPER,
     PHONE,
-    SHADES,
+    QUIET,
     SMALL,
+    TEXT,
     Canvas,
     Ink,
-    Shade,
     Size,
     measured,
 )
 from tooling.book.figures.charts import Axis, Bar, Limit, Series, draw_bars, draw_chart, draw_counts
-from tooling.book.figures.drawing import outdated, pictures
+from tooling.book.figures.drawing import draw, drawing_files
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.h200 import measured as benchmark
@@ -46,6 +49,7 @@ from tooling.book.figures.p14 import offset
 from tooling.book.figures.p16 import measured_roof
 from tooling.book.figures.p21 import first_requests
 from tooling.book.figures.p33 import measured_speeds
+from tooling.book.figures.palette import PALETTE, file_style, page_style
 from tooling.book.figures.reduction import stride
 from tooling.book.figures.requests import draw_request, request
 from tooling.book.figures.traces import (
@@ -76,21 +80,37 @@ from tooling.text import Text
 FIGURES = every_figure()
 
 
+class Picture(NamedTuple):
+    """The file of a drawing."""
+
+    language: str
+    narrow: bool
+    text: str
+
+
+@cache
+def pictures(project: Project, name: str) -> tuple[Picture, ...]:
+    """A figure in each language and width."""
+    files = drawing_files(PuzzleIndex(project), find_figure(name), Path())
+    return tuple(Picture(path.parent.name, path.stem.endswith("-narrow"), text) for path, text in files)
+
+
 @pytest.mark.parametrize("figure", FIGURES, ids=[figure.name for figure in FIGURES])
-def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure: Figure) -> None:
-    drawn = list(pictures(PuzzleIndex(real), figure))
-    assert len(drawn) == (4 if figure.narrow is None else 8)
-    for path, text in drawn:
+def test_a_figure_is_drawn_in_two_languages_and_two_widths(real: Project, figure: Figure) -> None:
+    widths = (False,) if figure.narrow is None else (False, True)
+    drawn = pictures(real, figure.name)
+    assert [each[:2] for each in drawn] == [
+        (language, narrow) for language in ("en", "ko") for narrow in widths
+    ]
+    for language, narrow, text in drawn:
         svg = "{http://www.w3.org/2000/svg}"
         picture = ElementTree.fromstring(text)
-        assert re.fullmatch(r"(\d\d|gpu|book|cover)(-[a-z-]+)?-[wb]\.svg", path.name)
-        assert int(picture.get("width", "")) <= (360 if "-narrow-" in path.name else 730)
-        korean = "i18n/ko" in path.as_posix()
-        assert korean == bool(re.search("[가-힣]", text))
-        described = figure.description.render("ko" if korean else "en")
+        assert int(picture.get("width", "")) <= (360 if narrow else 730)
+        assert (language == "ko") == bool(re.search("[가-힣]", text))
+        described = figure.description.render(language)
         assert picture.findtext(f"{svg}desc") == described  # where it is opened by itself, too
         assert "`" not in described
-        assert figure.caption.render("ko" if korean else "en").count("`") % 2 == 0
+        assert figure.caption.render(language).count("`") % 2 == 0
         sizes = {"13", "14", "15"} if figure.name != "cover" else {"14", "15", "18"}
         sizes |= {
             "gpu-coalescing": {"12"},
@@ -104,16 +124,44 @@ def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=[figure.name for figure in FIGURES])
-def test_the_pictures_in_the_book_are_up_to_date(real: Project, figure: Figure) -> None:
-    assert outdated(PuzzleIndex(real), figure) == []
+def test_a_figure_is_drawn_in_the_colours_of_the_palette(real: Project, figure: Figure) -> None:
+    for _, _, text in pictures(real, figure.name):
+        drawn = text.partition("</style>")[2]
+        assert set(re.findall(r"var\(--figure-([a-z-]+)\)", drawn)) <= PALETTE.keys()
+        colours = re.findall(r'(?:fill|stroke)(?:="|: )([^";]*)', drawn)
+        named = {colour for colour in colours if not re.fullmatch(r"var\(--figure-[a-z-]+\)", colour)}
+        assert named <= {"none", "url(#hatched)"}
+
+
+def test_a_figure_is_the_same_whenever_it_is_drawn(real: Project) -> None:
+    again = {
+        figure.name: tuple(text for _, text in drawing_files(PuzzleIndex(real), figure, Path()))
+        for figure in reversed(FIGURES)
+    }
+    assert [
+        name for name, texts in again.items() if texts != tuple(p.text for p in pictures(real, name))
+    ] == []
+
+
+def test_both_style_sheets_have_the_whole_palette() -> None:
+    for style, dark in (
+        (page_style(), ":root[data-theme=dark]"),
+        (file_style(), "(prefers-color-scheme: dark)"),
+    ):
+        light_part, _, dark_part = style.partition(dark)
+        for shade, part in enumerate((light_part, dark_part)):
+            found = re.findall(r"--figure-([a-z-]+): (#[0-9a-f]{6});", part)
+            assert dict(found) == {name: values[shade] for name, values in PALETTE.items()}
+    assert "@media screen" in page_style()  # paper is white
 
 
 def test_a_figure_is_as_wide_as_the_text_or_has_its_caption_beside_it(real: Project) -> None:
     between = []
     for figure in FIGURES:
-        for path, text in pictures(PuzzleIndex(real), figure):
+        for picture in pictures(real, figure.name):
+            text = picture.text
             width = int(ElementTree.fromstring(text).get("width", ""))
-            if "-narrow-" not in path.name and SMALL < width < 0.97 * PAGE:
+            if not picture.narrow and SMALL < width < 0.97 * PAGE:
                 between.append(figure.name)
     # The cover has columns of its own, and a map of puzzle 23 is in a fold.
     assert set(between) == {"cover", "cover-mistake", "p23-memory"}
@@ -122,9 +170,10 @@ def test_a_figure_is_as_wide_as_the_text_or_has_its_caption_beside_it(real: Proj
 def test_a_narrow_figure_fills_the_text_or_is_small(real: Project) -> None:
     small = {}
     for figure in FIGURES:
-        for path, text in pictures(PuzzleIndex(real), figure):
+        for picture in pictures(real, figure.name):
+            text = picture.text
             width = int(ElementTree.fromstring(text).get("width", ""))
-            if "-narrow-" in path.name and 1.08 * width < PHONE:  # a page makes none larger than that
+            if picture.narrow and 1.08 * width < PHONE:  # a page makes none larger than that
                 small[figure.name] = width
     # The steps of puzzle 15 and a map of puzzle 23 are in folds, which have less room.
     assert small == {"p16-copies": 200, "p15-steps": 322, "p23-memory": 289}
@@ -134,14 +183,12 @@ def test_a_narrow_figure_fills_the_text_or_is_small(real: Project) -> None:
 def test_large_drawings_for_narrow_screens_are_made_as_wide_as_the_text(
     real: Project, name: str, narrow: str
 ) -> None:
-    folder = find_figure(name).folder
-    page = PageContext(editions(real)[0], f"{folder}/x.md", "", PuzzleIndex(real))
+    page = PageContext(editions(real)[0], "x.md", "", PuzzleIndex(real))
     assert re.findall(r'<svg id="[^"]*" class="([^"]*)"', show_figure(page, [name])) == ["wide", narrow]
 
 
 def test_the_axis_sum_shows_its_sums(real: Project) -> None:
-    figure = find_figure("p15")
-    _, text = next(pictures(PuzzleIndex(real), figure))
+    text = pictures(real, "p15")[0].text
     assert [number for number in ("15", "51", "87", "123") if f">{number}<" not in text] == []
 
 
@@ -240,14 +287,13 @@ def test_a_request_contains_the_lanes_of_its_warp() -> None:
 def test_a_request_to_shared_memory_is_drawn_by_banks(real: Project) -> None:
     trace = Facts(PuzzleIndex(real), "p12").trace("p12")
     store = next(event for event in trace.events if event.buffer == SHARED and event.action == "store")
-    for shade in SHADES:
-        drawn = draw_request(partial(Canvas, shade=shade, language="ko"), request(trace, store)).svg("x", "y")
-        ElementTree.fromstring(drawn)
-        assert "뱅크" in drawn
-        assert drawn.count('class="lane"') == 8
+    drawn = draw_request(partial(Canvas, language="ko"), request(trace, store)).svg("x", "y")
+    ElementTree.fromstring(drawn)
+    assert "뱅크" in drawn
+    assert drawn.count('class="lane"') == 8
     crowded = Facts(PuzzleIndex(real), "p12").trace("p32 --two-way unsolved")
     store = next(event for event in crowded.events if event.buffer == SHARED)
-    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    sheet = partial(Canvas, language="en")
     drawn = draw_request(sheet, request(crowded, store)).svg("x", "y")
     assert drawn.count('class="lane"') == 32
     assert (drawn.count('class="first"'), drawn.count('class="again"')) == (1, 1)
@@ -266,8 +312,8 @@ def test_a_request_to_shared_memory_is_drawn_by_banks(real: Project) -> None:
 def test_a_narrow_map_has_lines_of_sixteen_words(
     real: Project, name: str, lanes: int, rows: dict[str, int], room: int
 ) -> None:
-    narrow = [text for path, text in pictures(PuzzleIndex(real), find_figure(name)) if "narrow" in path.name]
-    assert len(narrow) == 4
+    narrow = [picture.text for picture in pictures(real, name) if picture.narrow]
+    assert len(narrow) == 2
     for text in narrow:
         assert text.count('class="lane"') == lanes
         assert {row: text.count(f'class="{row}"') for row in rows} == rows
@@ -281,7 +327,8 @@ def test_a_narrow_map_has_lines_of_sixteen_words(
 @pytest.mark.parametrize("name", ["p12-banks", "p30", "p33-banks", "p35"])
 def test_the_numbers_of_lanes_have_room_in_their_cells(real: Project, name: str) -> None:
     size = 12
-    for _, text in pictures(PuzzleIndex(real), find_figure(name)):
+    for picture in pictures(real, name):
+        text = picture.text
         assert f".map .lane {{ font-size: {size}px;" in text
         found = re.findall(r'<g><title>.*?width="([\d.]+)".*?class="lane"[^>]*>(\d+)<', text)
         assert found
@@ -289,15 +336,34 @@ def test_the_numbers_of_lanes_have_room_in_their_cells(real: Project, name: str)
             assert float(width) - len(lane) * size * 0.6 > 4
 
 
-def test_a_picture_that_was_not_drawn_is_an_error(checkout: Project) -> None:
+def test_a_figure_of_a_program_that_was_never_traced_is_an_error(checkout: Project) -> None:
     edition = editions(checkout)[1]
     page = PageContext(edition, "puzzle_15/puzzle_15.md", "", PuzzleIndex(checkout))
     shown = show_figure(page, ["p15"])
     assert 'aria-label="4행 6열 행렬.' in shown and "<figcaption>행마다 블록이 하나씩 있습니다." in shown
-    edition.page("puzzle_15/media/15-w.svg").write_text("<svg></svg>\n", encoding="utf-8")
-    with pytest.raises(BookError, match=r"15-w\.svg .* not as it was drawn") as refusal:
-        show_figure(page, ["p15"])
-    assert refusal.value.hint == "draw it with `tooling figure p15`"
+    (checkout.recordings / "traces" / "p15.json").unlink()
+    with pytest.raises(BookError, match="this program was never traced: p15") as refusal:
+        show_figure(page, ["p15-steps"])
+    assert refusal.value.hint == "tooling figure p15 --trace"
+
+
+@pytest.mark.parametrize(
+    ("name", "trace", "why"),
+    [
+        ("p34-reduction", "p34_tile_tensor.reduction", "StopIteration"),
+        ("p14", "p14_tile_tensor.simple", "IndexError"),
+    ],
+)
+def test_a_figure_whose_data_do_not_fit_its_code_is_an_error(
+    checkout: Project, name: str, trace: str, why: str
+) -> None:
+    path = checkout.recordings / "traces" / f"{trace}.json"
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole[: whole.index('"events": [')] + '"events": []}\n', encoding="utf-8")
+    with pytest.raises(BookError, match=f"the figure `{name}` cannot be drawn") as refusal:
+        draw(PuzzleIndex(checkout), find_figure(name), "en")
+    assert f"its data are not as its code expects: {why}" in str(refusal.value.why)
+    assert refusal.value.hint == f"if the program has changed: `tooling figure {name[:3]} --trace`"
 
 
 @pytest.mark.parametrize(
@@ -320,8 +386,7 @@ def test_a_picture_that_was_not_drawn_is_an_error(checkout: Project) -> None:
 def test_a_caption_shows_as_code_what_is_between_backticks(
     real: Project, name: str, language: int, shown: str
 ) -> None:
-    figure = find_figure(name)
-    page = PageContext(editions(real)[language], f"{figure.folder}/x.md", "", PuzzleIndex(real))
+    page = PageContext(editions(real)[language], "x.md", "", PuzzleIndex(real))
     html = show_figure(page, [name])
     assert shown in html.partition("<figcaption>")[2].partition("</figcaption>")[0]
     assert "`" not in html
@@ -356,12 +421,11 @@ def test_the_number_of_a_figure_begins_its_caption_and_is_its_anchor(
     real: Project, name: str, language: int, label: str, anchor: str
 ) -> None:
     source, edition = editions(real)[0], editions(real)[language]
-    path = f"{find_figure(name).folder}/x.md"
-    page = PageContext(edition, path, "", PuzzleIndex(real), number_figures(source))
+    page = PageContext(edition, "x.md", "", PuzzleIndex(real), number_figures(source))
     shown = show_figure(page, [name])
     assert shown.startswith(f'<figure class="drawn has-narrow" id="{anchor}">')
     assert f'<figcaption><span class="figure-number">{label}</span> ' in shown
-    without = PageContext(edition, path, "", PuzzleIndex(real))
+    without = PageContext(edition, "x.md", "", PuzzleIndex(real))
     assert "figure-number" not in show_figure(without, [name])
 
 
@@ -390,12 +454,14 @@ def test_a_reference_to_a_figure_is_its_number_and_leads_to_it(
     assert figure_ref(page, ["p16-tiled"]) == shown
 
 
-def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
+def test_a_trace_of_an_older_solution_is_reported_and_still_shown(checkout: Project) -> None:
     solution = checkout.solutions / "p01" / "p01.mojo"
     solution.write_text(solution.read_text(encoding="utf-8").replace("+ 10", "+ 11"), encoding="utf-8")
+    facts = Facts(PuzzleIndex(checkout), "p01")
     with pytest.raises(BookError, match="has changed since it was traced") as refusal:
-        Facts(PuzzleIndex(checkout), "p01").trace("p01")
+        facts.require_current("p01")
     assert refusal.value.hint == "tooling figure p01 --trace"
+    assert facts.trace("p01").events  # a page shows it until it is recorded again
 
 
 @pytest.mark.mojo
@@ -580,19 +646,19 @@ def test_each_output_of_the_book_is_listed_once(real: Project) -> None:
     ],
 )
 def test_the_arrows_to_follow_are_marked(real: Project, name: str, marked: int) -> None:
-    for _, text in pictures(PuzzleIndex(real), find_figure(name)):
+    for picture in pictures(real, name):
+        text = picture.text
         assert text.count("url(#marked)") == marked
 
 
 def test_what_the_marked_arrows_reach_is_outlined(real: Project) -> None:
-    _, line, _ = LIGHT.marks[Ink.MARK]
-    for path, text in pictures(PuzzleIndex(real), find_figure("p26-butterfly")):
-        if path.stem.endswith("-w"):
-            assert text.count(f'fill="none" stroke="{line}" stroke-width="1.5"/>') == 1 + 1 + 2 + 4 + 8
+    outline = f'fill="none" stroke="{Ink.MARK.line}" stroke-width="1.5"/>'
+    for picture in pictures(real, "p26-butterfly"):
+        assert picture.text.count(outline) == 1 + 1 + 2 + 4 + 8
 
 
 def test_curves_end_in_the_direction_of_their_heads() -> None:
-    canvas = Canvas(100, 60, SHADES[0], "en")
+    canvas = Canvas(100, 60, "en")
     canvas.curve(10, 0, 50, 40)
     canvas.curve(10, 0, 10, 40)
     canvas.side_curve(0, 10, 40, 50)
@@ -609,7 +675,7 @@ def test_curves_end_in_the_direction_of_their_heads() -> None:
 
 
 def test_neighbouring_cells_have_the_same_gap() -> None:
-    canvas = Canvas(200, 60, SHADES[0], "en")
+    canvas = Canvas(200, 60, "en")
     for column in range(3):
         for row in range(2):
             canvas.cell(column * 30, row * 30, 30, 30)
@@ -622,7 +688,7 @@ def test_neighbouring_cells_have_the_same_gap() -> None:
 
 
 def test_small_cells_that_touch_share_a_border_and_that_of_a_marked_one_is_whole() -> None:
-    canvas = Canvas(200, 60, SHADES[0], "en")
+    canvas = Canvas(200, 60, "en")
     for column, ink in enumerate((Ink.SPARE, Ink.MARK, Ink.LIVE)):
         canvas.cell(column * 20, 0, 20, 20, str(column), ink=ink)
     canvas.cell(100, 0, 20, 20, "alone")
@@ -632,14 +698,14 @@ def test_small_cells_that_touch_share_a_border_and_that_of_a_marked_one_is_whole
     rects = r'<rect x="([\d.]+)" y="0.5" width="20" height="20" fill="[^"]*" stroke="([^"]*)"/>'
     found = re.findall(rects, drawn)
     assert [x for x, _ in found] == ["0.5", "40.5", "20.5", "100.5", "140.5", "160.5"]
-    assert found[2] == ("20.5", SHADES[0].marks[Ink.MARK][1])
-    assert {line for _, line in found[-2:]} == {SHADES[0].paper}  # or both would be one
+    assert found[2] == ("20.5", Ink.MARK.line)
+    assert {line for _, line in found[-2:]} == {PAPER}  # or both would be one
     assert drawn.index("<text") > drawn.index('<rect x="20.5"')  # over all cells
     assert "\n\n" not in drawn  # an empty line would end the HTML in a page
 
 
 def test_frames_and_straight_arrows_cover_whole_pixels() -> None:
-    canvas = Canvas(200, 60, SHADES[0], "en")
+    canvas = Canvas(200, 60, "en")
     canvas.frame(1, 1, 40, 20)
     canvas.arrow(50, 2, 50, 40)
     canvas.arrow(60, 10, 100, 10, head=False)
@@ -651,7 +717,7 @@ def test_frames_and_straight_arrows_cover_whole_pixels() -> None:
 
 
 def test_code_within_a_label_has_its_own_font() -> None:
-    canvas = Canvas(200, 60, SHADES[0], "en")
+    canvas = Canvas(200, 60, "en")
     label = Text("T{reader} reads `shared[{writer}]`").of(reader=4, writer=3)
     canvas.label(1, 10, label)
     drawn = canvas.svg("x", "y")
@@ -660,7 +726,7 @@ def test_code_within_a_label_has_its_own_font() -> None:
 
 
 def test_a_variable_within_a_label_is_italic() -> None:
-    canvas = Canvas(200, 60, SHADES[0], "en")
+    canvas = Canvas(200, 60, "en")
     canvas.label(1, 10, Text("thread *t*: `2 * t`"))
     canvas.label(1, 30, "a*b*c", mono=True)
     drawn = canvas.svg("x", "y")
@@ -672,45 +738,54 @@ def test_a_variable_within_a_label_is_italic() -> None:
 
 
 def test_banks_that_no_pass_needs_have_one_row(real: Project) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure("p33-banks")):
+    for picture in pictures(real, "p33-banks"):
+        text = picture.text
         rows = text.count('class="first"') + text.count('class="again"')
-        assert rows == (8 + 1 + 2 if "narrow" in path.name else 8 + 1)
+        assert rows == (8 + 1 + 2 if picture.narrow else 8 + 1)
 
 
 @pytest.mark.parametrize(("name", "wide", "narrow"), [("p16", 9, 9), ("p16-tiled", 3, 3), ("p33", 1, 0)])
 def test_products_have_one_sign(real: Project, name: str, wide: int, narrow: int) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure(name)):
+    for picture in pictures(real, name):
+        text = picture.text
         labels = re.findall(r"<text[^>]*>([^<]*)<", text)
-        disks = re.findall(rf'<circle [^>]*r="1.75" fill="(?:{LIGHT.text}|{DARK.text})"', text)
-        assert labels.count("·") + len(disks) == (narrow if "narrow" in path.name else wide)
+        disks = text.count(f'r="1.75" fill="{TEXT}"')
+        assert labels.count("·") + disks == (narrow if picture.narrow else wide)
         assert "×" not in labels
 
 
 def test_each_bank_of_a_row_is_a_cell(real: Project) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure("p33-banks")):
+    for picture in pictures(real, "p33-banks"):
+        text = picture.text
         rows = re.findall(
             r'class="(?:first|again)" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"[^>]*/>'
             r'<path class="bank" d="([^"]*)"',
             text,
         )
-        assert len(rows) == (8 + 1 + 2 if "narrow" in path.name else 8 + 1)
+        assert len(rows) == (8 + 1 + 2 if picture.narrow else 8 + 1)
         for x, y, wide, high, between in rows:
-            banks = 16 if "narrow" in path.name else 32
+            banks = 16 if picture.narrow else 32
             edges = [int(x) + bank * int(wide) // banks for bank in range(1, banks)]
             assert between == "".join(f"M{edge} {y}v{high}" for edge in edges)
 
 
 def test_a_map_of_banks_says_how_many_passes_it_takes(real: Project) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure("p33-banks")):
+    for picture in pictures(real, "p33-banks"):
+        text = picture.text
         beside = re.findall(r'text-anchor="end"[^>]*>([^<]*)<', text)
-        assert beside == (["패스 8번", "패스 1번"] if "i18n" in path.parts else ["8 passes", "1 pass"])
+        assert beside == (["패스 8번", "패스 1번"] if picture.language == "ko" else ["8 passes", "1 pass"])
         label = r'class="note( added)?(?: end)?"[^>]*>(?:(?:pass|패스) (\d+)|(\d+–\d+))<'
         labels = re.findall(label, text)
         numbers = [(bool(added), one or several) for added, one, several in labels]
         conflicts = [(number > 1, str(number)) for number in range(1, 9)]
         once = (False, "1")
         narrow = [*conflicts, (False, "1–8"), once, once]
-        assert numbers == (narrow if "narrow" in path.name else [*conflicts, once])
+        assert numbers == (narrow if picture.narrow else [*conflicts, once])
+
+
+def _name(colour: str) -> str:
+    """The name in the palette of a colour of a drawing."""
+    return colour.removeprefix("var(--figure-").removesuffix(")")
 
 
 def _contrast(one: str, other: str) -> float:
@@ -725,23 +800,25 @@ def _contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize("shade", SHADES, ids=["light", "dark"])
-def test_labels_and_arrows_are_readable_in_both_shades(shade: Shade) -> None:
-    for fill, _, text in shade.marks.values():
-        assert _contrast(text, shade.paper if fill == "none" else fill) >= 4.5
-    assert min(_contrast(shade.text, shade.paper), _contrast(shade.quiet, shade.paper)) >= 4.5
-    lines = (shade.arrow, shade.marks[Ink.LIVE][1], shade.marks[Ink.MARK][1])
-    assert min(_contrast(line, shade.paper) for line in lines) >= 3
+@pytest.mark.parametrize("shade", [0, 1], ids=["light", "dark"])
+def test_labels_and_arrows_are_readable_in_both_shades(shade: int) -> None:
+    colours = {name: values[shade] for name, values in PALETTE.items()}
+    for ink in Ink:
+        ground = colours["paper" if ink is Ink.FRAME else f"{ink.value}-fill"]
+        assert _contrast(colours[_name(ink.text)], ground) >= 4.5
+    assert min(_contrast(colours[name], colours["paper"]) for name in ("text", "quiet")) >= 4.5
+    lines = ("arrow", "live-line", "mark-line")
+    assert min(_contrast(colours[name], colours["paper"]) for name in lines) >= 3
 
 
 def test_active_cells_differ_from_empty_ones_on_dark_pages() -> None:
-    fills = {ink: fill for ink, (fill, _, _) in DARK.marks.items()}
-    assert _contrast(fills[Ink.LIVE], fills[Ink.SPARE]) >= 1.8
-    assert _contrast(fills[Ink.PLAIN], fills[Ink.SPARE]) >= 1.3
+    live, plain, spare = (PALETTE[f"{name}-fill"][1] for name in ("live", "plain", "spare"))
+    assert _contrast(live, spare) >= 1.8
+    assert _contrast(plain, spare) >= 1.3
 
 
 def test_the_entries_of_a_legend_are_as_far_apart_as_their_widths_ask() -> None:
-    canvas = Canvas(400, 80, SHADES[0], "en")
+    canvas = Canvas(400, 80, "en")
     words = Text("input"), Text("shared memory"), Text("output")
     canvas.legend(0, 10, *((Ink.PLAIN, text) for text in words))
     canvas.legend(0, 40, *((Ink.PLAIN, text) for text in words), across=2)
@@ -758,11 +835,9 @@ def test_the_entries_of_a_legend_are_as_far_apart_as_their_widths_ask() -> None:
 
 def test_errors_in_figures_have_the_red_of_a_verdict(real: Project) -> None:
     style = (real.root / "book" / "theme" / "assets" / "book.css").read_text(encoding="utf-8")
-    reds = re.findall(r"--bad: (#\w+);", style)[:2]
-    grounds = ["#f8cfca", "#5a272b"]  # stronger than in a verdict, beside the violet of part XI
-    assert [(shade.marks[Ink.WRONG][2], shade.marks[Ink.WRONG][0]) for shade in SHADES] == [
-        *zip(reds, grounds, strict=True)
-    ]
+    assert PALETTE["wrong-text"] == tuple(re.findall(r"--bad: (#\w+);", style)[:2])
+    # Stronger than in a verdict, beside the violet of part XI.
+    assert PALETTE["wrong-fill"] == ("#f8cfca", "#5a272b")
 
 
 @pytest.mark.parametrize(
@@ -776,8 +851,9 @@ def test_errors_in_figures_have_the_red_of_a_verdict(real: Project) -> None:
     ],
 )
 def test_a_wrong_value_is_red(real: Project, name: str, wrong: list[str]) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure(name)):
-        red = next(shade for shade in SHADES if path.stem.endswith(shade.name)).marks[Ink.WRONG][2]
+    for picture in pictures(real, name):
+        text = picture.text
+        red = re.escape(Ink.WRONG.text)
         assert re.findall(rf'fill="{red}" font-family="[^"]*">([^<]*)</text>', text) == wrong
 
 
@@ -785,33 +861,34 @@ def test_a_gpu_has_all_lanes_of_its_warps_and_the_sizes_of_the_page(real: Projec
     page = (real.root / "book/src/basics/gpu.md").read_text(encoding="utf-8")
     memories = {"65,536 of 32 bits", "256 KiB", "60 MiB", "140 GiB", "4,288 GB/s"}
     assert all(size in " ".join(page.split()) for size in memories)
-    for path, text in pictures(PuzzleIndex(real), find_figure("gpu")):
+    for picture in pictures(real, "gpu"):
+        text = picture.text
         warps = re.findall(r'<rect [^>]*width="(\d+)" height="(\d+)"[^>]*/><path d="M\S+ \S+(v[^"]*)"', text)
         assert len(warps) == 2 * 2 * 3
         for long, high, borders in warps:
             assert borders == f"v{high}" + f"m{int(long) // 32} -{high}v{high}" * 30  # between 32 lanes
         labels = re.findall(r"<text[^>]*>([^<]*)<", text)
-        if "i18n" not in path.parts:
+        if picture.language == "en":
             assert memories <= {size for label in labels for size in label.split(", ")}
 
 
 def test_sectors_of_a_gpu_are_those_that_its_page_counts(real: Project) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure("gpu-coalescing")):
-        (shade,) = [shade for shade in SHADES if path.stem.endswith(f"-{shade.name}")]
-        fill, _, colour = shade.marks[Ink.LIVE]
+    for picture in pictures(real, "gpu-coalescing"):
+        text = picture.text
         # Boxes of the legend are 15 pixels wide.
         words = re.findall(
             r'<rect x="[\d.]+" y="[\d.]+" width="(?!15")\d+" height="\d+" fill="([^"]*)"', text
         )
-        assert (words.count(fill), words.count("url(#hatched)")) == (32 + 32, 32 * 7)
-        lanes = [label for _, _, ink, label, _ in _labels(text) if ink == colour]
+        assert (words.count(Ink.LIVE.fill), words.count("url(#hatched)")) == (32 + 32, 32 * 7)
+        lanes = [label for _, _, ink, label, _ in _labels(text) if ink == Ink.LIVE.text]
         assert lanes == [str(lane) for lane in (*range(32), *range(32))]
-        assert ("32 sectors, 128 of 1,024 bytes used" in text) != ("i18n" in path.parts)
+        assert ("32 sectors, 128 of 1,024 bytes used" in text) != (picture.language == "ko")
 
 
 def test_the_banks_of_a_gpu_serve_the_lanes_of_each_pass(real: Project) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure("gpu-banks")):
-        narrow = "narrow" in path.stem
+    for picture in pictures(real, "gpu-banks"):
+        text = picture.text
+        narrow = picture.narrow
         lanes = [int(lane) for lane in re.findall(r'class="lane"[^>]*>(\d+)<', text)]
         first, second = range(16), range(16, 32)
         halves = (*first[:8], *second[:8], *first[8:], *second[8:])
@@ -819,9 +896,8 @@ def test_the_banks_of_a_gpu_serve_the_lanes_of_each_pass(real: Project) -> None:
         assert text.count('class="note added') == (2 if narrow else 1)
         added = re.findall(r'<g class="added"><title>lane (\d+)<', text)
         assert [int(lane) for lane in added] == list(second)  # the cells of the second pass are red, too
-        fill, line, _ = (DARK if path.stem.endswith("-b") else LIGHT).marks[Ink.WRONG]
-        assert f".map .added rect {{ fill: {fill}; stroke: {line}; }}" in text
-        if "i18n" not in path.parts:
+        assert f".map .added rect {{ fill: {Ink.WRONG.fill}; stroke: {Ink.WRONG.line}; }}" in text
+        if picture.language == "en":
             assert re.findall(r'text-anchor="end"[^>]*>([^<]*)<', text) == ["1 pass", "2 passes"]
         banks = re.findall(r'<rect class="(?:first|again)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', text)
         right = max(float(left) + float(width) for left, width in banks)
@@ -829,10 +905,11 @@ def test_the_banks_of_a_gpu_serve_the_lanes_of_each_pass(real: Project) -> None:
 
 
 def test_the_occupancy_of_a_gpu_is_calculated(real: Project) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure("gpu-occupancy")):
+    for picture in pictures(real, "gpu-occupancy"):
+        text = picture.text
         labels = re.findall(r"<text[^>]*>([^<]*)<", text)
         assert [label for label in labels if label.endswith("%")] == ["100%", "100%", "50%"]
-        if "narrow" not in path.stem:
+        if not picture.narrow:
             assert [label for label in labels if label.isdigit()] == [
                 "16",
                 "4",
@@ -844,18 +921,19 @@ def test_the_occupancy_of_a_gpu_is_calculated(real: Project) -> None:
                 "1",
                 "2",
             ]
-        if "i18n" not in path.parts:
+        if picture.language == "en":
             blocks = [label for label in labels if label.startswith(("block ", "32 warps"))]
             assert blocks == ["block 0", "block 1", "block 0", "block 1", "block 0", "32 warps idle"]
 
 
 def test_the_kernels_of_puzzle_30_are_on_one_screen(real: Project) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure("p30")):
+    for picture in pictures(real, "p30"):
+        text = picture.text
         assert text.count('class="lane"') == 32 + 2 + 32
-        assert (">⋮ 30 more like this<" in text) != ("i18n" in path.parts)
+        assert (">⋮ 30 more like this<" in text) != (picture.language == "ko")
         height = re.search(r'height="(\d+)"', text)
         assert height is not None
-        assert int(height[1]) < (600 if "narrow" in path.stem else 500)
+        assert int(height[1]) < (600 if picture.narrow else 500)
         assert re.findall(r'font-weight="600">(kernel\d)<', text) == ["kernel1", "kernel2", "kernel3"]
         results = re.findall(r'text-anchor="end"[^>]*>([^<]*%[^<]*)<', text)  # at the right of the headings
         assert [re.findall(r"[\d.]+", result) for result in results] == [
@@ -863,7 +941,7 @@ def test_the_kernels_of_puzzle_30_are_on_one_screen(real: Project) -> None:
             ["32", "12.5"],
             ["5", "80"],
         ]
-        if "i18n" not in path.parts:
+        if picture.language == "en":
             assert results[1] == "32 sectors, 12.5% used"
 
 
@@ -874,15 +952,15 @@ def _boxes(text: str) -> list[tuple[float, float, str]]:
 
 
 def test_threads_that_the_guard_stops_are_below_the_elements_that_they_would_write(real: Project) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure("p04-line")):
-        (shade,) = [shade for shade in SHADES if path.stem.endswith(f"-{shade.name}")]
+    for picture in pictures(real, "p04-line"):
+        text = picture.text
         found = re.findall(
             r'<text x="([\d.]+)" y="([\d.]+)"[^>]* fill="([^"]*)"[^>]*>\(?(\d), ?(\d)\)?</text>', text
         )
         rows: dict[float, list[tuple[str, str, str]]] = {}
         for _, y, colour, *place in sorted(found, key=lambda one: float(one[0])):
             rows.setdefault(float(y), []).append((*place, colour))
-        live, spare, marked = (shade.marks[ink][2] for ink in (Ink.LIVE, Ink.SPARE, Ink.MARK))
+        live, spare, marked = (ink.text for ink in (Ink.LIVE, Ink.SPARE, Ink.MARK))
         above, column, row = (rows[y] for y in sorted(rows))
         assert above == [(x, y, live) for x, y in ("00", "10", "01", "11")]
         assert column == [("2", "0", marked), ("2", "1", spare)]
@@ -899,18 +977,17 @@ def test_threads_that_the_guard_stops_are_below_the_elements_that_they_would_wri
         assert ends + 3 < other
         assert any(left < one < other < right for left, right in boxes)
         assert [bool(dashed) for _, dashed in heads["marked"]] == [True]
-        (elements,) = {y for _, y, colour, *_ in _labels(text) if colour == shade.marks[Ink.RESULT][2]}
+        (elements,) = {y for _, y, colour, *_ in _labels(text) if colour == Ink.RESULT.text}
         assert min(rows) < elements < max(rows)
 
 
 def test_values_in_cells_are_set_in_the_font_of_code(real: Project) -> None:
     for figure in FIGURES:
-        for file in figure.every_file():
-            if not file.endswith("-w.svg"):
+        for language, narrow, text in pictures(real, figure.name):
+            if language != "en":
                 continue
-            text = (editions(real)[0].source / figure.folder / file).read_text(encoding="utf-8")
             sizes = r'x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"'
-            ground = f' fill="{SHADES[0].paper}"'  # the background of a label, not a cell
+            ground = re.escape(f' fill="{PAPER}"')  # the background of a label, not a cell
             found = re.findall(f"<rect {sizes}(?!{ground})", text)
             boxes = [tuple(map(float, box)) for box in found]
             middles = [(x + wide / 2, y + high / 2) for x, y, wide, high in boxes]
@@ -918,11 +995,11 @@ def test_values_in_cells_are_set_in_the_font_of_code(real: Project) -> None:
                 attributes
                 for x, y, colour, label, attributes in _labels(text)
                 if re.fullmatch(r"[\d.,]+", label)
-                and colour != SHADES[0].quiet  # a number of an element or a thread
+                and colour != QUIET  # a number of an element or a thread
                 and figure.name not in {"gpu-coalescing", "gpu-banks", "p21-memory"}  # numbers of lanes
                 and any(math.dist((x, y), middle) < 2 for middle in middles)
             ]
-            assert [value for value in values if "font-family" not in value] == [], file
+            assert [value for value in values if "font-family" not in value] == [], (figure.name, narrow)
             if figure.name == "p14-race":
                 assert len(values) == 2 * 4 * 3
 
@@ -934,41 +1011,43 @@ def _labels(text: str) -> list[tuple[float, float, str, str, str]]:
 
 
 def test_the_sums_of_a_race_end_with_its_cells(real: Project) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure("p14-race")):
+    for picture in pictures(real, "p14-race"):
+        text = picture.text
         ends = {end for _, end, _ in _boxes(text)}
         sums = re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="end"[^>]*><tspan', text)
         assert len(sums) == 2
         for x in map(float, sums):
             assert min(abs(end - x) for end in ends) <= 1
-        assert max(map(float, sums)) == (359 if "narrow" in path.stem else 729)
+        assert max(map(float, sums)) == (359 if picture.narrow else 729)
 
 
 def test_a_race_says_what_each_colour_of_its_cells_means(real: Project) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure("p14-race")):
-        (shade,) = [shade for shade in SHADES if path.stem.endswith(f"-{shade.name}")]
+    for picture in pictures(real, "p14-race"):
+        text = picture.text
         keys = re.findall(r'width="16" height="16"[^>]* fill="([^"]*)"[^>]*/>\n<text[^>]*>([^<]*)<', text)
-        inks = [shade.marks[ink][0] for ink in (Ink.LIVE, Ink.SPARE, Ink.MARK, Ink.WRONG)]
+        inks = [ink.fill for ink in (Ink.LIVE, Ink.SPARE, Ink.MARK, Ink.WRONG)]
         assert [fill for fill, _ in keys] == inks
         assert {box[2] for box in _boxes(text)} - {"none"} == set(inks)
-        if "i18n" not in path.parts:
+        if picture.language == "en":
             assert [said for _, said in keys] == ["just written", "unchanged", "read by T4", "wrong"]
 
 
 def test_the_output_of_a_cluster_is_as_wide_as_its_blocks(real: Project) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure("p34")):
-        (shade,) = [shade for shade in SHADES if path.stem.endswith(f"-{shade.name}")]
+    for picture in pictures(real, "p34"):
+        text = picture.text
         boxes = _boxes(text)
-        output = [box[:2] for box in boxes if box[2] == shade.marks[Ink.RESULT][0]]
+        output = [box[:2] for box in boxes if box[2] == Ink.RESULT.fill]
         cluster, *blocks = [box[:2] for box in boxes if box[2] == "none"]
         assert len(output) == len(blocks) == 4
         assert output == [pytest.approx(block, abs=1) for block in blocks]
-        assert cluster[1] == pytest.approx(349 if "narrow" in path.stem else 729, abs=1)
+        assert cluster[1] == pytest.approx(349 if picture.narrow else 729, abs=1)
 
 
 @pytest.mark.parametrize("name", ["p12-banks", "p23-vectors", "p30", "p32", "p33-banks", "p35"])
 def test_maps_of_requests_are_as_wide_as_the_text(real: Project, name: str) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure(name)):
-        right = 359 if "narrow" in path.stem else 729
+    for picture in pictures(real, name):
+        text = picture.text
+        right = 359 if picture.narrow else 729
         boxes = re.findall(
             r'<rect class="(?:moved|still|first|again)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', text
         )
@@ -982,7 +1061,7 @@ def test_words_share_borders_with_their_neighbours_and_with_their_sector(
 ) -> None:
     trace = Facts(PuzzleIndex(real), "p23").trace("p23 --tiled")
     load_of_warp = next(event for event in trace.events if event.action == "load")
-    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    sheet = partial(Canvas, language="en")
     drawn = draw_request(sheet, request(trace, load_of_warp), narrow=narrow).svg("x", "y")
     numbers = r'x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"'
     sector = re.search(rf'class="moved" {numbers}', drawn)
@@ -999,7 +1078,7 @@ def test_curves_are_named_beside_a_point_of_theirs() -> None:
         Series("--up", {1024: 1, 1 << 20: 100}, Ink.RESULT, 1024, (1, 1)),
         Series("--down", {1024: 100, 1 << 20: 1}, Ink.PLAIN, 1 << 20, (-1, -1)),
     )
-    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    sheet = partial(Canvas, language="en")
     drawn = draw_chart(sheet, series, Axis("GB/s", (1, 10, 100), logarithmic=True), "elements").svg("x", "y")
     labels = {
         text: (float(x), float(y), anchor)
@@ -1019,7 +1098,7 @@ def test_a_limit_in_a_chart_has_no_points_and_may_lack_some() -> None:
         Series("--times", {1: 4, 2: 5, 4: 800, 8: 820}, Ink.RESULT, 1, (1, 3), values=True),
         Series("least", {2: 1, 8: 100}, Ink.PLAIN, 2, (1, 1), limit=True),
     )
-    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    sheet = partial(Canvas, language="en")
     drawn = draw_chart(sheet, series, Axis("µs", (1, 1000), logarithmic=True), "elements").svg("x", "y")
     assert drawn.count("<circle") == 4
     assert drawn.count("stroke-dasharray") == 1
@@ -1029,7 +1108,7 @@ def test_a_limit_in_a_chart_has_no_points_and_may_lack_some() -> None:
 
 def test_values_of_a_chart_are_equally_far_from_their_points() -> None:
     series = (Series("--times", {1: 4, 2: 5, 4: 6}, Ink.RESULT, 1, (1, 3), values=True),)
-    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    sheet = partial(Canvas, language="en")
     drawn = draw_chart(sheet, series, Axis("µs", (0, 5, 10)), "elements").svg("x", "y")
     points = _points(drawn, filled=True)
     values = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*text-anchor="middle"[^>]*>[456]\.0<', drawn)
@@ -1037,20 +1116,21 @@ def test_values_of_a_chart_are_equally_far_from_their_points() -> None:
     for (x, y), (across, height) in zip(points, values, strict=False):
         assert abs(x - float(across)) < 0.1
         assert abs(y - 16 - float(height)) < 0.1
-    lines = re.findall(rf'points="([\d.]+),([\d.]+) ([\d.]+),\2"[^>]*stroke="{LIGHT.grid}"', drawn)
+    lines = re.findall(rf'points="([\d.]+),([\d.]+) ([\d.]+),\2"[^>]*stroke="{re.escape(GRID)}"', drawn)
     assert len({(begin, end) for begin, _, end in lines}) == 1
     assert len(lines) == 3  # at each tick
 
 
 def test_bands_of_a_chart_are_between_its_points_and_have_their_names_above_it(real: Project) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure("p23-sizes")):
+    for picture in pictures(real, "p23-sizes"):
+        text = picture.text
         bands = re.findall(r'<rect x="([\d.]+)" y="34" width="([\d.]+)"[^>]*fill-opacity="0.6"', text)
         ((left, width),) = (map(float, each) for each in bands)  # only the second one has a tint
         disks = _points(text, filled=True)
         assert abs(left - disks[3][0]) < 0.1  # the sizes are 1, 4, 16 and 64 Ki
         assert disks[6][0] < left + width < disks[7][0]  # 5 Mi are between 4 and 16
         axis, edge = (re.findall(r'<polyline points="([\d.]+),[\d.]+ ([\d.]+),[\d.]+"', text))[0]
-        assert abs(float(edge) - (359 if "narrow" in path.stem else 729)) < 0.2
+        assert abs(float(edge) - (359 if picture.narrow else 729)) < 0.2
         names = {
             label: float(x)
             for x, label in re.findall(
@@ -1059,9 +1139,9 @@ def test_bands_of_a_chart_are_between_its_points_and_have_their_names_above_it(r
         }
         edges = (float(axis), left, left + width, float(edge))
         assert list(names.values()) == [pytest.approx(sum(ends) / 2, abs=0.2) for ends in pairwise(edges)]
-        if "i18n" not in path.parts:
+        if picture.language == "en":
             assert list(names) == ["launch", "L2 cache", "memory"]
-            copy = [">a copy:<", ">4,250 GB/s<"] if "narrow" in path.stem else [">a copy: 4,250 GB/s<"]
+            copy = [">a copy:<", ">4,250 GB/s<"] if picture.narrow else [">a copy: 4,250 GB/s<"]
             assert all(label in text for label in (">4,288<", ">4,284<", *copy))
             # The line of a copy ends where the curves reach it.
             ((limit, end),) = re.findall(
@@ -1071,11 +1151,12 @@ def test_bands_of_a_chart_are_between_its_points_and_have_their_names_above_it(r
 
 
 def test_no_name_of_a_curve_crosses_the_edge_of_a_band(real: Project) -> None:
-    for path, text in pictures(PuzzleIndex(real), find_figure("p23-sizes")):
+    for picture in pictures(real, "p23-sizes"):
+        text = picture.text
         ((left, width),) = re.findall(r'<rect x="([\d.]+)" y="34" width="([\d.]+)"', text)
         curves = re.findall(r'<text x="([\d.]+)"[^>]*font-weight="600">([^<0-9:]*)<', text)
-        if "i18n" not in path.parts:
-            assert len(curves) == (4 if "narrow" in path.stem else 2)  # in two lines
+        if picture.language == "en":
+            assert len(curves) == (4 if picture.narrow else 2)  # in two lines
             for x, name in curves:
                 long = 1.1 * measured(name, Size.LABEL)
                 outside = name in {"caches overwritten", "caches", "overwritten"}
@@ -1086,7 +1167,7 @@ def test_no_name_of_a_curve_crosses_the_edge_of_a_band(real: Project) -> None:
 def _points(drawn: str, *, filled: bool) -> list[tuple[float, float]]:
     """Where the disks of a chart are, or its rings, which are larger."""
     found = re.findall(
-        r'<circle cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)" fill="(#\w+)" stroke="(#\w+)"', drawn
+        r'<circle cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)" fill="([^"]+)" stroke="([^"]+)"', drawn
     )
     assert {(radius, fill == line) for *_, radius, fill, line in found} <= {("3.5", True), ("6", False)}
     return [(float(x), float(y)) for x, y, _, fill, line in found if (fill == line) == filled]
@@ -1098,7 +1179,7 @@ def test_points_of_a_chart_that_coincide_are_rings_around_disks() -> None:
         Series("--limit", {1: 100, 4: 100}, Ink.SPARE, 1, (1, -1), limit=True),
         Series("--warm", {1: 2, 2: 50, 4: 99}, Ink.PLAIN, 1, (1, 1), ring=True),
     )
-    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    sheet = partial(Canvas, language="en")
     drawn = draw_chart(sheet, series, Axis("GB/s", (0, 100)), "elements").svg("x", "y")
     disks, rings = _points(drawn, filled=True), _points(drawn, filled=False)
     assert [x for x, _ in disks] == [x for x, _ in rings]
@@ -1112,18 +1193,16 @@ def test_curves_cover_the_limits_of_a_chart() -> None:
         Series("--times", {1: 4, 2: 5}, Ink.RESULT, 1, (1, 3)),
         Series("least", {1: 1, 2: 5}, Ink.PLAIN, 2, (1, 1), limit=True),
     )
-    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    sheet = partial(Canvas, language="en")
     drawn = draw_chart(sheet, series, Axis("µs", (0, 10)), "elements").svg("x", "y")
     assert drawn.index("stroke-dasharray") < drawn.index('stroke-width="2"')
 
 
 def test_values_of_a_chart_are_clear_of_the_lines_of_ticks() -> None:
     series = (Series("--times", {1: 4, 2: 5}, Ink.RESULT, 1, (1, 3), values=True),)
-    for shade in SHADES:
-        sheet = partial(Canvas, shade=shade, language="en")
-        drawn = draw_chart(sheet, series, Axis("µs", (0, 10)), "elements").svg("x", "y")
-        halo = rf'<text [^>]*stroke="{shade.paper}" stroke-width="3" paint-order="stroke">([\d.]+)<'
-        assert re.findall(halo, drawn) == ["4.0", "5.0"]
+    drawn = draw_chart(partial(Canvas, language="en"), series, Axis("µs", (0, 10)), "elements").svg("x", "y")
+    halo = rf'<text [^>]*stroke="{re.escape(PAPER)}" stroke-width="3" paint-order="stroke">([\d.]+)<'
+    assert re.findall(halo, drawn) == ["4.0", "5.0"]
 
 
 def _starts(drawn: str) -> dict[str, tuple[float, str]]:
@@ -1140,10 +1219,10 @@ def _ends_of_bars(drawn: str) -> list[tuple[float, float]]:
 def test_the_value_of_a_bar_is_at_its_end_and_clear_of_lines() -> None:
     bars = [Bar(5, "5", Ink.LIVE, "--short"), Bar(90, "90", Ink.RESULT, "--long"), Bar(14, "14", Ink.LIVE)]
     drawn = draw_bars(
-        partial(Canvas, shade=SHADES[0], language="en"), {"k": bars}, "µs", limits=[Limit(15, "peak: 15 µs")]
+        partial(Canvas, language="en"), {"k": bars}, "µs", limits=[Limit(15, "peak: 15 µs")]
     ).svg("x", "y")
     (line, top, bottom), (zero, *_) = re.findall(
-        rf'points="([\d.]+),([\d.]+) \1,([\d.]+)"[^>]*"{LIGHT.text}"', drawn
+        rf'points="([\d.]+),([\d.]+) \1,([\d.]+)"[^>]*"{re.escape(TEXT)}"', drawn
     )
     starts = {text: x for text, (x, _) in _starts(drawn).items()}
     (left, short), (_, long), (_, near) = _ends_of_bars(drawn)
@@ -1153,7 +1232,7 @@ def test_the_value_of_a_bar_is_at_its_end_and_clear_of_lines() -> None:
     assert long + 5 < starts["90"] < long + 7
     assert near < float(line)
     assert abs(starts["14"] - float(line) - 6) < 0.1  # there is no room for it before the line
-    passed = LIGHT.marks[Ink.RESULT][2]  # the line crosses a bar in the colour of text on it
+    passed = re.escape(Ink.RESULT.text)  # the line crosses a bar in the colour of text on it
     ((x, above, below),) = re.findall(rf'points="([\d.]+),([\d.]+) \1,([\d.]+)"[^>]*"{passed}"', drawn)
     assert x == line
     assert float(top) < float(above) < float(below) < float(bottom)
@@ -1163,9 +1242,7 @@ def test_the_value_of_a_bar_is_at_its_end_and_clear_of_lines() -> None:
 @pytest.mark.parametrize("narrow", [False, True])
 def test_bars_have_the_same_height_and_gaps_and_reach_the_right_edge(*, narrow: bool) -> None:
     rows = {"first": [Bar(60, "60", Ink.LIVE)], "second": [Bar(495, "495", Ink.RESULT)]}
-    drawn = draw_bars(partial(Canvas, shade=SHADES[0], language="en"), rows, "µs", narrow=narrow).svg(
-        "x", "y"
-    )
+    drawn = draw_bars(partial(Canvas, language="en"), rows, "µs", narrow=narrow).svg("x", "y")
     starts = {text: x for text, (x, _) in _starts(drawn).items()}
     assert starts["µs"] == starts["first"] == 1
     (left, short), (_, long) = _ends_of_bars(drawn)
@@ -1178,7 +1255,7 @@ def test_bars_have_the_same_height_and_gaps_and_reach_the_right_edge(*, narrow: 
 def test_long_names_are_above_bars_on_a_narrow_screen() -> None:
     long, short = "without bank conflicts", "--tiled"
     bars = [Bar(60, "60", Ink.FRAME, short), Bar(495, "495", Ink.SPARE, long)]
-    drawn = draw_bars(partial(Canvas, shade=LIGHT, language="en"), {"k": bars}, "µs", narrow=True).svg("", "")
+    drawn = draw_bars(partial(Canvas, language="en"), {"k": bars}, "µs", narrow=True).svg("", "")
     assert [left for left, _ in _ends_of_bars(drawn)] == [1, 1]
     tops = [float(top) for top in re.findall(r'<rect x="[\d.]+" y="([\d.]+)"', drawn)]
     names = [
@@ -1190,17 +1267,16 @@ def test_long_names_are_above_bars_on_a_narrow_screen() -> None:
     assert float(start) < names[0] < tops[1] + 20 < float(end)
     assert {x for name in (short, long) for x in re.findall(rf'<text x="(\S+)"[^>]*>{name}<', drawn)} == {"9"}
     outlines = re.findall(r'<rect [^>]*fill="([^"]*)" stroke="([^"]*)"([^>]*)/>', drawn)
-    grey = LIGHT.marks[Ink.SPARE][1]
     assert outlines == [
-        ("none", LIGHT.marks[Ink.FRAME][1], ' stroke-dasharray="5 4"'),
-        (grey, LIGHT.arrow, ""),
+        ("none", Ink.FRAME.line, ' stroke-dasharray="5 4"'),
+        (Ink.SPARE.line, ARROW, ""),
     ]
 
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_what_is_counted_are_squares_with_their_number_behind_them(*, narrow: bool) -> None:
     rows = {"few": [Ink.LIVE] * 2, "many": [Ink.LIVE] * 20 + [Ink.MARK] * 8}
-    drawn = draw_counts(partial(Canvas, shade=SHADES[0], language="en"), rows, narrow=narrow).svg("x", "y")
+    drawn = draw_counts(partial(Canvas, language="en"), rows, narrow=narrow).svg("x", "y")
     found = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', drawn)
     squares = [tuple(map(float, square)) for square in found]
     assert len(squares) == 30
@@ -1228,20 +1304,19 @@ def test_the_names_of_measured_kernels_may_have_blanks(real: Project) -> None:
     assert (first.elements, first.microseconds, last.elements) == (1024, 3.78, 1 << 28)
 
 
-@pytest.mark.parametrize("shade", SHADES, ids=["light", "dark"])
-def test_the_name_of_a_curve_has_its_colour(shade: Shade) -> None:
+def test_the_name_of_a_curve_has_its_colour() -> None:
     inks = (Ink.SPARE, Ink.PLAIN, Ink.RESULT)
     series = [
         Series(f"--{ink.value}", {1: place, 2: place + 1}, ink, 1, (1, 1)) for place, ink in enumerate(inks)
     ]
-    drawn = draw_chart(partial(Canvas, shade=shade, language="en"), series, Axis("s", (0, 3)), "n").svg(
-        "", ""
-    )
-    lines = re.findall(r'<polyline points="[^"]*" fill="none" stroke="(#\w+)" stroke-width="2"', drawn)
-    names = [re.search(rf'fill="(#\w+)"[^>]*>--{ink.value}<', drawn) for ink in inks]
+    drawn = draw_chart(partial(Canvas, language="en"), series, Axis("s", (0, 3)), "n").svg("", "")
+    lines = re.findall(r'<polyline points="[^"]*" fill="none" stroke="([^"]+)" stroke-width="2"', drawn)
+    names = [re.search(rf'fill="([^"]+)"[^>]*>--{ink.value}<', drawn) for ink in inks]
     assert lines == [name and name[1] for name in names]
     assert len(set(lines)) == 3
-    assert min(_contrast(line, shade.paper) for line in lines) >= 4.5
+    for shade, paper in enumerate(PALETTE["paper"]):
+        values = [PALETTE[_name(line)][shade] for line in lines]
+        assert min(_contrast(value, paper) for value in values) >= 4.5
 
 
 def test_two_arrows_to_a_thread_end_beside_each_other() -> None:
@@ -1252,7 +1327,7 @@ def test_two_arrows_to_a_thread_end_beside_each_other() -> None:
         ),
         Row("c", cells({0: "2", 1: "2"}, Ink.LIVE), ((0, 0), (1, 1)), dashed=True),
     )
-    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    sheet = partial(Canvas, language="en")
     drawn = draw_rows(sheet, rows, (0, 1), Text("lane")).svg("x", "y")
     ways = re.findall(r'<path d="M([\d.]+) ([\d.]+)(?:V|L([\d.]+) )([\d.]+)" fill="none"', drawn)[:4]
     starts = [float(start) for start, *_ in ways]
@@ -1268,7 +1343,7 @@ def test_two_arrows_to_a_thread_end_beside_each_other() -> None:
 
 
 def test_a_long_number_is_drawn_smaller() -> None:
-    canvas = Canvas(100, 40, SHADES[0], "en")
+    canvas = Canvas(100, 40, "en")
     canvas.cell(0, 0, 40, 40, "108")
     canvas.cell(50, 0, 40, 40, "16524")
     canvas.cell(50, 0, 40, 40, "1652")

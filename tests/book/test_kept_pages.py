@@ -72,7 +72,8 @@ CHANGES: dict[str, Callable[[Project], None]] = {
         project.recordings / "outputs" / "p15" / "p15.unsolved.json", " \n"
     ),
     "a wrong answer": lambda project: _append(project.mutants / "p15.yaml", "# end\n"),
-    "a picture": lambda project: _append(editions(project)[1].page("puzzle_15/media/15-w.svg")),
+    "a trace": lambda project: _append(project.recordings / "traces" / "p15.json"),
+    "a measurement": lambda project: _append(project.recordings / "h200" / "benchmarks.json"),
     "the repository's address": lambda project: _append(editions(project)[1].page("_includes/repo_url.md")),
     "the languages": lambda project: _append(project.root / "i18n" / "languages.toml", "# end\n"),
 }

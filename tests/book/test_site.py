@@ -42,6 +42,9 @@ def built(checkout: Project, tmp_path: Path) -> Path:
     )
     page = korean.page("puzzle_23/puzzle_23.md")
     page.write_text(page.read_text(encoding="utf-8").replace("[타일](tile.md)", "타일"), encoding="utf-8")
+    picture = editions(checkout)[0].page("puzzle_23/media/photo.png")
+    picture.parent.mkdir(exist_ok=True)
+    picture.touch()
     return build(checkout, tmp_path / "site", "https://example.org/lab/").folder
 
 
@@ -51,7 +54,7 @@ def test_a_missing_page_is_shown_in_the_other_language(built: Path) -> None:
     assert "<h1" in page
     assert 'href="../../assets/book.css"' in page
     assert 'class="bar-button switcher" href="../../puzzle_23/tile.html"' in page
-    assert (built / "ko" / "puzzle_23" / "media" / "23-tiles-w.svg").is_file()
+    assert (built / "ko" / "puzzle_23" / "media" / "photo.png").is_file()
 
 
 def test_a_page_says_which_of_the_puzzles_it_belongs_to(built: Path) -> None:

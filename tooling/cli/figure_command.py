@@ -1,4 +1,4 @@
-"""`tooling figure`: draws the book's figures."""
+"""`tooling figure`: draws the book's figures into files, for a look at them; a build draws them itself."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from tooling.book.figures.figure import Figure
     from tooling.book.puzzle_index import PuzzleIndex
 
+FOLDER = "build/figures"
+
 
 def figure_command(options: FigureOptions) -> int:
     from tooling.book.errors import BookError
     from tooling.book.figures import every_figure
-    from tooling.book.figures.drawing import outdated
+    from tooling.book.figures.drawing import drawing_files
     from tooling.book.puzzle_index import PuzzleIndex
+    from tooling.platform.atomic_write import write_atomically
     from tooling.project import find_project
 
     shelf = PuzzleIndex(find_project())
@@ -33,15 +36,14 @@ def figure_command(options: FigureOptions) -> int:
             names = ", ".join(figure.name for figure in every_figure())
             raise BookError(f"there is no figure `{name}`", hint=f"one of: {names}")
     traced = _traces(shelf, chosen, options.check) if options.trace else 0
-    stale = [picture for figure in chosen for picture in outdated(shelf, figure)]
-    for path, text in stale:
+    folder = shelf.project.root / FOLDER
+    count = 0
+    for path, text in (file for figure in chosen for file in drawing_files(shelf, figure, folder)):
+        count += 1
         if not options.check:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        print(f"{'out of date' if options.check else 'drawn'}: {path.relative_to(shelf.project.root)}")
-    if not stale:
-        print(f"{len(chosen)} figures, all up to date")
-    return ExitCode.WRONG if options.check and (stale or traced) else ExitCode.PASSED
+            write_atomically(path, text.encode())
+    print(f"{len(chosen)} figures, {count} drawings{'' if options.check else f' in {FOLDER}'}")
+    return ExitCode.WRONG if options.check and traced else ExitCode.PASSED
 
 
 def _traces(shelf: PuzzleIndex, figures: Sequence[Figure], check: bool) -> int:

@@ -462,8 +462,8 @@ COMMANDS: tuple[Command, ...] = (
         Text("draw the book's figures"),
         options.FigureOptions,
         Text(
-            "Draws figures as SVG from the puzzles' data and from traces of the programs on the "
-            "simulated GPU: light and dark, in every language."
+            "Draws figures as SVG into build/figures, from the puzzles' data and from traces of the programs "
+            "on the simulated GPU, in every language. The book needs no such files: its build draws them."
         ),
         run="tooling.cli.figure_command:figure_command",
     ),

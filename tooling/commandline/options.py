@@ -441,7 +441,7 @@ class FigureOptions(Struct, frozen=True, kw_only=True):
     names: Annotated[
         tuple[str, ...], Positional(Text("a puzzle (p15) or one figure (p15-steps); default: all"), "NAME")
     ] = ()
-    check: Annotated[bool, Option(Text("draw nothing, and fail where a picture is out of date"))] = False
+    check: Annotated[bool, Option(Text("write nothing, and fail where a trace differs"))] = False
     trace: Annotated[
         bool, Option(Text("run the programs again first, and write down what their threads do"))
     ] = False

@@ -36,7 +36,7 @@ CHECKS: dict[Check, tuple[str, ...]] = {
     sources.check_full_files: ("full-file",),
     sources.check_repository: ("repository",),
     versions.check_versions: ("version",),
-    sources.check_images: ("image", "alt"),
+    sources.check_images: ("alt",),
     sources.check_figures: ("figure",),
     sources.check_formulas: ("formula",),
     contents.check_summary: ("summary",),
@@ -58,6 +58,7 @@ CHECKS: dict[Check, tuple[str, ...]] = {
     words.check_translations: ("parity", "glossary"),
     manifest_texts.check_manifest_texts: ("manifest-text", "manifest-language"),
     unused.check_unused_pictures: ("unused-file",),
+    unused.check_unused_figures: ("unused-file",),
     unused.check_unused_anchors: ("unused-anchor",),
 }
 """Each check of the sources, with the rules that it reports."""

@@ -13,7 +13,7 @@ from tooling.book.directives.chapter_renderer import IncludeError
 from tooling.book.editions import repository_address
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure
-from tooling.book.figures.drawing import outdated
+from tooling.book.figures.facts import Facts
 from tooling.mdbook.books import LinkFault
 from tooling.mdbook.includes import find_directives
 
@@ -28,7 +28,6 @@ _FULL_FILE = re.compile(
     r'<a class="filename" href="(?P<base>.*?)/blob/main/(?P<path>[^"]*)">(?P<label>.*?)</a>', re.DOTALL
 )
 _IMAGE = re.compile(r"!\[(?P<alt>[^\]]*)\]\(|<img\b(?P<attributes>[^>]*)>")
-_SHADE = re.compile(r'<img class="(?P<class>light-mode-img|dark-mode-img)" src="(?P<source>[^"]+)"')
 
 
 def check_directives(context: CheckContext) -> Iterator[BookFinding]:
@@ -114,7 +113,7 @@ def check_repository(context: CheckContext) -> Iterator[BookFinding]:
 
 
 def check_images(context: CheckContext) -> Iterator[BookFinding]:
-    """Alternative texts, and a dark picture for each light one."""
+    """Alternative texts."""
     for chapter in context.chapters:
         for match in _IMAGE.finditer(chapter.text):
             if match["attributes"] is not None:
@@ -126,32 +125,20 @@ def check_images(context: CheckContext) -> Iterator[BookFinding]:
                 yield context.finding(
                     chapter, line, "alt", "the picture has no description", "say what it shows"
                 )
-        shades: dict[str, list[str]] = {"light-mode-img": [], "dark-mode-img": []}
-        for match in _SHADE.finditer(chapter.text):
-            shades[match["class"]].append(match["source"])
-        light = {source.replace("-w.", "-?.") for source in shades["light-mode-img"]}
-        dark = {source.replace("-b.", "-?.") for source in shades["dark-mode-img"]}
-        for source in sorted(light ^ dark):
-            yield context.finding(chapter, 0, "image", f"{source} has no counterpart for the other theme")
 
 
 def check_figures(context: CheckContext) -> Iterator[BookFinding]:
-    """Generated figures are as they would be drawn now."""
+    """Figures are drawn from traces of the programs as they are now.
+
+    Where one cannot be drawn, `check_directives` reports it on its page.
+    """
     for figure in every_figure():
-        try:
-            stale = outdated(context.puzzle_index, figure)
-        except BookError as error:
-            file = context.name(error.where.path) if error.where else figure.name
-            yield BookFinding(file, 0, "figure", error.what, error.hint or "")
-            continue
-        for path, _ in stale:
-            yield BookFinding(
-                context.name(path),
-                0,
-                "figure",
-                "the picture differs from what its data give",
-                f"tooling figure {figure.puzzle}",
-            )
+        for run in figure.traces:
+            try:
+                Facts(context.puzzle_index, figure.puzzle).require_current(run)
+            except BookError as error:
+                file = context.name(error.where.path) if error.where else figure.name
+                yield BookFinding(file, 0, "figure", error.what, error.hint or "")
 
 
 def check_formulas(context: CheckContext) -> Iterator[BookFinding]:

@@ -1,4 +1,4 @@
-"""Finds pictures and anchors that are no longer used."""
+"""Finds pictures, figures and anchors that are no longer used."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
-from tooling.book.figures import find_figure
+from tooling.book.figure_numbers import figures_of
+from tooling.book.figures import every_figure
 from tooling.catalog.model import Puzzle
 from tooling.mdbook import expansion
-from tooling.mdbook.includes import find_directives
 from tooling.mdbook.markup import Image
-from tooling.platform.errors import ToolingError
 
 _PICTURES = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp"}
 
@@ -25,13 +24,9 @@ def check_unused_pictures(context: CheckContext) -> Iterator[BookFinding]:
             if chapter.edition is not edition:
                 continue
             page = chapter.page
-            folder = page.path.parent
             for mark in page.structure.marks:
                 if isinstance(mark, Image):
                     used.add(context.library.destination(page, mark.target).path or "")
-            for directive in find_directives(chapter.text):
-                if directive.name == "figure":
-                    used |= {str((folder / file).resolve()) for file in _files(directive.argument.strip())}
         for file in sorted(edition.source.rglob("*")):
             if file.suffix in _PICTURES and str(file.resolve()) not in used:
                 yield BookFinding(
@@ -39,12 +34,15 @@ def check_unused_pictures(context: CheckContext) -> Iterator[BookFinding]:
                 )
 
 
-def _files(figure: str) -> Iterator[str]:
-    try:
-        drawn = find_figure(figure)
-    except ToolingError:
-        return  # `check_directives` reports it
-    yield from drawn.every_file()
+def check_unused_figures(context: CheckContext) -> Iterator[BookFinding]:
+    """Figures that no page in the source language shows."""
+    source = context.chapters_of(context.editions[0].language)
+    shown = {name for chapter in source.values() for name in figures_of(chapter.text)}
+    for figure in every_figure():
+        if figure.name not in shown:
+            file = f"tooling/book/figures/{figure.puzzle}.py"
+            message = f"no page shows the figure `{figure.name}`"
+            yield BookFinding(file, 0, "unused-file", message, "delete it")
 
 
 def check_unused_anchors(context: CheckContext) -> Iterator[BookFinding]:

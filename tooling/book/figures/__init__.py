@@ -1,4 +1,4 @@
-"""The figures of the book, drawn from the data and runs of the puzzles: light and dark, in every language."""
+"""The figures of the book, drawn from the data and runs of the puzzles, in every language."""
 
 from __future__ import annotations
 

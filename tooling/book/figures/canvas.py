@@ -1,4 +1,4 @@
-"""Draws cells, labels and arrows as SVG, in the colours of the light or of the dark page."""
+"""Draws cells, labels and arrows as SVG."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from itertools import pairwise
 
 from msgspec import Struct, field
 
+from tooling.book.figures.palette import file_style, variable
 from tooling.book.phrases import pick
 from tooling.text import Sentence
 
-FONT = (
-    "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', "
-    "'Apple SD Gothic Neo', 'Noto Sans KR', sans-serif"
-)
-MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+_FILE_STYLE = """\
+svg { background: var(--figure-paper); font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans",
+  "Apple SD Gothic Neo", "Noto Sans KR", sans-serif; }
+[font-family] { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+"""
+"""The fonts of a drawing that is opened by itself, and what is behind it."""
+_MONO = ' font-family="monospace"'  # a style sheet chooses the font
 
 PAGE, PHONE = 730, 360  # pixels of a drawing beside lines of code, and on a narrow screen; two are space
 SMALL = 438  # the widest drawing that has its caption at its right
@@ -33,7 +36,7 @@ _HALO = 4.8  # the width of a marked arrow with the space around it, in pixels
 _DASH = 4  # the length of a dash and of the gap after it, in pixels
 _HALF = 0.5  # a thin line between whole numbers is drawn over two rows of pixels
 _SAFETY = 1.06  # letters may be a little wider than measured, and bold ones are
-_ADVANCE = 0.6  # of a letter of MONO, relative to its size
+_ADVANCE = 0.6  # of a letter of code, relative to its size
 _LINE = 0.66  # from the middle of a line to its upper or lower end, relative to the size of letters
 _EDGE = 1  # where the names of rows begin
 _AFTER_NAME = 14  # from the longest name to the cells
@@ -44,6 +47,7 @@ _SWATCH = 16  # the side of a colour in a legend
 _BESIDE_SWATCH = 8  # from it to its meaning
 _ENTRIES_APART = 24
 _LEGEND_LINE = 24  # from a line of a legend to the next
+PAPER, TEXT, QUIET, ARROW, GRID = map(variable, ("paper", "text", "quiet", "arrow", "grid"))
 _WIDTHS = (
     (" ijl.,:;’", 0.26),
     ("f[]()·t/r-I", 0.35),
@@ -68,7 +72,7 @@ class Size(IntEnum):
 
 
 class Ink(Enum):
-    """The meaning of a mark, which a palette maps to colours."""
+    """The meaning of a mark, which the palette maps to the colours of its fill, its outline and its text."""
 
     PLAIN = "plain"  # memory, and the input in it
     LIVE = "live"  # active threads, and what they hold or move: registers, shared memory, sectors
@@ -78,6 +82,18 @@ class Ink(Enum):
     FRAME = "frame"  # blocks and clusters, which contain others
     MARK = "mark"  # the element or the path that the text follows
     WRONG = "wrong"  # an error: a wrong value or address, a bank conflict; the red of a verdict
+
+    @property
+    def fill(self) -> str:
+        return "none" if self is Ink.FRAME else variable(f"{self.value}-fill")
+
+    @property
+    def line(self) -> str:
+        return variable(f"{self.value}-line")
+
+    @property
+    def text(self) -> str:
+        return {Ink.PLAIN: TEXT, Ink.FRAME: QUIET}.get(self, variable(f"{self.value}-text"))
 
 
 _ORDER = (
@@ -93,61 +109,6 @@ _ORDER = (
 """Of two cells that share a border, the later one has its own."""
 
 
-class Shade(Struct, frozen=True):
-    """One palette. `marks` gives fill, line and text colour for each ink; `paper` is the page's colour.
-
-    `arrow` is quieter than text and at least 3 : 1 against the page, `text` of each ink at least 4.5 : 1.
-    `grid` is the colour of the lines behind a chart.
-    """
-
-    name: str
-    paper: str
-    text: str
-    quiet: str
-    arrow: str
-    grid: str
-    marks: dict[Ink, tuple[str, str, str]]
-
-
-LIGHT = Shade(
-    "w",
-    "#fcfcfa",
-    "#1c232b",
-    "#515b66",
-    "#7b8791",
-    "#e3e6e2",
-    {
-        Ink.PLAIN: ("#ffffff", "#9aa4ad", "#1c232b"),
-        Ink.LIVE: ("#cde9e3", "#3f8f85", "#0b4a44"),
-        Ink.SUM: ("#7abbb1", "#3f8f85", "#00322d"),
-        Ink.RESULT: ("#0b6b62", "#0b6b62", "#ffffff"),
-        Ink.SPARE: ("#eceeea", "#c3c9c4", "#616b74"),
-        Ink.FRAME: ("none", "#9aa4ad", "#515b66"),
-        Ink.MARK: ("#fdeeca", "#b07a1e", "#6b4300"),
-        Ink.WRONG: ("#f8cfca", "#b5443b", "#9b2c2c"),
-    },
-)
-DARK = Shade(
-    "b",
-    "#12171d",
-    "#dde4ea",
-    "#a2aeba",
-    "#8793a0",
-    "#2a333d",
-    {
-        Ink.PLAIN: ("#2f3b47", "#74818e", "#dde4ea"),
-        Ink.LIVE: ("#0a544d", "#4eaa9e", "#c8f0e8"),
-        Ink.SUM: ("#1d8275", "#4eaa9e", "#f4fffc"),
-        Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
-        Ink.SPARE: ("#1b222a", "#4d5a67", "#8a96a2"),
-        Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
-        Ink.MARK: ("#453713", "#edc275", "#f8e3b4"),
-        Ink.WRONG: ("#5a272b", "#e08a81", "#f3a59c"),
-    },
-)
-SHADES = (LIGHT, DARK)
-
-
 class Box(Struct, frozen=True):
     """A cell without its text: its left upper corner, its size, and its place among the parts of a canvas."""
 
@@ -157,18 +118,24 @@ class Box(Struct, frozen=True):
     part: int
 
 
+class Drawing(Struct, frozen=True):
+    """A finished picture: its size in pixels, and the SVG elements in it."""
+
+    width: int
+    height: int
+    elements: str
+
+
 class Canvas(Struct):
     """A picture that is being drawn.
 
     Attributes:
         width, height: in SVG units, which are CSS pixels when the picture is shown unscaled.
-        shade: the palette.
         language: of the labels.
     """
 
     width: int
     height: int
-    shade: Shade
     language: str
     _parts: list[str] = field(default_factory=list)
     _boxes: list[Box] = field(default_factory=list)
@@ -196,7 +163,6 @@ class Canvas(Struct):
 
         Cells that touch are drawn with `GAP` between them.
         """
-        _, _, colour = self.shade.marks[ink]
         self._edges += [x, x + width]
         self._levels += [y, y + height]
         self._boxes.append(Box((x, y), (width, height), ink, len(self._parts)))
@@ -205,22 +171,20 @@ class Canvas(Struct):
             code = isinstance(text, str)
             if isinstance(text, str):
                 size = fitting(len(text), width, size)
-            self.label(x + width / 2, y + height / 2, text, "middle", colour=colour, mono=code, size=size)
+            self.label(x + width / 2, y + height / 2, text, "middle", colour=ink.text, mono=code, size=size)
 
     def dot(self, x: float, y: float) -> None:
         """Draws the sign of a product between matrices, around a point."""
         self._edges += [x - _DOT, x + _DOT]
         self._levels += [y - _DOT, y + _DOT]
-        self._parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{_DOT}" fill="{self.shade.text}"/>')
+        self._parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{_DOT}" fill="{TEXT}"/>')
 
     def band(self, x: float, y: float, width: float, height: float) -> None:
         """Draws a pale ground behind elements that belong together."""
-        fill, _, _ = self.shade.marks[Ink.SPARE]
         self._edges += [x, x + width]
         self._levels += [y, y + height]
-        self._parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="9" fill="{fill}"/>'
-        )
+        corner, size = f'x="{x:g}" y="{y:g}"', f'width="{width:g}" height="{height:g}"'
+        self._parts.append(f'<rect {corner} {size} rx="9" fill="{Ink.SPARE.fill}"/>')
 
     def frame(
         self,
@@ -243,7 +207,6 @@ class Canvas(Struct):
             ink: of the outline.
             line: how wide it is.
         """
-        _, colour, _ = self.shade.marks[ink]
         wide = f' stroke-width="{line:g}"' if line != _THIN else ""
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         left, top, right, bottom = map(_sharp, (x, y, x + width, y + height))
@@ -251,7 +214,7 @@ class Canvas(Struct):
         self._levels += [top, bottom]
         self._parts.append(
             f'<rect x="{left:g}" y="{top:g}" width="{right - left:g}" height="{bottom - top:g}" '
-            f'rx="{corner:g}" fill="none" stroke="{colour}"{wide}{dash}/>'
+            f'rx="{corner:g}" fill="none" stroke="{ink.line}"{wide}{dash}/>'
         )
 
     def label(
@@ -272,7 +235,7 @@ class Canvas(Struct):
 
         A `halo` in the colour of the page keeps lines behind the text away from it.
         """
-        colour = colour or (self.shade.quiet if quiet else self.shade.text)
+        colour = colour or (QUIET if quiet else TEXT)
         said = self.say(text)
         if not said:
             return
@@ -280,9 +243,9 @@ class Canvas(Struct):
         start = x - {"start": 0, "middle": 0.5, "end": 1}[anchor] * long
         self._edges += [start, start + long]
         self._levels += [y - _LINE * size, y + _LINE * size]
-        family = f' font-family="{MONO}"' if mono else ""
+        family = _MONO if mono else ""
         weight = ' font-weight="600"' if bold else ""
-        around = f' stroke="{self.shade.paper}" stroke-width="3" paint-order="stroke"' if halo else ""
+        around = f' stroke="{PAPER}" stroke-width="3" paint-order="stroke"' if halo else ""
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}" '
             f'dominant-baseline="central" '
@@ -322,7 +285,7 @@ class Canvas(Struct):
         """Draws a background that covers lines below a label."""
         self._edges += [x, x + width]
         self._parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{self.shade.paper}"/>'
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{PAPER}"/>'
         )
 
     def legend(
@@ -383,7 +346,7 @@ class Canvas(Struct):
         self._edges += [x1, x2]
         self._levels += [y, y]
         look = 'stroke-width="1.5" stroke-dasharray="1.5 3.5"' if dotted else 'stroke-width="2"'
-        self._parts.append(f'<path d="M{x1:g} {y:g}H{x2:g}" fill="none" stroke="{self.shade.quiet}" {look}/>')
+        self._parts.append(f'<path d="M{x1:g} {y:g}H{x2:g}" fill="none" stroke="{QUIET}" {look}/>')
 
     def curve(
         self,
@@ -434,11 +397,9 @@ class Canvas(Struct):
 
     def _line(self, way: str, *, head: bool = True, marked: bool = False, dash: float = 0) -> None:
         """Draws a path; a marked one is wider, and has some space over what was drawn before it."""
-        colour = self.shade.marks[Ink.MARK][1] if marked else self.shade.arrow
+        colour = Ink.MARK.line if marked else ARROW
         if marked:
-            self._parts.append(
-                f'<path d="{way}" fill="none" stroke="{self.shade.paper}" stroke-width="{_HALO}"/>'
-            )
+            self._parts.append(f'<path d="{way}" fill="none" stroke="{PAPER}" stroke-width="{_HALO}"/>')
         width = 1.8 if marked else 1.2
         end = f' marker-end="url(#{"marked" if marked else "head"})"' if head else ""
         look = f' stroke-dasharray="{dash:g} {dash:g}"' if dash else ""
@@ -458,35 +419,24 @@ class Canvas(Struct):
         self._levels += [top, bottom]
         self._parts.append(drawn)
 
-    def _border(self, ink: Ink) -> str:
-        """The colour of a border that cells share, which must differ from what it separates."""
-        fill, line, _ = self.shade.marks[ink]
-        return self.shade.paper if line == fill else line
-
     def _rectangle(
         self, box: Box, inset: tuple[float, float] = (0, 0), *, corner: str = "", line: str = ""
     ) -> str:
         """A cell as SVG, smaller by `inset` at its left and right, and above and below."""
         (x, y), (width, height), (inset_x, inset_y) = box.corner, box.size, inset
-        fill, own, _ = self.shade.marks[box.ink]
         left, right = _sharp(x + inset_x), _sharp(x + width - inset_x)
         top, bottom = _sharp(y + inset_y), _sharp(y + height - inset_y)
         return (
             f'<rect x="{left:g}" y="{top:g}" width="{right - left:g}" height="{bottom - top:g}"{corner} '
-            f'fill="{fill}" stroke="{line or own}"/>'
+            f'fill="{box.ink.fill}" stroke="{line or box.ink.line}"/>'
         )
 
     def define(self, drawn: str) -> None:
         """Embeds definitions and styles, which show nothing by themselves."""
         self._parts.append(drawn)
 
-    def svg(self, title: str, description: str) -> str:
-        """The finished picture.
-
-        Args:
-            title: the caption as it is written, with its backticks.
-            description: the alternative text.
-        """
+    def finished(self) -> Drawing:
+        """The finished picture, without the space around it."""
         tables = _tables(self._boxes)
         joined = {index for table in tables for index in table}
         sizes = {self._boxes[index].size for index in joined}
@@ -499,7 +449,7 @@ class Canvas(Struct):
             # All at the place of the first, so that labels are above them; borders of marked cells come last.
             boxes = sorted((self._boxes[index] for index in table), key=lambda box: _ORDER.index(box.ink))
             first = min(box.part for box in boxes)
-            self._parts[first] = "\n".join(self._rectangle(box, line=self._border(box.ink)) for box in boxes)
+            self._parts[first] = "\n".join(self._rectangle(box, line=_border(box.ink)) for box in boxes)
         # Crop empty space: drawings begin where the text does, and captions are equally far from all.
         left, right = _cropped(self._edges, self.width)
         top, bottom = _covered(self._levels, self.height)
@@ -511,19 +461,34 @@ class Canvas(Struct):
             f'<marker id="{name}" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="8" markerHeight="8" '
             f'markerUnits="userSpaceOnUse" orient="auto">'
             f'<path d="M0.5 1 7 4 0.5 7z" fill="{colour}"/></marker>'
-            for name, colour in (("head", self.shade.arrow), ("marked", self.shade.marks[Ink.MARK][1]))
+            for name, colour in (("head", ARROW), ("marked", Ink.MARK.line))
             if f"url(#{name})" in drawn
         )
-        head = (
+        defined = f"<defs>{heads}</defs>\n" if heads else ""
+        return Drawing(width, height, f"{defined}{drawn}\n")
+
+    def svg(self, title: str, description: str) -> str:
+        """The finished picture as a file, which has the palette for light and for dark screens.
+
+        Args:
+            title: the caption as it is written, with its backticks.
+            description: the alternative text.
+        """
+        drawing = self.finished()
+        width, height = drawing.width, drawing.height
+        # Labels inherit a stroke width but no stroke, so letters stay thin.
+        return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-            f'viewBox="0 0 {width} {height}" role="img" font-family="{FONT}" '
-            f'stroke-width="{_THIN}">\n'
+            f'viewBox="0 0 {width} {height}" role="img" stroke-width="{_THIN}">\n'
             f"<title>{escape(title)}</title>\n"
             f"<desc>{escape(description)}</desc>\n"
+            f"<style>\n{file_style()}{_FILE_STYLE}</style>\n{drawing.elements}</svg>\n"
         )
-        defined = f"<defs>{heads}</defs>\n" if heads else ""
-        # Labels inherit a stroke width but no stroke, so letters stay thin.
-        return f"{head}{defined}{drawn}\n</svg>\n"
+
+
+def _border(ink: Ink) -> str:
+    """The colour of a border that cells share, which must differ from what it separates."""
+    return PAPER if ink is Ink.RESULT else ink.line
 
 
 Sheet = Callable[[int, int], Canvas]
@@ -534,7 +499,7 @@ def _marked_up(text: str) -> str:
     """A line of text as SVG, with code in its own font where backticks enclose it, and italic variables."""
     parts = [escape(part) for part in text.split("`")]
     parts[::2] = [_VARIABLE.sub(r'<tspan font-style="italic">\1</tspan>', prose) for prose in parts[::2]]
-    parts[1::2] = [f'<tspan font-family="{MONO}">{code}</tspan>' for code in parts[1::2]]
+    parts[1::2] = [f"<tspan{_MONO}>{code}</tspan>" for code in parts[1::2]]
     return "".join(parts)
 
 

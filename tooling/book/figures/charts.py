@@ -9,7 +9,20 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size, measured
+from tooling.book.figures.canvas import (
+    ARROW,
+    GRID,
+    PAGE,
+    PAPER,
+    PHONE,
+    QUIET,
+    TEXT,
+    Canvas,
+    Ink,
+    Sheet,
+    Size,
+    measured,
+)
 from tooling.text import Sentence, Text
 
 _Name = TypeVar("_Name", bound=Sentence | str)
@@ -151,13 +164,13 @@ def draw_chart(
     _draw_axis(canvas, axis, (left, top, wide, high), small)
     for index, value in enumerate(values):
         x, bottom = place(value, axis.ticks[0])[0], top + high
-        _line(canvas, [(x, bottom), (x, bottom + _TICK)], canvas.shade.arrow, 1)
+        _line(canvas, [(x, bottom), (x, bottom + _TICK)], ARROW, 1)
         if not narrow or index % every == 0:
             canvas.label(x, bottom + 14, _short(value), "middle", size=small, quiet=True)
     canvas.label(left + wide / 2, top + high + 36, title, "middle", size=Size.LABEL, quiet=True)
     for each in sorted(series, key=lambda each: not each.limit):  # curves cover the limits
         points = [place(x, y) for x, y in sorted(each.points.items())]
-        _line(canvas, points, line_colour(canvas, each.ink), 1.5 if each.limit else 2, dashed=each.limit)
+        _line(canvas, points, line_colour(each.ink), 1.5 if each.limit else 2, dashed=each.limit)
     measurements = [each for each in series if not each.limit]
     for each in sorted(measurements, key=lambda each: not each.ring):
         for point in each.points.items():
@@ -171,7 +184,7 @@ def draw_chart(
             _name(canvas, each, place(each.named, each.points[each.named]), left + wide, small)
         if each.end:
             x, y = place(values[-1], each.points[values[-1]])
-            colour = line_colour(canvas, each.ink)
+            colour = line_colour(each.ink)
             aside = y + (_UNDER_END if each.end_below else -_OVER_END)
             canvas.label(x + _RING, aside, each.end, "end", size=small, colour=colour, bold=True)
     return canvas
@@ -187,7 +200,7 @@ def _draw_bands(
         if number % 2:
             canvas.embed(
                 f'<rect x="{left:.1f}" y="{above}" width="{right - left:.1f}" height="{bottom - above}" '
-                f'fill="{canvas.shade.grid}" fill-opacity="{_TINT:g}"/>',
+                f'fill="{GRID}" fill-opacity="{_TINT:g}"/>',
                 (left, above, right, bottom),
             )
         canvas.label((left + right) / 2, above + _TO_BAND_NAME, band.name, "middle", size=size, quiet=True)
@@ -202,14 +215,14 @@ def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, flo
 
     canvas.label(1, _TITLE_LINE, axis.title, size=Size.LABEL, quiet=True)
     for tick in axis.ticks:
-        _line(canvas, [(left, height(tick)), (left + wide, height(tick))], canvas.shade.grid, 1)
+        _line(canvas, [(left, height(tick)), (left + wide, height(tick))], GRID, 1)
         canvas.label(left - _BESIDE_AXIS, height(tick), f"{tick:,g}", "end", size=size, quiet=True)
     if axis.logarithmic:
-        _line(canvas, [(left, top), (left, top + high)], canvas.shade.arrow, 1)
+        _line(canvas, [(left, top), (left, top + high)], ARROW, 1)
     for low, high_tick in pairwise(axis.ticks if axis.logarithmic else ()):
         for factor in range(2, round(high_tick / low)):
             y = height(low * factor)
-            _line(canvas, [(left, y), (left + _TICK, y)], canvas.shade.arrow, 1)
+            _line(canvas, [(left, y), (left + _TICK, y)], ARROW, 1)
 
 
 def _name(canvas: Canvas, series: Series, at: tuple[float, float], right: float, size: Size) -> None:
@@ -228,7 +241,7 @@ def _name(canvas: Canvas, series: Series, at: tuple[float, float], right: float,
             text,
             "start" if across > 0 else "end",
             size=size,
-            colour=line_colour(canvas, series.ink),
+            colour=line_colour(series.ink),
             mono=isinstance(series.name, str),
             bold=True,
         )
@@ -246,7 +259,7 @@ def _bracket(canvas: Canvas, series: Series, ends: Sequence[tuple[float, float]]
     """A bracket below the points from one end to the other, with the name of the series below it."""
     (first, _), (last, _) = ends
     y = max(y for _, y in ends) + 20
-    colour = line_colour(canvas, series.ink)
+    colour = line_colour(series.ink)
     _line(canvas, [(first, y - 6), (first, y), (last, y), (last, y - 6)], colour, 1.5)
     x = max((first + last) / 2, first - 6 + canvas.length(series.name, size) / 2)
     canvas.label(x, y + 14, series.name, "middle", size=size, colour=colour, bold=True)
@@ -275,8 +288,8 @@ def _values(canvas: Canvas, series: Series, points: Sequence[tuple[float, float]
 
 def _draw_point(canvas: Canvas, at: tuple[float, float], series: Series) -> None:
     """A point of a curve: a disk or a ring."""
-    line = line_colour(canvas, series.ink)
-    radius, fill = (_RING, canvas.shade.paper) if series.ring else (_MARKER, line)
+    line = line_colour(series.ink)
+    radius, fill = (_RING, PAPER) if series.ring else (_MARKER, line)
     (x, y), reach = at, radius + 1
     canvas.embed(
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" '
@@ -285,10 +298,9 @@ def _draw_point(canvas: Canvas, at: tuple[float, float], series: Series) -> None
     )
 
 
-def line_colour(canvas: Canvas, ink: Ink) -> str:
+def line_colour(ink: Ink) -> str:
     """The colour of a curve and of its name, which is readable on the page."""
-    quiet = {Ink.SPARE: canvas.shade.text, Ink.PLAIN: canvas.shade.quiet}
-    return quiet.get(ink) or canvas.shade.marks[ink][1]
+    return {Ink.SPARE: TEXT, Ink.PLAIN: QUIET}.get(ink, ink.line)
 
 
 class Bar(Struct, frozen=True):
@@ -383,7 +395,7 @@ def draw_bars(
     if headed and field.above:  # not through the headings
         lines = [(first - field.above, end + _PAST_BARS) for first, end in spans]
     for start, end in lines:
-        _line(canvas, [(field.left, start), (field.left, end)], canvas.shade.text, 1)
+        _line(canvas, [(field.left, start), (field.left, end)], TEXT, 1)
     return canvas
 
 
@@ -414,15 +426,15 @@ def _draw_limits(canvas: Canvas, limits: Sequence[Limit], field: _Field, levels:
     for x, limit in zip(field.lines, limits, strict=True):
         at = min(x, canvas.width - 1 - canvas.length(limit.name, Size.LABEL) / 2)
         canvas.label(at, _TITLE_LINE, limit.name, "middle", size=Size.LABEL)
-        _line(canvas, [(x, top), (x, bottom)], canvas.shade.text, 1.5)
+        _line(canvas, [(x, top), (x, bottom)], TEXT, 1.5)
 
 
 def _draw_bar(canvas: Canvas, bar: Bar, field: _Field, top: float) -> None:
     """A bar with its value, clear of the lines of limits, and the lines that it passes."""
     length = bar.value * field.scale
-    fill, border, colour = canvas.shade.marks[bar.ink]
+    fill, border = bar.ink.fill, bar.ink.line
     if bar.ink is Ink.SPARE:  # the fill of cells would hardly differ from the page
-        fill, border = border, canvas.shade.arrow
+        fill, border = border, ARROW
     dash = ' stroke-dasharray="5 4"' if bar.ink is Ink.FRAME else ""
     canvas.embed(
         f'<rect x="{field.left:g}" y="{top:g}" width="{length:.1f}" height="{field.high}" '
@@ -431,7 +443,7 @@ def _draw_bar(canvas: Canvas, bar: Bar, field: _Field, top: float) -> None:
     )
     for line in field.lines:
         if line < field.left + length:
-            _line(canvas, [(line, top), (line, top + field.high)], colour, 1.5)
+            _line(canvas, [(line, top), (line, top + field.high)], bar.ink.text, 1.5)
     x = field.left + length + _BESIDE_LINE
     end = x + canvas.length(bar.text, Size.LABEL) + _BESIDE_LINE
     x = max([x, *(line + _BESIDE_LINE for line in field.lines if x - _BESIDE_LINE < line < end)])

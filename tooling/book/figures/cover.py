@@ -40,12 +40,10 @@ class _Rows(Struct, frozen=True):
 
     def cells(self, top: int, cells: Iterable[int], ink: Ink) -> None:
         """Cells of one ink as a single path: a rectangle each would make the picture ten times as large."""
-        fill, line, _ = self.canvas.shade.marks[ink]
-        if ink is Ink.LIVE:
-            line = self.canvas.shade.marks[Ink.RESULT][1]
+        line = (Ink.RESULT if ink is Ink.LIVE else ink).line
         side = self.side
         path = "".join(f"M{1 + cell * self.pitch} {top}h{side}v{side}h-{side}z" for cell in sorted(cells))
-        self.canvas.embed(f'<path d="{path}" fill="{fill}" stroke="{line}"/>')
+        self.canvas.embed(f'<path d="{path}" fill="{ink.fill}" stroke="{line}"/>')
 
     def count(self, top: float, threads: int, letters: Size) -> None:
         """The number of threads, above the right end of the row."""
@@ -59,7 +57,6 @@ class _Rows(Struct, frozen=True):
 
     def ways(self, top: int, height: int, step: _Step) -> None:
         """The ways of the addends to the threads that add them, parallel lines, and of each own value."""
-        line = self.canvas.shade.marks[Ink.RESULT][1]
         middle = 1 + self.side / 2
         own = "".join(f"M{middle + thread * self.pitch:g} {top}v{height}" for thread, _ in step.addends)
         far = []
@@ -72,7 +69,8 @@ class _Rows(Struct, frozen=True):
                 f"L{end - rounded[0]:g} {lower - rounded[1]:g}Q{end:g} {lower:g} {end:g} {top + height}"
             )
         for path, opacity in ((own, 0.45), ("".join(far), 0.9)):
-            self.canvas.embed(f'<path d="{path}" fill="none" stroke="{line}" stroke-opacity="{opacity}"/>')
+            look = f'stroke="{Ink.RESULT.line}" stroke-opacity="{opacity}"'
+            self.canvas.embed(f'<path d="{path}" fill="none" {look}/>')
 
 
 def draw_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

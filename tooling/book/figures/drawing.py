@@ -1,4 +1,4 @@
-"""Draws figures into the books, and finds those that are out of date."""
+"""Draws the figures of a page, or each into a file of its own."""
 
 from __future__ import annotations
 
@@ -7,37 +7,34 @@ from functools import partial
 from pathlib import Path
 
 from tooling.book.editions import editions
-from tooling.book.figures.canvas import SHADES, Canvas
+from tooling.book.errors import BookError
+from tooling.book.figures.canvas import Canvas
 from tooling.book.figures.facts import Facts
-from tooling.book.figures.figure import Figure, picture_file
+from tooling.book.figures.figure import Figure
 from tooling.book.puzzle_index import PuzzleIndex
 
 
-def pictures(puzzle_index: PuzzleIndex, figure: Figure) -> Iterator[tuple[Path, str]]:
-    """Every picture of a figure: the file it belongs in, and its text. One for each language and shade.
+def draw(puzzle_index: PuzzleIndex, figure: Figure, language: str) -> list[Canvas]:
+    """A figure in one language: for wide screens, and for narrow ones if it has a form for these.
 
-    A figure with a narrow form has the same number of narrow pictures.
+    Raises:
+        BookError: its data are missing, or its code cannot draw them.
     """
-    facts = Facts(puzzle_index, figure.puzzle)
+    facts, sheet = Facts(puzzle_index, figure.puzzle), partial(Canvas, language=language)
+    forms = (figure.draw,) if figure.narrow is None else (figure.draw, figure.narrow)
+    try:
+        return [form(facts, sheet) for form in forms]
+    except (ArithmeticError, AssertionError, LookupError, StopIteration, TypeError, ValueError) as error:
+        raise BookError(
+            f"the figure `{figure.name}` cannot be drawn",
+            why=f"its data are not as its code expects: {type(error).__name__}: {error}",
+            hint=f"if the program has changed: `tooling figure {figure.puzzle} --trace`",
+        ) from error
+
+
+def drawing_files(puzzle_index: PuzzleIndex, figure: Figure, folder: Path) -> Iterator[tuple[Path, str]]:
+    """A figure in each language and form: the file in the folder, and its contents. Raises as `draw`."""
     for edition in editions(puzzle_index.project):
-        folder = edition.source / figure.folder
-        if edition.prefix and all(page.name == "SUMMARY.md" for page in folder.glob("*.md")):
-            continue  # no translated page can show it
-        for shade in SHADES:
-            sheet = partial(Canvas, shade=shade, language=edition.language)
-            for narrow, draw in ((False, figure.draw), (True, figure.narrow)):
-                if draw is not None:
-                    canvas = draw(facts, sheet)
-                    yield (
-                        folder / picture_file(figure.name, shade.name, narrow=narrow),
-                        canvas.svg(canvas.say(figure.caption), canvas.say(figure.description)),
-                    )
-
-
-def outdated(puzzle_index: PuzzleIndex, figure: Figure) -> list[tuple[Path, str]]:
-    """The pictures whose file is missing or differs from a new drawing."""
-    return [
-        (path, text)
-        for path, text in pictures(puzzle_index, figure)
-        if not path.is_file() or path.read_text(encoding="utf-8") != text
-    ]
+        for canvas, form in zip(draw(puzzle_index, figure, edition.language), ("", "-narrow"), strict=False):
+            path = folder / edition.language / f"{figure.name}{form}.svg"
+            yield path, canvas.svg(canvas.say(figure.caption), canvas.say(figure.description))

@@ -69,19 +69,28 @@ class Facts(Struct, frozen=True):
     def trace(self, run: str) -> Trace:
         """The recorded trace of a run, which is named as in `Figure.traces`.
 
+        Its program may have changed since: a page shows what was recorded until it is recorded again, and
+        `tooling book check` reports it.
+
+        Raises:
+            BookError: it was never traced.
+        """
+        return load(trace_path(self.puzzle_index.project, *traced_run(self.puzzle_index, run)))
+
+    def require_current(self, run: str) -> None:
+        """Compares the trace of a run with the program as it is now.
+
         Raises:
             BookError: it was never traced, or the program has changed since.
         """
         selection, state = traced_run(self.puzzle_index, run)
         path = trace_path(self.puzzle_index.project, selection, state)
-        trace = load(path)
-        if trace.program != digest(*program_files(selection.program, state)):
+        if load(path).program != digest(*program_files(selection.program, state)):
             raise BookError(
                 f"the {'solution' if state == 'solved' else 'problem'} has changed since it was traced",
                 where=Location(path),
                 hint=f"tooling figure {self.puzzle} --trace",
             )
-        return trace
 
     def _reference(self) -> Reference:
         # Most builds only show figures, and this imports NumPy.

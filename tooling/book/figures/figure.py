@@ -7,25 +7,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import Sheet
+from tooling.book.figures.canvas import Canvas, Sheet
 from tooling.text import Sentence
 
-if TYPE_CHECKING:  # pages need only the names of pictures, and drawing imports a lot
-    from tooling.book.figures.canvas import Canvas
+if TYPE_CHECKING:
     from tooling.book.figures.facts import Facts
 
 Draw: TypeAlias = "Callable[[Facts, Sheet], Canvas]"
-
-
-def picture_file(figure: str, shade: str, *, narrow: bool = False) -> str:
-    """The file of a figure's picture, relative to the page.
-
-    Args:
-        figure: its name, such as `p15-steps`.
-        shade: `w` for the light page, `b` for the dark one: `media/15-steps-w.svg`.
-        narrow: the form for narrow screens: `media/15-steps-narrow-w.svg`.
-    """
-    return f"media/{figure.removeprefix('p')}-{'narrow-' if narrow else ''}{shade}.svg"
 
 
 class Figure(Struct, frozen=True):
@@ -50,16 +38,3 @@ class Figure(Struct, frozen=True):
     @property
     def puzzle(self) -> str:
         return self.name.split("-", 1)[0]
-
-    @property
-    def folder(self) -> str:
-        """The folder of its page, below `src`."""
-        number = self.puzzle.removeprefix("p")
-        return f"puzzle_{number}" if number.isdigit() else {"gpu": "basics"}.get(self.puzzle, ".")
-
-    def every_file(self) -> tuple[str, ...]:
-        """All its pictures."""
-        widths = (False,) if self.narrow is None else (False, True)
-        return tuple(
-            picture_file(self.name, shade, narrow=narrow) for narrow in widths for shade in ("w", "b")
-        )

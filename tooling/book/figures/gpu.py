@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PHONE, QUIET, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Series, draw_chart
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
@@ -87,7 +87,7 @@ def draw_gpu(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             _memory(canvas, (x, y, each, _MEMORY), name, size, ink=Ink.LIVE)
     middle, level = canvas.width / 2, bottom / 2
     for dot in (middle - 5, middle, middle + 5):
-        circle = f'<circle cx="{dot:g}" cy="{level:g}" r="1.5" fill="{canvas.shade.quiet}"/>'
+        circle = f'<circle cx="{dot:g}" cy="{level:g}" r="1.5" fill="{QUIET}"/>'
         canvas.embed(circle, (dot - 2, level - 2, dot + 2, level + 2))
     bandwidth = measured(facts, _ADDITION)["cold"][-1].bandwidth
     shared = (
@@ -118,7 +118,7 @@ def _block(canvas: Canvas, x: float, y: float, lanes: _Lanes) -> None:
     else:
         count = Text("{warps} warps of {count} lanes").of(warps=_WARPS, count=WARP)
         canvas.label(x + _INSET, y + 34, count, size=Size.SMALL, quiet=True)
-    fill, line, _ = canvas.shade.marks[Ink.LIVE]
+    line = Ink.LIVE.line
     for warp in range(_WARPS):
         top = y + lanes.top + warp * lanes.row
         if lanes.named:
@@ -126,7 +126,7 @@ def _block(canvas: Canvas, x: float, y: float, lanes: _Lanes) -> None:
         borders = f"v{high}" + f"m{wide} -{high}v{high}" * (WARP - 2)
         canvas.embed(
             f'<rect x="{first + 0.5:g}" y="{top + 0.5:g}" width="{WARP * wide}" height="{high}" '
-            f'fill="{fill}" stroke="{line}"/>'
+            f'fill="{Ink.LIVE.fill}" stroke="{line}"/>'
             f'<path d="M{first + wide + 0.5:g} {top + 0.5:g}{borders}" fill="none" stroke="{line}"/>',
             (first, top, first + WARP * wide + 1, top + high + 1),
         )
@@ -144,9 +144,8 @@ def _memory(
     """A memory with its size; `box` has its left and upper end, its width and its height."""
     x, y, width, high = box
     canvas.cell(x, y, width, high, ink=ink)
-    _, _, colour = canvas.shade.marks[ink]
-    canvas.label(x + width / 2, y + high / 2 - 8, name, "middle", bold=bold, colour=colour)
-    canvas.label(x + width / 2, y + high / 2 + 10, size, "middle", size=Size.LABEL, colour=colour)
+    canvas.label(x + width / 2, y + high / 2 - 8, name, "middle", bold=bold, colour=ink.text)
+    canvas.label(x + width / 2, y + high / 2 + 10, size, "middle", size=Size.LABEL, colour=ink.text)
 
 
 def _both_ways(canvas: Canvas, x: float, top: float, bottom: float) -> None:
@@ -261,18 +260,17 @@ def _sector(canvas: Canvas, at: tuple[float, float], word: tuple[int, int], read
         read: the lane of each word that one reads.
     """
     wide, high = word
-    fill, line, text = canvas.shade.marks[Ink.LIVE]
     for index in range(_SECTOR // _WORD):
         x, y = at[0] + index * wide, at[1]
-        look = fill if index in read else "url(#hatched)"
+        look = Ink.LIVE.fill if index in read else "url(#hatched)"
         canvas.embed(
             f'<rect x="{x + 0.5:g}" y="{y + 0.5:g}" width="{wide}" height="{high}" fill="{look}" '
-            f'stroke="{line}"/>',
+            f'stroke="{Ink.LIVE.line}"/>',
             (x, y, x + wide + 1, y + high + 1),
         )
     for index, lane in read.items():
         middle = at[0] + (index + 0.5) * wide + 0.5, at[1] + high / 2 + 0.5
-        canvas.label(*middle, str(lane), "middle", size=Size.LANE, colour=text)
+        canvas.label(*middle, str(lane), "middle", size=Size.LANE, colour=Ink.LIVE.text)
 
 
 def draw_banks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

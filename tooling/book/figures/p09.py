@@ -52,7 +52,7 @@ def draw_launch_narrow(_: Facts, sheet: Sheet) -> Canvas:
     )
     for top, high, call, what, ink in calls:
         canvas.cell(left, top, wide, high, ink=ink)
-        middle, colour = left + wide / 2, canvas.shade.marks[ink][2]
+        middle, colour = left + wide / 2, ink.text
         canvas.label(middle, top + high / 2 - 10, call, "middle", mono=True, colour=colour)
         canvas.label(middle, top + high / 2 + 11, what, "middle", size=Size.LABEL, colour=colour)
     canvas.cell(left, 208, wide, 44, _ERROR, ink=Ink.WRONG)
@@ -127,13 +127,12 @@ def draw_barrier(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 def _missed(canvas: Canvas, x: float, y: float, side: float, text: str) -> None:
     """An element that should have been added and was not."""
-    _, line, colour = canvas.shade.marks[Ink.LIVE]
     canvas.embed(
         f'<rect x="{x + 2:g}" y="{y + 2:g}" width="{side - 4:g}" height="{side - 4:g}" rx="4" fill="none" '
-        f'stroke="{line}" stroke-dasharray="4 3"/>',
+        f'stroke="{Ink.LIVE.line}" stroke-dasharray="4 3"/>',
         (x + 2, y + 2, x + side - 2, y + side - 2),
     )
-    canvas.label(x + side / 2, y + side / 2, text, "middle", colour=colour, mono=True)
+    canvas.label(x + side / 2, y + side / 2, text, "middle", colour=Ink.LIVE.text, mono=True)
 
 
 def draw_short_buffer(facts: Facts, sheet: Sheet) -> Canvas:

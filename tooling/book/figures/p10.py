@@ -92,10 +92,9 @@ def draw_additions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
 
 def _beyond(canvas: Canvas, x: float, y: float, width: float, height: float) -> None:
     """Memory that does not belong to the buffer."""
-    line = canvas.shade.marks[Ink.WRONG][1]
     canvas.embed(
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" fill="none" '
-        f'stroke="{line}" stroke-dasharray="4 3"/>',
+        f'stroke="{Ink.WRONG.line}" stroke-dasharray="4 3"/>',
         (x, y, x + width, y + height),
     )
 

@@ -70,10 +70,9 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 def _no_cell(canvas: Canvas, x: float, y: float, width: float, height: float) -> None:
     """The outline of a cell that does not exist."""
-    line = canvas.shade.marks[Ink.SPARE][2]
     canvas.embed(
         f'<rect x="{x + 2:g}" y="{y + 2:g}" width="{width - 4:g}" height="{height - 4:g}" rx="4" fill="none" '
-        f'stroke="{line}" stroke-dasharray="3 3"/>',
+        f'stroke="{Ink.SPARE.text}" stroke-dasharray="3 3"/>',
         (x + 2, y + 2, x + width - 2, y + height - 2),
     )
 

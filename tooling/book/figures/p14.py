@@ -202,7 +202,7 @@ def _draw_order(canvas: Canvas, order: _Order, corner: tuple[float, float], wide
     path = left(1) + side / 2
     canvas.curve(path, top(order.read - 1) + high + 2, path, top(order.read) - 2, marked=True)
     canvas.side_curve(left(1) + side + 8, top(order.read) + middle, left(2) - 2, top(3) + middle, marked=True)
-    colour = canvas.shade.marks[Ink.WRONG][2] if order.wrong else None
+    colour = Ink.WRONG.text if order.wrong else None
     canvas.label(x + wide, top(3) + high + 20, order.verdict, "end", colour=colour)
 
 

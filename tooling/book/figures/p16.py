@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct
 
 from tooling.book.errors import malformed
-from tooling.book.figures.canvas import GAP, PAGE, PHONE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import GAP, GRID, PAGE, PHONE, TEXT, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
@@ -104,7 +104,7 @@ def draw_naive(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         corner_x, corner_y = right + x * wide, below + y * high
         ink = Ink.SPARE if busy is None else Ink.RESULT
         canvas.cell(corner_x, corner_y, wide, high, ink=ink)
-        colour, middle = canvas.shade.marks[ink][2], corner_x + wide / 2
+        colour, middle = ink.text, corner_x + wide / 2
         lines: list[Text | str] = [f"({x}, {y})", Text("idle")]
         if busy is not None:
             pairs = zip(read_a[thread], read_b[thread], strict=True)
@@ -273,26 +273,24 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
 
     canvas = sheet(left + wide + 10, top + high + 50)
     small = Size.SMALL if narrow else Size.LABEL
-    faint = canvas.shade.grid
     for power in range(-4, 7, 2):
         value, x = 2.0**power, x_of(2.0**power)
-        _line(canvas, (x, top), (x, top + high), faint, 1)
+        _line(canvas, (x, top), (x, top + high), GRID, 1)
         text = number(value) if value >= 1 else f"1/{number(1 / value)}"
         canvas.label(x, top + high + 18, text, "middle", size=small, quiet=True)
     for power in range(-5, 8, 2):
         value, y = 2.0**power, y_of(2.0**power)
-        _line(canvas, (left, y), (left + wide, y), faint, 1)
+        _line(canvas, (left, y), (left + wide, y), GRID, 1)
         text = number(value) if value >= 1 else f"1/{number(1 / value)}"
         canvas.label(left - 6, y, text, "end", size=small, quiet=True)
     canvas.label(1, 9, Text("speed (TFLOP/s), logarithmic"), size=Size.LABEL, quiet=True)
     axis = Text("arithmetic intensity (FLOP per byte), logarithmic")
     canvas.label(left + wide / 2, top + high + 41, axis, "middle", size=Size.LABEL, quiet=True)
-    _, _, ink = canvas.shade.marks[Ink.PLAIN]
     ridge = roof.peak / roof.bandwidth
     start = max(low_x, low_y / roof.bandwidth)
     corner = (x_of(ridge), y_of(roof.peak))
-    _line(canvas, (x_of(start), y_of(start * roof.bandwidth)), corner, ink, 2.2)
-    _line(canvas, corner, (left + wide, y_of(roof.peak)), ink, 2.2)
+    _line(canvas, (x_of(start), y_of(start * roof.bandwidth)), corner, TEXT, 2.2)
+    _line(canvas, corner, (left + wide, y_of(roof.peak)), TEXT, 2.2)
     peak = Text("peak {peak:.0f} TFLOP/s").of(peak=roof.peak)
     canvas.label(left + wide - 4, y_of(roof.peak) - 12, peak, "end", size=small)
     slope = math.degrees(math.atan2(y_of(2.0) - y_of(4.0), x_of(2.0) - x_of(1.0)))
@@ -308,10 +306,10 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         for line, word in enumerate(words):
             where = top + high - 28 + 15 * line
             canvas.label(x + 5, where, word, size=small, quiet=True)
-    fill, edge, _ = canvas.shade.marks[Ink.RESULT]
     for point in roof.points:
         x, y = x_of(point.intensity), y_of(point.speed)
-        canvas.embed(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5.5" fill="{fill}" stroke="{edge}"/>')
+        look = f'fill="{Ink.RESULT.fill}" stroke="{Ink.RESULT.line}"'
+        canvas.embed(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5.5" {look}/>')
         speed = f"{point.speed:.2g} TFLOP/s"
         canvas.ground(round(x) + 8, round(y) - 1, math.ceil(canvas.length(speed, small)) + 2, 36)
         canvas.label(x + 11, y + 9, point.name, size=small, bold=True)

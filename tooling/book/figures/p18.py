@@ -61,10 +61,9 @@ def draw_bars(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def _bar(canvas: Canvas, corner: tuple[float, float], width: float, height: float, ink: Ink) -> None:
     """A bar without a rounded corner, which a thin one could not show; the corner is its upper left one."""
     x, y = corner
-    _, line, _ = canvas.shade.marks[ink]
     canvas.embed(
         f'<rect x="{x + 0.3:.1f}" y="{y:.1f}" width="{width - 0.6:.1f}" height="{max(height, 0.6):.1f}" '
-        f'fill="{line}"/>',
+        f'fill="{ink.line}"/>',
         (x, y, x + width, y + height),
     )
 

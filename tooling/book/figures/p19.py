@@ -92,10 +92,9 @@ def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
 
 
 def _number(canvas: Canvas, x: float, y: float, number: int) -> None:
-    fill, line, colour = canvas.shade.marks[Ink.LIVE]
-    circle = f'<circle cx="{x:g}" cy="{y:g}" r="{_RADIUS}" fill="{fill}" stroke="{line}"/>'
+    circle = f'<circle cx="{x:g}" cy="{y:g}" r="{_RADIUS}" fill="{Ink.LIVE.fill}" stroke="{Ink.LIVE.line}"/>'
     canvas.embed(circle, (x - _RADIUS, y - _RADIUS, x + _RADIUS, y + _RADIUS))
-    canvas.label(x, y, str(number), "middle", size=Size.SMALL, colour=colour)
+    canvas.label(x, y, str(number), "middle", size=Size.SMALL, colour=Ink.LIVE.text)
 
 
 FIGURES = (

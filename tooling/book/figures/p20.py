@@ -70,11 +70,10 @@ def _draw_call(
 
 def _draw_link(canvas: Canvas, x: float, start: float, end: float) -> None:
     """A marked line around the right ends of two rows that are the same tensor."""
-    _, line, _ = canvas.shade.marks[Ink.MARK]
     right = x + _BACK - 6
     canvas.embed(
         f'<path d="M{x:g} {start:g}H{right - 6:g}q6 0 6 6V{end - 6:g}q0 6 -6 6H{x:g}" fill="none" '
-        f'stroke="{line}" stroke-width="1.8"/>',
+        f'stroke="{Ink.MARK.line}" stroke-width="1.8"/>',
         (x, start, right, end),
     )
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
+from tooling.book.figures.canvas import PAGE, PAPER, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
@@ -162,10 +162,10 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 def _sector(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], *, moved: bool) -> None:
     """The outline of a sector, as in the maps of `requests.py`."""
     (x, y), (width, height) = at, size
-    fill, line = (canvas.shade.paper, Ink.LIVE) if moved else ("none", Ink.PLAIN)
+    fill, line = (PAPER, Ink.LIVE) if moved else ("none", Ink.PLAIN)
     canvas.embed(
         f'<rect x="{x + 0.5:g}" y="{y + 0.5:g}" width="{width:g}" height="{height:g}" fill="{fill}" '
-        f'stroke="{canvas.shade.marks[line][1]}" stroke-opacity=".5"/>',
+        f'stroke="{line.line}" stroke-opacity=".5"/>',
         (x, y, x + width, y + height),
     )
 
@@ -173,15 +173,15 @@ def _sector(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], 
 def _word(canvas: Canvas, at: tuple[float, float], size: tuple[float, float], lane: int | None) -> None:
     """A word that is moved, and the lane that reads it; neighbours share a border."""
     (x, y), (width, height) = at, size
-    fill, line, colour = canvas.shade.marks[Ink.LIVE]
-    look = f'fill="{fill}" stroke="{line}"' if lane is not None else f'fill="url(#hatched)" stroke="{line}"'
+    fill = "url(#hatched)" if lane is None else Ink.LIVE.fill
     canvas.embed(
-        f'<rect x="{x + 0.5:g}" y="{y + 0.5:g}" width="{width:g}" height="{height:g}" {look}/>',
+        f'<rect x="{x + 0.5:g}" y="{y + 0.5:g}" width="{width:g}" height="{height:g}" fill="{fill}" '
+        f'stroke="{Ink.LIVE.line}"/>',
         (x, y, x + width, y + height),
     )
     if lane is not None:
         middle = x + width / 2, y + height / 2
-        canvas.label(*middle, str(lane), "middle", colour=colour, size=Size.LANE)
+        canvas.label(*middle, str(lane), "middle", colour=Ink.LIVE.text, size=Size.LANE)
 
 
 def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

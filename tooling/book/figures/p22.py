@@ -172,9 +172,8 @@ def _draw_gradient(
     """A gradient that all threads add to, with its name at the left and its shape at the right."""
     x, y, wide, high = box
     canvas.cell(x, y, wide, high, ink=Ink.RESULT)
-    _, _, colour = canvas.shade.marks[Ink.RESULT]
-    canvas.label(x + _INSIDE, y + high / 2, name, size=size, colour=colour, mono=True)
-    canvas.label(x + wide - _INSIDE, y + high / 2, shape, "end", size=Size.LABEL, colour=colour)
+    canvas.label(x + _INSIDE, y + high / 2, name, size=size, colour=Ink.RESULT.text, mono=True)
+    canvas.label(x + wide - _INSIDE, y + high / 2, shape, "end", size=Size.LABEL, colour=Ink.RESULT.text)
 
 
 def _narrow_gradients(sheet: Sheet, numbers: Sequence[int], shared: Mapping[str, str]) -> Canvas:

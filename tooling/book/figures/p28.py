@@ -72,7 +72,7 @@ def draw_overlap(facts: Facts, sheet: Sheet) -> Canvas:
     for line, step in enumerate(last):
         x, y = synchronised + 10, top + line * high / 2
         canvas.cell(x, y, end - x, high / 2, ink=step.ink)
-        colour = canvas.shade.marks[step.ink][2]
+        colour = step.ink.text
         canvas.label(x + 14, y + high / 4, step.title, colour=colour)
         canvas.label(end - 14, y + high / 4, step.threads, "end", size=Size.SMALL, colour=colour)
     middle = left + wide[0] / 2
@@ -95,7 +95,7 @@ def _width(canvas: Canvas, step: _Step) -> float:
 def _write(canvas: Canvas, middle: tuple[float, float], step: _Step, size: Size = Size.VALUE) -> None:
     """The two lines of a step in its cell."""
     x, y = middle
-    colour = canvas.shade.marks[step.ink][2]
+    colour = step.ink.text
     canvas.label(x, y - 9, step.title, "middle", size=size, colour=colour)
     canvas.label(x, y + 9, step.threads, "middle", size=Size.SMALL, colour=colour)
 

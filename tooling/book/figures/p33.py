@@ -90,12 +90,11 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
 def _draw_lane(canvas: Canvas, corner: tuple[float, float], cell: tuple[float, float], lane: int) -> None:
     """An element with its lane."""
     ink = Ink.MARK if lane == _SHOWN else Ink.LIVE if lane in _GROUP else Ink.SPARE
-    _, _, colour = canvas.shade.marks[ink]
     (x, y), (wide, high) = corner, cell
     canvas.cell(x, y, wide, high, ink=ink)
     middle = x + wide / 2, y + high / 2
     canvas.label(
-        *middle, str(lane), "middle", size=Size.SMALL, colour=colour, mono=True, bold=ink is Ink.MARK
+        *middle, str(lane), "middle", size=Size.SMALL, colour=ink.text, mono=True, bold=ink is Ink.MARK
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size, measured
+from tooling.book.figures.canvas import PAGE, PAPER, PHONE, QUIET, Canvas, Ink, Sheet, Size, measured
 from tooling.book.figures.traces import SHARED, Event, Trace
 from tooling.simulator.counters.banks import Service
 from tooling.simulator.counters.drawing import Form, Map, Room, bank_map, memory_map, wavefronts
@@ -68,17 +68,17 @@ _TELEPHONE_FOLD_WORDS = replace(  # 290 on a screen of 360
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
-.map .lane {{ font-size: {lane}px; fill: {live[2]}; text-anchor: middle; }}
+.map .lane {{ font-size: {lane}px; fill: {live.text}; text-anchor: middle; }}
 .map .broad {{ font-size: {broad}px; }}
-.map g rect {{ fill: {live[0]}; stroke: {live[1]}; }}
-.moved {{ fill: {paper}; stroke: {live[1]}; stroke-opacity: .5; }}
-.unused {{ fill: url(#hatched); stroke: {live[1]}; }}
-.still {{ fill: none; stroke: {plain[1]}; stroke-opacity: .6; }}
-.first, .again {{ fill: {spare[0]}; stroke: {spare[1]}; }}
-.bank {{ stroke: {spare[1]}; }}
-.map text.added {{ fill: {wrong[2]}; font-weight: 600; }}
-.map .added rect {{ fill: {wrong[0]}; stroke: {wrong[1]}; }}
-.map .added .lane {{ fill: {wrong[2]}; }}
+.map g rect {{ fill: {live.fill}; stroke: {live.line}; }}
+.moved {{ fill: {paper}; stroke: {live.line}; stroke-opacity: .5; }}
+.unused {{ fill: url(#hatched); stroke: {live.line}; }}
+.still {{ fill: none; stroke: {plain.line}; stroke-opacity: .6; }}
+.first, .again {{ fill: {spare.fill}; stroke: {spare.line}; }}
+.bank {{ stroke: {spare.line}; }}
+.map text.added {{ fill: {wrong.text}; font-weight: 600; }}
+.map .added rect {{ fill: {wrong.fill}; stroke: {wrong.line}; }}
+.map .added .lane {{ fill: {wrong.text}; }}
 """
 _HATCHING = (
     '<defs><pattern id="hatched" width="4" height="4" patternUnits="userSpaceOnUse" '
@@ -170,17 +170,16 @@ def _passes(sample: Sample) -> Sentence:
 
 def _set_style(canvas: Canvas, pictures: Sequence[Picture], *, narrow: bool) -> None:
     """Defines the colours and sizes of maps, and the hatching of those of memory."""
-    marks = canvas.shade.marks
     style = _STYLE.format(
         size=Size.SMALL if narrow else Size.LABEL,
         lane=Size.LANE,
         broad=Size.SMALL,
-        soft=canvas.shade.quiet,
-        paper=canvas.shade.paper,
-        live=marks[Ink.LIVE],
-        plain=marks[Ink.PLAIN],
-        spare=marks[Ink.SPARE],
-        wrong=marks[Ink.WRONG],
+        soft=QUIET,
+        paper=PAPER,
+        live=Ink.LIVE,
+        plain=Ink.PLAIN,
+        spare=Ink.SPARE,
+        wrong=Ink.WRONG,
     )
     canvas.define(f"<style>{style}</style>")
     if _of_memory(pictures):
@@ -189,8 +188,7 @@ def _set_style(canvas: Canvas, pictures: Sequence[Picture], *, narrow: bool) -> 
 
 def define_hatching(canvas: Canvas) -> None:
     """Defines the looks of words that are moved and not used, as `url(#hatched)`."""
-    line = canvas.shade.marks[Ink.LIVE][1]
-    canvas.define(_HATCHING.format(paper=canvas.shade.paper, line=line))
+    canvas.define(_HATCHING.format(paper=PAPER, line=Ink.LIVE.line))
 
 
 def _of_memory(pictures: Sequence[Picture]) -> bool:
@@ -214,11 +212,11 @@ def _draw_map(canvas: Canvas, picture: Picture, words: Form, banks: Form) -> Map
 
 def draw_states(canvas: Canvas, *, all_moved: bool) -> None:
     """Draws what the looks of a word in a map of memory mean, below what is on the canvas."""
-    fill, line, _ = canvas.shade.marks[Ink.LIVE]
+    line = Ink.LIVE.line
     states = (
-        (Text("moved and used"), f'fill="{fill}" stroke="{line}"'),
+        (Text("moved and used"), f'fill="{Ink.LIVE.fill}" stroke="{line}"'),
         (Text("moved, not used"), f'fill="url(#hatched)" stroke="{line}"'),
-        (Text("not moved"), f'fill="none" stroke="{canvas.shade.marks[Ink.PLAIN][1]}"'),
+        (Text("not moved"), f'fill="none" stroke="{Ink.PLAIN.line}"'),
     )
     right = max(canvas.width, PHONE)
     x, y = 1.5, canvas.height + _LEGEND_ABOVE

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from tooling.book.editions import Edition, repository_address
+from tooling.book.figures.palette import page_style
 from tooling.book.listings import Listings
 from tooling.book.phrases import say
 from tooling.book.site import search
@@ -124,7 +125,8 @@ def create_site(every: Sequence[Edition], theme: Path, fresh: Path) -> None:
     """
     _copy(theme / "assets", fresh / "assets")
     for sheet in (fresh / "assets").glob("*.css"):
-        _write(sheet, _shortened(sheet.read_text(encoding="utf-8")))
+        palette = page_style() if sheet.name == "book.css" else ""
+        _write(sheet, _shortened(palette + sheet.read_text(encoding="utf-8")))
     for edition in every:
         _copy(edition.source, fresh / edition.prefix, lambda name: name.endswith(_COPIED))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,7 +19,9 @@ from tooling.platform.errors import Location
 from tooling.platform.regular_files import OutsideRoot, require_below
 from tooling.project import TOOL, Project
 
-_FOLDERS = ("problems", "solutions", "tests/data/h200/shown", "tests/data/outputs", "tests/mutants")
+_RECORDINGS = ("h200/shown", "outputs", "traces")
+_FOLDERS = ("problems", "solutions", "tests/mutants", *(f"tests/data/{name}" for name in _RECORDINGS))
+_MEASURED = frozenset({"benchmarks.json", "defects.json"})  # in tests/data/h200, what figures show of it
 
 
 class Inputs(Struct, frozen=True):
@@ -62,7 +64,8 @@ def find_inputs(project: Project, every: Sequence[Edition]) -> list[str]:
     """
     folders = [*(project.root / name for name in _FOLDERS), *(each.folder for each in every)]
     root = os.path.realpath(project.root)
-    return [path for folder in folders for path in _files(str(folder), root)]
+    measured = _files(str(project.root / "tests/data/h200"), root, _MEASURED)
+    return [*(path for folder in folders for path in _files(str(folder), root)), *measured]
 
 
 @lru_cache
@@ -88,8 +91,11 @@ def _digest_of(files: Iterable[str]) -> str:
     return whole.hexdigest()
 
 
-def _files(folder: str, root: str) -> Iterator[str]:
+def _files(folder: str, root: str, names: Container[str] | None = None) -> Iterator[str]:
     """The files below a folder; linked folders are not entered, and dangling links are left out.
+
+    Args:
+        names: only these files and folders in it.
 
     Raises:
         BookError: an entry is neither a file nor a folder, or links out of `root`, a real path.
@@ -99,6 +105,8 @@ def _files(folder: str, root: str) -> Iterator[str]:
     except FileNotFoundError:
         return
     for entry in entries:
+        if names is not None and entry.name not in names:
+            continue
         if entry.is_dir(follow_symlinks=False):
             if entry.name != "__pycache__":
                 yield from _files(entry.path, root)
