@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import math
 import re
 from collections.abc import Sequence
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
 
-from tooling.book import recordings
 from tooling.book.directives.pictures import figure as show_figure
 from tooling.book.directives.pictures import figure_ref
 from tooling.book.directives.runs import Shown, shown_outputs
-from tooling.book.directives.verdicts import answer, record, verdict_path, without_machine
+from tooling.book.directives.verdicts import answer
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figure_numbers import FigureNumber, number_figures
@@ -66,15 +63,9 @@ from tooling.book.figures.traces import (
 from tooling.book.page import PageContext
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import digest, fold
+from tooling.book.verdict_recordings import verdict_path
 from tooling.catalog.mutants import load_mutants
-from tooling.execution.program import Ending, Transcript
-from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
-from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project
-from tooling.reports.console import BOOK, show_verdict
-from tooling.reports.terminal import Terminal
-from tooling.targets.model import Choice
-from tooling.targets.probing import SIMULATED
 from tooling.text import Text
 
 FIGURES = every_figure()
@@ -533,9 +524,9 @@ def test_a_comment_does_not_make_a_recording_old(checkout: Project) -> None:
 
 def test_every_file_of_a_program_can_make_a_recording_old(checkout: Project) -> None:
     selection = PuzzleIndex(checkout).selection("p17", [])
-    path = verdict_path(checkout, selection, "unsolved", "en")
+    path = verdict_path(checkout, selection, "unsolved")
     shown = Shown(selection, "unsolved", path)
-    judged = Shown(selection, "unsolved", path, judged_in="en")
+    judged = Shown(selection, "unsolved", path, judged=True)
     before = shown.program(checkout)
     assert judged.program(checkout) == before
     part = checkout.problems / "p17" / "op" / "conv1d.mojo"
@@ -552,82 +543,6 @@ def test_a_wrong_answer_may_change_any_file_of_a_program(real: Project) -> None:
     assert list(judged) == ["p17.py", "op/__init__.mojo", "op/conv1d.mojo"]
     assert edit.with_ in judged["op/conv1d.mojo"]
     assert edit.replace not in judged["op/conv1d.mojo"]
-
-
-@pytest.mark.parametrize(
-    ("said", "shown"),
-    [
-        ("  where: /home/me/book/problems/p01/p01.mojo:21:54: error", "  where: p01.mojo:21:54: error"),
-        ("  found 2 times in mojo_pkg:b0ee0a15", "  found 2 times in mojo_pkg:…"),
-        ("  mojo_pkg:b0ee0a15에서 모두 2회 발견", "  mojo_pkg:…에서 모두 2회 발견"),
-        ("  found 2 times in axis_sum", "  found 2 times in axis_sum"),
-        (
-            "✅ p01 passed  (the book's data; simulated GPU; 0.2 s)",
-            "✅ p01 passed  (the book's data; simulated GPU)",
-        ),
-    ],
-)
-def test_a_verdict_is_recorded_without_what_differs_between_machines(said: str, shown: str) -> None:
-    assert without_machine(said) == shown
-
-
-def test_a_verdict_that_a_busy_machine_caused_is_not_recorded(
-    real: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slow = SimpleNamespace(outcome=Outcome.TIME_LIMIT)
-    monkeypatch.setattr("tooling.trials.build_trial", lambda *_: None)
-    monkeypatch.setattr("tooling.trials.run_trial", lambda *_: slow)
-    monkeypatch.setattr("tooling.toolchain.find_toolchain", lambda: None)
-    selection = PuzzleIndex(real).selection("p33", ["--tensor-core"])
-    with pytest.raises(
-        BookError, match=r"p33 --tensor-core \(unsolved\) was ended by its time limit of 300 s"
-    ):
-        record(real, selection, "unsolved", "en", "sim")
-
-
-def test_no_page_shows_a_verdict_that_a_busy_machine_caused(real: Project) -> None:
-    verdicts = sorted((real.recordings / "outputs").rglob("*.verdict-*.json"))
-    assert len(verdicts) > 100
-    assert [path.name for path in verdicts if recordings.load(path).exit_status == ExitCode.TIME_LIMIT] == []
-
-
-def test_the_verdicts_of_an_answer_agree_in_both_languages(real: Project) -> None:
-    element = re.compile(r"^ +(\[[\d, ]+\] +\S+ +\S+)$", re.MULTILINE)
-
-    def facts(recording: recordings.Recording) -> tuple[object, ...]:
-        elements = [" ".join(found.split()) for found in element.findall("\n".join(recording.lines))]
-        return recording.program, recording.exit_status, len(recording.lines), elements
-
-    english = sorted((real.recordings / "outputs").rglob("*.verdict-en.json"))
-    assert len(english) > 50
-    different = [
-        path.name
-        for path in english
-        if facts(recordings.load(path))
-        != facts(recordings.load(path.with_name(path.name.replace("verdict-en", "verdict-ko"))))
-    ]
-    assert different == []
-
-
-@pytest.mark.parametrize("language", ["en", "ko"])
-def test_the_verdict_on_a_solution_is_what_the_terminal_says(real: Project, language: str) -> None:
-    solved = [each for each in shown_outputs(real) if each.state == "solved" and each.judged_in == language]
-    assert {each.command for each in solved} >= {"p01", "p34 --coordination"}
-    for shown in solved:
-        right = Transcript("", "", Ending.EXITED, 0, 0.1)
-        verdict = Verdict(
-            shown.selection,
-            Choice(SIMULATED, "the test's"),
-            solution=True,
-            cases=tuple(CaseVerdict(dataset, right, ()) for dataset in (BOOK, "probe")),
-            outcome=Outcome.PASSED,
-            seconds=12.3,
-        )
-        said = io.StringIO()
-        show_verdict(verdict, Terminal(said, colour=False, width=None), language)
-        recorded = recordings.load(shown.path)
-        assert recorded.exit_status == ExitCode.PASSED
-        assert list(recorded.lines) == [without_machine(line) for line in said.getvalue().splitlines()]
 
 
 def test_each_output_of_the_book_is_listed_once(real: Project) -> None:

@@ -21,6 +21,7 @@ HINTS = "problems/p16/puzzle.yaml"
 HOWTO = "book/src/howto.md"
 KSUMMARY = "i18n/ko/book/src/SUMMARY.md"
 RECORDED = "tests/data/outputs/p15/p15.unsolved.json"
+VERDICT = "tests/data/outputs/p01/p01.unsolved.verdict.json"
 FORMULAS = "book/formulas.json"
 DELETE = object()
 
@@ -122,9 +123,10 @@ DEFECTS = [
     Defect("output-typed-by-hand", "pasted-output", P15, "{{#output p15 unsolved}}", "```text\nout: DeviceBuffer([0.0, 0.0, 0.0, 0.0])\n```"),
     Defect("verdict-of-no-answer", "directive", P01, "{{#verdict p01 counted_from_one}}", "{{#verdict p01 counted_from_two}}"),
     Defect("verdict-of-another-answer", "output", "tests/mutants/p01.yaml", "output[unsafe_offset=i + 1] =", "output[unsafe_offset=i + 2] ="),
-    Defect("verdict-of-a-right-answer", "output", "tests/data/outputs/p01/p01.unsolved.verdict-en.json", '"exit_status": 1', '"exit_status": 0'),
-    Defect("verdict-in-older-words", "output", "tests/data/outputs/p01/p01.unsolved.verdict-en.json", "Every element still holds what it held", "each element still has what it had"),
-    Defect("verdict-in-older-words-korean", "output", "tests/data/outputs/p01/p01.unsolved.verdict-ko.json", "표시된 부분을 채웁니다", "표시한 곳을 채웁니다"),
+    Defect("verdict-of-a-right-answer", "output", VERDICT, '"outcome":"wrong"', '"outcome":"passed"'),
+    Defect("verdict-with-another-value", "output", VERDICT, '"expected":"10.0"', '"expected":"11.0"'),
+    Defect("verdict-with-an-older-message", "output", VERDICT, '"message":"never-written"', '"message":"not-written"'),
+    Defect("verdict-not-json", "output", VERDICT, '"verdict":{', '"verdict":'),
     Defect("replay-in-older-words", "output", "tests/data/outputs/p08/p08.neighbours_cell.replay.json", "The array ends before that: on hardware", "The array ended before that: on hardware"),
     Defect("message-that-is-never-given", "directive", HOWTO, "the NVIDIA driver does not start}}", "the NVIDIA driver is asleep}}"),
     Defect("trace-of-an-older-solution", "figure", "tests/data/traces/p01.json", '"program": "', '"program": "0'),

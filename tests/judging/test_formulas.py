@@ -147,7 +147,7 @@ def mean_in_the_first_warp(case: ReferenceCase) -> Numbers:
 def test_a_wrong_formula_is_named(puzzle: str, mode: str, wrong: Wrong, says: str) -> None:
     problem = reported(puzzle, mode, wrong)
     assert says in problem.what.render("en")
-    assert problem.facts[problem.name]["text"] is not None
+    assert problem.diagnoses[problem.name]["text"] is not None
 
 
 def one_element_each(dataset: str, expected: Floats, got: Floats) -> Result:

@@ -88,8 +88,8 @@ def test_an_input_of_another_type_is_named() -> None:
 
 
 def sentences(problem: Problem) -> str:
-    every = (problem.what, problem.place, problem.cause, problem.advice)
-    return "; ".join(each.render("en") for each in every if each)
+    what, cause, advice = (each.render("en") for each in (problem.what, problem.cause, problem.advice))
+    return "; ".join((what, *([str(problem.place)] if problem.place else []), cause, advice))
 
 
 LOOP = StoppedKernel(

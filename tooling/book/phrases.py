@@ -69,11 +69,6 @@ PHRASES = {
     "full-file": Text("View full file"),
     "manifest": Text("Description of this puzzle"),
     "solved": Text("solved"),
-    "more-findings": Text("{count} more findings"),
-    "for-both": Text("For both:"),
-    "for-all": Text("For all {number}:"),
-    # Several findings of the judge that differ in their places alone; {label} is `error`.
-    "findings": Text("{count} × {label}:"),
     # Above the output of a program that works on less data on the simulated GPU.
     "printed-simulated": Text("printed on the simulated GPU"),
     "replay-solution": Text("Step through the solution"),
@@ -119,17 +114,6 @@ PHRASES = {
     ),
     "banner-unknown": Text("The state of this translation could not be checked. It may differ from {link}."),
 }
-
-NUMBERS = {
-    3: Text("three", context="findings"),
-    4: Text("four", context="findings"),
-    5: Text("five", context="findings"),
-    6: Text("six", context="findings"),
-    7: Text("seven", context="findings"),
-    8: Text("eight", context="findings"),
-    9: Text("nine", context="findings"),
-}
-"""Numbers in a sentence as words."""
 
 PART_TITLES = {
     "I": Text("Part I: First kernels"),

@@ -13,7 +13,6 @@ from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD, WrongOutput, diagnose
 from tooling.judging.evidence import Evidence
 from tooling.judging.reference import Array
-from tooling.judging.texts import EXPLANATIONS
 from tooling.judging.verdict import Problem, explained
 from tooling.text import Text
 
@@ -119,10 +118,9 @@ def _wrong_values(output: Output, buffer: Buffer, evidence: Evidence) -> Problem
     name = found[0].name if found else "mismatch"
     detail = found[0].detail if found else {}
     text = (found[0].text if found else "") or name
-    what, cause, advice = EXPLANATIONS[text].of({"output": output.name, **detail})
     also = tuple(diagnosis.name for diagnosis in found[1:])
-    facts = {diagnosis.name: {"text": diagnosis.text, **diagnosis.detail} for diagnosis in found}
-    return Problem(name, what, cause, advice, output.name, comparison, also, facts)
+    diagnoses = {diagnosis.name: {"text": diagnosis.text, **diagnosis.detail} for diagnosis in found}
+    return Problem(name, text, detail, output.name, comparison, also, diagnoses)
 
 
 def _other_text(output: Output, buffer: Buffer, listings: Sequence[Listing]) -> Problem | None:

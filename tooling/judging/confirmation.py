@@ -148,7 +148,7 @@ def _formula(claim: _Claim) -> Problem | None:
         return None
     facts = dict(formula.facts)
     found = _instead(problem, formula.name, formula.text, **facts)
-    return replace(found, facts={**found.facts, formula.name: {"text": formula.text, **facts}})
+    return replace(found, diagnoses={**found.diagnoses, formula.name: {"text": formula.text, **facts}})
 
 
 def _mismatch(claim: _Claim) -> Problem | None:
@@ -184,11 +184,11 @@ def _same_facts(problem: Problem, other: Problem, name: str) -> bool:
     """Whether the other problem shows the diagnosis too; where its facts must agree, with the same facts."""
     if name not in (other.name, *other.also):
         return False
-    return name not in _WITH_EQUAL_FACTS or problem.facts.get(name) == other.facts.get(name)
+    return name not in _WITH_EQUAL_FACTS or problem.diagnoses.get(name) == other.diagnoses.get(name)
 
 
 def _instead(problem: Problem, name: str, text: str = "", **facts: Any) -> Problem:
     """The same mismatch with other sentences; what it was is kept among `also`."""
     other = explained(name, text=text, output=problem.output, **facts)
     also = tuple(each for each in dict.fromkeys((problem.name, *problem.also)) if each != name)
-    return replace(other, comparison=problem.comparison, also=also, facts=problem.facts)
+    return replace(other, comparison=problem.comparison, also=also, diagnoses=problem.diagnoses)

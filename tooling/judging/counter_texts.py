@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from tooling.catalog.model import Bound, CounterMetric
 from tooling.simulator.counters.occupancy import Limit
-from tooling.text import Text
+from tooling.text import Sentence, Text
 
 FOUND: Mapping[CounterMetric, Text] = {
     CounterMetric.SECTORS_PER_REQUEST: Text("`{kernel}` transfers {counted:.3g} sectors per request"),
@@ -72,8 +73,43 @@ LIMITS: Mapping[Limit, Text] = {
     Limit.REGISTERS: Text("registers"),
 }
 
-MISSING = Text("`{kernel}` was never launched, so there is nothing to count")
-STOPPED = Text("`{kernel}` was stopped by an error, so its counts are incomplete")
+NOT_MET, MISSING, STOPPED = "counter-not-met", "counters-missing", "counters-incomplete"
+"""The keys of the messages."""
+
+_WITHOUT_COUNTS: Mapping[str, Text] = {
+    MISSING: Text("`{kernel}` was never launched, so there is nothing to count"),
+    STOPPED: Text("`{kernel}` was stopped by an error, so its counts are incomplete"),
+}
+_FOUND_AND_REQUIRED = Text("{found}; required: {required}")
 NOT_JUDGED = Text(
     "this mode is also judged by counters, which only the simulated NVIDIA GPU has, not {device}"
 )
+
+
+def counter_sentences(
+    message: str, kernel: str, facts: Mapping[str, Any]
+) -> tuple[Sentence, Sentence, Sentence]:
+    """What was counted and is required, why it matters, and what to try.
+
+    Args:
+        message: its key.
+        facts: as `judging.counters` collects them.
+
+    Raises:
+        KeyError: there is no such message, or a fact is missing.
+    """
+    metric = CounterMetric(facts["metric"])
+    if message == NOT_MET:
+        required = _required(metric, Bound(facts["bound"]), facts["value"])
+        counts = {**facts, "kernel": kernel, "limit": LIMITS[Limit(facts["limit"])]}
+        what = _FOUND_AND_REQUIRED.of(found=FOUND[metric].of(**counts), required=required)
+    else:
+        what = _WITHOUT_COUNTS[message].of(kernel=kernel)
+    return what, facts["because"], ADVICE[metric]
+
+
+def _required(metric: CounterMetric, bound: Bound, value: float) -> Text | str:
+    share = metric in (CounterMetric.BYTES_USED, CounterMetric.OCCUPANCY)
+    shown = f"{value:.0%}" if share else f"{value:,.6g}"
+    exact = share and bound is Bound.AT_LEAST and value >= 1
+    return shown if exact else REQUIRED[bound].of(value=shown)

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from tooling.catalog.model import Bound, CounterMetric, Criterion
-from tooling.judging.counter_texts import ADVICE, FOUND, LIMITS, MISSING, REQUIRED, STOPPED
-from tooling.judging.verdict import Problem, line_of_code
+from tooling.catalog.model import CounterMetric, Criterion
+from tooling.judging.counter_texts import MISSING, NOT_MET, STOPPED
+from tooling.judging.verdict import Problem, SourceLine
 from tooling.simulator.counters.occupancy import H200, theoretical_occupancy
 from tooling.simulator.counters.sources import file_and_line, source_text
 from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.gpu.kernel_names import is_beginning_of
-from tooling.text import Sentence, Text
 
 if TYPE_CHECKING:
     from tooling.simulator.counters.profile import KernelProfile, LineProfile
@@ -40,13 +39,13 @@ def judge_counters(criteria: Sequence[Criterion], kernels: Sequence[KernelProfil
             kernel for kernel in kernels if is_beginning_of(criterion.kernel, kernel.name, kernel.symbol)
         ]
         if not own:
-            problems.append(_problem(criterion, MISSING.of(kernel=criterion.kernel)))
+            problems.append(_problem(criterion, MISSING))
         for kernel in own:
             if kernel.faults:
-                problems.append(_problem(criterion, STOPPED.of(kernel=criterion.kernel)))
+                problems.append(_problem(criterion, STOPPED))
             elif not criterion.met_by(COUNTS[criterion.metric](kernel)):
-                place = _costliest(criterion.metric, kernel)
-                problems.append(replace(_problem(criterion, _sentence(criterion, kernel)), place=place))
+                counted = _problem(criterion, NOT_MET, **_facts(criterion, kernel))
+                problems.append(replace(counted, place=_costliest(criterion.metric, kernel)))
                 break  # other launches of the same kernel would give the same message
     return tuple(problems)
 
@@ -78,12 +77,10 @@ COUNTS: Mapping[CounterMetric, Callable[[KernelProfile], float]] = {
 """How each metric is computed from a kernel's profile."""
 
 
-def _sentence(criterion: Criterion, kernel: KernelProfile) -> Text:
-    """What was counted, and what is required."""
-    share = criterion.metric in (CounterMetric.BYTES_USED, CounterMetric.OCCUPANCY)
+def _facts(criterion: Criterion, kernel: KernelProfile) -> dict[str, object]:
+    """What was counted."""
     occupancy = theoretical_occupancy(kernel.block.count, kernel.shared_bytes)
-    figures: dict[str, object] = {
-        "kernel": criterion.kernel,
+    return {
         "counted": COUNTS[criterion.metric](kernel),
         "sectors": _sectors(kernel),
         "ways": kernel.counts.space(Space.SHARED).ways,
@@ -91,19 +88,13 @@ def _sentence(criterion: Criterion, kernel: KernelProfile) -> Text:
         "available": H200.shared_bytes,
         "threads": kernel.block.count,
         "blocks": occupancy.blocks,
-        "limit": LIMITS[occupancy.limited_by],
+        "limit": occupancy.limited_by.value,
+        "bound": criterion.bound.value,
+        "value": criterion.value,
     }
-    found = FOUND[criterion.metric].of(**figures)
-    value = f"{criterion.value:.0%}" if share else f"{criterion.value:,.6g}"
-    exact = share and criterion.bound is Bound.AT_LEAST and criterion.value >= 1
-    required = value if exact else REQUIRED[criterion.bound].of(value=value)
-    return _FOUND_AND_REQUIRED.of(found=found, required=required)
 
 
-_FOUND_AND_REQUIRED = Text("{found}; required: {required}")
-
-
-def _costliest(metric: CounterMetric, kernel: KernelProfile) -> Sentence | None:
+def _costliest(metric: CounterMetric, kernel: KernelProfile) -> SourceLine | None:
     """The most expensive line by this metric, with its text; None if no line has a cost."""
     cost = _COSTS.get(metric)
     lines = [line for line in kernel.in_order() if line.line.number]
@@ -112,7 +103,7 @@ def _costliest(metric: CounterMetric, kernel: KernelProfile) -> Sentence | None:
     worst = max(lines, key=cost)
     if cost(worst) <= 0:
         return None
-    return line_of_code(file_and_line(worst.line), source_text(worst.line))
+    return SourceLine(file_and_line(worst.line), source_text(worst.line))
 
 
 def _wasted_bytes(line: LineProfile) -> float:
@@ -127,6 +118,6 @@ _COSTS: Mapping[CounterMetric, Callable[[LineProfile], float]] = {
 }
 
 
-def _problem(criterion: Criterion, what: Text) -> Problem:
-    cause = criterion.because
-    return Problem(NAME, what, cause, ADVICE[criterion.metric], criterion.kernel)
+def _problem(criterion: Criterion, message: str, **facts: object) -> Problem:
+    common = {"metric": criterion.metric.value, "because": criterion.because}
+    return Problem(NAME, message, {**common, **facts}, criterion.kernel)

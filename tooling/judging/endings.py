@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from tooling.execution.program import Ending, Transcript
-from tooling.judging.verdict import Problem, explained, line_of_code
+from tooling.judging.verdict import Problem, SourceLine, explained
 from tooling.text import Text
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def stopped_program(
         return []
     if stopped:
         problem = explained("crash", text="kernel-stopped", **_facts(stopped, stopped.why))
-        return [replace(problem, place=line_of_code(str(stopped.position), stopped.text))]
+        return [replace(problem, place=SourceLine(str(stopped.position), stopped.text))]
     on_host = launches is not None  # the simulated GPU reports the kernel that it stopped
     return [explained("crash", text="crash-on-host" if on_host else "", detail=detail_of_crash)]
 

@@ -14,7 +14,7 @@ from tooling.judging.comparison import Comparison
 from tooling.judging.texts import EXPLANATIONS
 from tooling.platform.exit_codes import ExitCode
 from tooling.targets.model import Choice
-from tooling.text import Sentence, joined
+from tooling.text import Sentence
 
 if TYPE_CHECKING:
     from tooling.execution.channel import Buffer
@@ -40,33 +40,72 @@ class Outcome(Enum):
         }.get(self, ExitCode.PASSED)
 
 
+class SourceLine(Struct, frozen=True):
+    """A line of a program.
+
+    Attributes:
+        position: `FILE:LINE` or `FILE:LINE:COLUMN`.
+        text: the code there; empty if it could not be read.
+    """
+
+    position: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.position}: `{self.text}`" if self.text else self.position
+
+
 class Problem(Struct, frozen=True):
     """One thing that is wrong.
 
     Attributes:
-        place: the source line concerned, with its text; None if it is not known.
+        name: a diagnosis, `mismatch`, `counters`, `crash`, `time-limit` or `program-error`.
+        message: the key of its sentences, see `sentences_of`.
+        facts: of its sentences.
+        output: of `counters`: the kernel.
+        also: further diagnoses that fit.
+        diagnoses: the facts of each diagnosis that fits, by its name.
+        place: the source line concerned; None if it is not known.
     """
 
-    name: str  # a diagnosis, `mismatch`, `counters`, `crash`, `time-limit` or `program-error`
-    what: Sentence
-    cause: Sentence
-    advice: Sentence
-    output: str = ""  # of `counters`: the kernel
+    name: str
+    message: str
+    facts: Mapping[str, Any] = {}
+    output: str = ""
     comparison: Comparison | None = None
-    also: tuple[str, ...] = ()  # further diagnoses that fit
-    facts: Mapping[str, Mapping[str, object]] = {}  # of each diagnosis, by its name
-    place: Sentence | None = None
+    also: tuple[str, ...] = ()
+    diagnoses: Mapping[str, Mapping[str, object]] = {}
+    place: SourceLine | None = None
+
+    @property
+    def what(self) -> Sentence:
+        return sentences_of(self.message, self.output, self.facts)[0]
+
+    @property
+    def cause(self) -> Sentence:
+        return sentences_of(self.message, self.output, self.facts)[1]
+
+    @property
+    def advice(self) -> Sentence:
+        return sentences_of(self.message, self.output, self.facts)[2]
 
 
-def line_of_code(place: str, source: str) -> Sentence:
-    """A place in a file, and the line of code there; an empty one is unknown."""
-    return joined([place, f"`{source}`"] if source else [place], ": ")
+def sentences_of(message: str, output: str, facts: Mapping[str, Any]) -> tuple[Sentence, Sentence, Sentence]:
+    """What is wrong, its cause and what to try, by the key of the message.
+
+    Raises:
+        KeyError: there is no such message.
+    """
+    if message in EXPLANATIONS:
+        return EXPLANATIONS[message].of({"output": output, **facts})
+    from tooling.judging.counter_texts import counter_sentences  # noqa: PLC0415 - imports the simulator
+
+    return counter_sentences(message, output, facts)
 
 
 def explained(name: str, *, text: str = "", output: str = "", **facts: Any) -> Problem:
     """A problem with the sentences of `name`, or with those of `text`."""
-    what, cause, advice = EXPLANATIONS[text or name].of({"output": output, **facts})
-    return Problem(name, what, cause, advice, output)
+    return Problem(name, text or name, facts, output)
 
 
 class CaseVerdict(Struct, frozen=True):

@@ -104,8 +104,10 @@ def verdict_annotations(verdict: Verdict, source: Path, language: str = ENGLISH)
             message = explain(finding, language)
             found.append(Annotation(title, f"{message.what}\n{message.why}\n{message.hint}", where))
         for problem in case.problems:
-            sentences = (problem.what, problem.place, problem.cause, problem.advice)
-            text = "\n".join(sentence.render(language) for sentence in sentences if sentence)
+            what, cause, advice = (
+                sentence.render(language) for sentence in (problem.what, problem.cause, problem.advice)
+            )
+            text = "\n".join((what, *([str(problem.place)] if problem.place else []), cause, advice))
             found.append(Annotation(title, text, Location(source)))
     return found
 

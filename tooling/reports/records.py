@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
-from tooling.judging.comparison import Comparison
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
 from tooling.platform.errors import Location, ToolingError
+from tooling.reports.verdict_record import ProblemRecord, case_record
 from tooling.text import ENGLISH, in_language
+from tooling.text.plain import plain_facts
 
 VERSION = 1
 """Version of the JSON report, incremented when a field changes its meaning or is removed."""
@@ -119,6 +120,7 @@ _STATUSES = ("passed", "failed", "error", "skipped")
 
 
 def _case_data(case: CaseVerdict, language: str) -> dict[str, Any]:
+    record = case_record(case)
     return {
         "dataset": case.dataset,
         "right": case.right,
@@ -129,32 +131,27 @@ def _case_data(case: CaseVerdict, language: str) -> dict[str, Any]:
         "seconds": round(case.transcript.seconds, 3),
         "stdout": case.transcript.stdout,
         "stderr": case.transcript.stderr,
-        "problems": [
-            {
-                "name": problem.name,
-                "also": list(problem.also),
-                "what": problem.what.render(language),
-                "where": problem.place.render(language) if problem.place else None,
-                "why": problem.cause.render(language),
-                "try": problem.advice.render(language),
-                "output": problem.output or None,
-                "mismatch": _comparison_data(problem.comparison) if problem.comparison else None,
-            }
-            for problem in case.problems
-        ],
+        "launches": case.launches,
+        "inputs": dict(case.inputs),
+        "problems": [_problem_data(problem, language) for problem in record.problems],
         "findings": [finding.to_json() for finding in case.findings],
     }
 
 
-def _comparison_data(comparison: Comparison) -> dict[str, Any]:
+def _problem_data(problem: ProblemRecord, language: str) -> dict[str, Any]:
+    what, cause, advice = (sentence.render(language) for sentence in problem.sentences)
     return {
-        "total": comparison.total,
-        "differing": comparison.differing,
-        "first": [
-            # as text: JSON has neither NaN nor infinities
-            {"index": list(each.index), "got": str(each.got), "expected": str(each.expected)}
-            for each in comparison.first
-        ],
+        "name": problem.name,
+        "also": list(problem.also),
+        "message": problem.message,
+        "facts": plain_facts(problem.facts),
+        "what": what,
+        "where": str(problem.line) if problem.line else None,
+        "line": to_builtins(problem.line),
+        "why": cause,
+        "try": advice,
+        "output": problem.output or None,
+        "mismatch": to_builtins(problem.mismatch),
     }
 
 
@@ -173,7 +170,7 @@ def _details(verdict: Verdict, language: str) -> str:
         for problem in case.problems:
             sentences = (problem.what, problem.cause, problem.advice)
             what, cause, advice = (sentence.render(language) for sentence in sentences)
-            place = f" ({problem.place.render(language)})" if problem.place else ""
+            place = f" ({problem.place})" if problem.place else ""
             lines.append(f"[{case.dataset}] {what}{place}: {cause}; {advice}")
             if problem.comparison:
                 lines.append(

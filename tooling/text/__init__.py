@@ -6,16 +6,26 @@ a page or a file renders it in a language. Translations are GNU gettext catalogu
 `tooling check` reports it.
 
 Modules, in the order in which they may import one another: `width`, `colours`, `catalogues`,
-`sentences`, `extraction`. Imports nothing else of `tooling`.
+`sentences`, `plain`, `extraction`. Imports nothing else of `tooling`.
 """
 
 from __future__ import annotations
 
 from tooling.text.catalogues import ENGLISH, known_language, languages
-from tooling.text.sentences import JoinedText, LocalText, Sentence, Text, as_sentence, in_language, joined
+from tooling.text.sentences import (
+    Code,
+    JoinedText,
+    LocalText,
+    Sentence,
+    Text,
+    as_sentence,
+    in_language,
+    joined,
+)
 
 __all__ = [
     "ENGLISH",
+    "Code",
     "JoinedText",
     "LocalText",
     "Sentence",

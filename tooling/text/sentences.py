@@ -14,6 +14,12 @@ COUNT = "count"
 """The fact that selects singular or plural."""
 
 
+class Code(str):
+    """A fact that is code, such as a name, an address or a position in a file: a page shows it as such."""
+
+    __slots__ = ()
+
+
 class Text(Struct, frozen=True):
     """An English sentence of the tool, translated by the catalogues.
 
@@ -42,9 +48,13 @@ class Text(Struct, frozen=True):
             KeyError: the language is unknown, or a fact of the sentence is missing.
         """
         facts = {name: in_language(fact, language) for name, fact in self.facts}
-        count = facts.get(COUNT, 1)
-        sentence = translated(language, self.english, self.plural, count, self.context)
-        return sentence.format_map(facts) if facts else sentence
+        template = self.template(language)
+        return template.format_map(facts) if facts else template
+
+    def template(self, language: str) -> str:
+        """The sentence in a language as `render` formats it: names in braces are facts."""
+        count = dict(self.facts).get(COUNT, 1)
+        return translated(language, self.english, self.plural, count, self.context)
 
 
 class LocalText(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from tooling.book import recordings
 from tooling.book.checks.context import CheckContext
@@ -12,11 +12,15 @@ from tooling.book.checks.verdict_sentences import outdated_sentences
 from tooling.book.directives import replays
 from tooling.book.directives.runs import Shown, shown_outputs
 from tooling.book.errors import BookError
+from tooling.book.recordings import Recording
+from tooling.book.verdict_recordings import RecordedVerdict, authored_texts, load_verdict
 from tooling.catalog.model import ModeKind
 from tooling.catalog.mutants import mutants_path
 from tooling.mdbook.markup import Fence
 from tooling.platform.errors import ToolingError
-from tooling.text.catalogues import ENGLISH
+from tooling.platform.exit_codes import ExitCode
+from tooling.reports.console import verdict_lines
+from tooling.text import ENGLISH, languages
 
 _PRINTED = re.compile(r"(?:Host|Device)Buffer\(\[|^(?:out|expected): |^Puzzle \d+ complete", re.MULTILINE)
 
@@ -30,48 +34,70 @@ def check_outputs(context: CheckContext) -> Iterator[BookFinding]:
     for shown in every:
         path = context.name(shown.path)
         try:
-            recording = replays.load(shown.path) if shown.replay else recordings.load(shown.path)
+            recording = _load(shown)
+            if recording.program != shown.program(context.project):
+                message = "the program has changed since this was recorded"
+                yield BookFinding(path, 0, "output", message, _update(shown))
+            messages = list(_contradictions(context, shown, recording))
         except BookError as error:
             yield BookFinding(path, 0, "output", f"{error.what} ({error.why})", _update(shown))
             continue
-        if recording.program != shown.program(context.project):
-            yield BookFinding(
-                path, 0, "output", "the program has changed since this was recorded", _update(shown)
-            )
-        authored = (shown.selection.puzzle.manifest, mutants_path(context.project, shown.selection.puzzle))
-        for language, lines in _judged(shown, recording):
-            for line in outdated_sentences(lines, language, authored):
-                message = f"the judge says no such sentence now: {line}"
-                yield BookFinding(path, 0, "output", message, _update(shown))
-        if isinstance(recording, replays.Replay):
-            continue
-        for message in _contradictions(shown, recording):
+        for message in messages:
             yield BookFinding(path, 0, "output", message, _update(shown))
 
 
-def _judged(
-    shown: Shown, recording: recordings.Recording | replays.Replay
-) -> Iterator[tuple[str, Sequence[str]]]:
-    """What the judge or the checks of the simulated GPU said, by language."""
-    if isinstance(recording, replays.Replay):
-        for language in (ENGLISH, *recording.translations):
-            marks = recording.in_language(language).marks
-            yield language, [text for mark in marks for text in (mark.what, mark.why, mark.hint) if text]
-    elif shown.judged_in:
-        yield shown.judged_in, recording.lines
+def _load(shown: Shown) -> Recording | RecordedVerdict | replays.Replay:
+    if shown.replay:
+        return replays.load(shown.path)
+    return load_verdict(shown.path) if shown.judged else recordings.load(shown.path)
 
 
-def _contradictions(shown: Shown, recording: recordings.Recording) -> Iterator[str]:
-    if (recording.command, recording.state) != (shown.command, shown.state):
-        yield f"this is a recording of `{recording.command}` ({recording.state})"
+def _contradictions(
+    context: CheckContext, shown: Shown, recording: Recording | RecordedVerdict | replays.Replay
+) -> Iterator[str]:
+    match recording:
+        case replays.Replay():
+            puzzle = shown.selection.puzzle
+            authored = (puzzle.manifest, mutants_path(context.project, puzzle))
+            for language in (ENGLISH, *recording.translations):
+                marks = recording.in_language(language).marks
+                said = [text for mark in marks for text in (mark.what, mark.why, mark.hint) if text]
+                for line in outdated_sentences(said, language, authored):
+                    yield f"the judge says no such sentence now: {line}"
+        case RecordedVerdict(state, verdict=verdict):
+            yield from _of_another_run(shown, verdict.command, state)
+            yield from _outdated(context, shown, recording)
+            if shown.state != "solved" and verdict.outcome.exit_code == ExitCode.PASSED:
+                yield "the judge accepts this wrong answer"
+            if shown.state == "solved" and verdict.outcome.exit_code != ExitCode.PASSED:
+                yield "the judge does not accept the solution"
+        case Recording():
+            yield from _of_another_run(shown, recording.command, recording.state)
+            yield from _contradictions_of_output(shown, recording)
+
+
+def _outdated(context: CheckContext, shown: Shown, recording: RecordedVerdict) -> Iterator[str]:
+    """A message of a verdict that is no longer there, or that needs a fact which was not recorded."""
+    record = recording.readable(authored_texts(context.project, shown.selection.puzzle))
+    try:
+        for language in languages():
+            verdict_lines(record, language)
+    except KeyError as error:
+        yield f"a message of the judge needs the fact {error}, which was not recorded"
+
+
+def _of_another_run(shown: Shown, command: str, state: str) -> Iterator[str]:
+    if (command, state) != (shown.command, shown.state):
+        yield f"this is a recording of `{command}` ({state})"
+
+
+def _contradictions_of_output(shown: Shown, recording: Recording) -> Iterator[str]:
     mode = shown.selection.mode
     judged_by_values = mode.kind is ModeKind.PUZZLE and not mode.needs_counters
-    if judged_by_values and not shown.judged_in and shown.state == "unsolved" and recording.exit_status == 0:
+    if judged_by_values and shown.state == "unsolved" and recording.exit_status == 0:
         yield "the unsolved program reports success"
     if shown.state == "solved" and recording.exit_status != 0:
         yield f"the solved program ended with status {recording.exit_status}"
-    if shown.judged_in and shown.state != "solved" and recording.exit_status == 0:
-        yield "the judge accepts this wrong answer"
     if not recording.lines:
         yield "the program printed nothing"
 

@@ -1,4 +1,4 @@
-"""Finds sentences in recorded verdicts and replays that the judge no longer says.
+"""Finds sentences in recorded replays that the judge no longer says.
 
 A recording has no digest of the judge: any change of it would then make every recording old. The sentences of
 the tool are known, however, so one that has been reworded since is found without a run.
@@ -9,31 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tooling.book.directives.verdict_layout import PLACE
 from tooling.text.catalogues import every_sentence
 from tooling.text.sentences import COUNT, as_sentence
 
 _FIELD = re.compile(r"(\{\w+\})")
 _LABELS = r"\s*(?:[❌✅] )?(?:[^:`]{1,12}: )*(?:\[\w+\] )?"  # such as `error: [races]`
-_VALUES = re.compile(r"\s+(?:\[|\w+: \[)")  # a row of the table of values, or the values of an input
-_PLACE = re.compile(rf"\s+[^:]+: {PLACE}(?:: `.+`)?")  # with or without the line of code there
 _SHORTEST = 3  # characters of a sentence beside its fields
 
 
 def outdated_sentences(lines: Sequence[str], language: str, authored: Iterable[Path]) -> Iterator[str]:
-    """The lines of a verdict that are made of no sentence of the tool or of the puzzle's YAML files."""
+    """The lines that are made of no sentence of the tool or of the puzzle's YAML files."""
     own = tuple(text for file in authored if file.exists() for text in _texts_of(file))
-    for line, following in pairwise((*lines, "")):
-        if _PLACE.fullmatch(line) or _VALUES.match(line):
-            continue
-        if following.lstrip().startswith("["):  # the head of the table
-            continue
+    for line in lines:
         if not _pattern(language).fullmatch(line) and not line.endswith(own):
             yield line.strip()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import PurePath
 
@@ -64,7 +64,7 @@ def changed_code(
     selection: Selection,
     solution: Mapping[str, str],
     wrong: Mapping[str, str],
-    verdict: str,
+    positions: Iterable[str],
     listings: Listings,
     *,
     api: str = "",
@@ -77,12 +77,13 @@ def changed_code(
     Args:
         solution: the files of the solution, by name.
         wrong: those of the wrong answer.
-        verdict: the lines that it names are shown, too.
+        positions: lines that the verdict names, as `FILE:LINE` or `FILE:LINE:COLUMN`; they are shown, too.
         listings: of the page.
         api: the tensor API of the program, where the head of the block names it.
     """
     name = next(file for file, text in wrong.items() if text != solution[file])
-    named = {int(number) for number in re.findall(rf"{re.escape(PurePath(name).name)}:(\d+)", verdict)}
+    places = (position.split(":") for position in positions)
+    named = {int(line) for file, line, *_ in places if file == PurePath(name).name}
     kernel = _numbers(wrong[name], selection.mode.anchors.get(selection.program.name, ()))
     about = kernel | _called(wrong[name], named)
     every = [line for line in _compared(solution[name], wrong[name]) if not is_mark(f"{line.text}\n")]

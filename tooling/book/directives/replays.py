@@ -19,6 +19,7 @@ from tooling.book.page import PageContext, Words
 from tooling.book.phrases import say
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import STATES, digest_texts, program_files, recording_path
+from tooling.book.verdict_recordings import without_machine
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import TensorApi
 from tooling.mdbook.includes import find_directives
@@ -273,8 +274,8 @@ def record(
 
 def _shown(mark: Mark) -> Mark:
     """A finding without what differs between machines."""
-    where = tuple(map(verdicts.without_machine, mark.where))
-    sentences = {name: verdicts.without_machine(getattr(mark, name)) for name in ("what", "why", "hint")}
+    where = tuple(map(without_machine, mark.where))
+    sentences = {name: without_machine(getattr(mark, name)) for name in ("what", "why", "hint")}
     return replace(mark, where=where, **sentences)
 
 

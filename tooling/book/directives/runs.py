@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,13 +17,17 @@ from tooling.book.page import PageContext
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import Recording
 from tooling.book.variants import versions
+from tooling.book.verdict_recordings import authored_texts, load_verdict, save_verdict, verdict_path
 from tooling.catalog.catalogue import Selection
 from tooling.execution.program import Ending
 from tooling.mdbook.includes import Directive, find_directives
 from tooling.platform.exit_codes import ExitCode
+from tooling.platform.state_file import encoded
 from tooling.project import Project
+from tooling.reports.console import verdict_lines
 from tooling.target_run import RunOptions, run_on_target
 from tooling.targets.selection import choose
+from tooling.text import ENGLISH
 from tooling.toolchain import find_toolchain, open_cache
 from tooling.trials import Trial, build_trial, environment_of
 
@@ -37,7 +41,7 @@ class Shown(Struct, frozen=True):
     Attributes:
         state: `unsolved`, `solved`, or the name of a wrong answer.
         path: the recording.
-        judged_in: the language of the judge's report that is shown; None where the program's output is.
+        judged: the verdict of the judge is shown, not the program's output.
         replay: a replay is shown.
         demo: a program beside the page; `selection` then only says which puzzle it belongs to.
     """
@@ -45,7 +49,7 @@ class Shown(Struct, frozen=True):
     selection: Selection
     state: str
     path: Path
-    judged_in: str | None = None
+    judged: bool = False
     demo: Path | None = None
     replay: bool = False
 
@@ -64,12 +68,12 @@ class Shown(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        judge = f", the judge in `{self.judged_in}`" if self.judged_in else ""
-        return f"{self.command} ({self.state}{judge}{', replay' if self.replay else ''})"
+        what = ", verdict" if self.judged else ", replay" if self.replay else ""
+        return f"{self.command} ({self.state}{what})"
 
     def program(self, project: Project) -> str:
         """The digest of the current program."""
-        if self.judged_in:
+        if self.judged:
             return recordings.digest_texts(verdicts.answer(project, self.selection, self.state).values())
         if self.replay:
             return recordings.digest_texts(replays.program_of(project, self.selection, self.state).values())
@@ -106,8 +110,7 @@ def _shown(page: PageContext, directive: Directive) -> Iterator[Shown]:
         selection, state = verdicts.parse_words(page, words)
         solved = state == "solved"
         for version in versions(page, selection).values() if solved else (selection,):
-            path = verdicts.verdict_path(project, version, state, page.language)
-            yield Shown(version, state, path, page.language)
+            yield Shown(version, state, verdict_path(project, version, state), judged=True)
     if directive.name == "replay":
         selection, state = replays.parse_words(page, words)
         yield Shown(selection, state, replays.replay_path(project, selection, state), replay=True)
@@ -128,10 +131,14 @@ def update(project: Project, names: tuple[str, ...], target: str, say: Say) -> E
             replayed = _replay(project, shown, target)
             replays.save(shown.path, replayed)
             say(f"recorded: {shown.name}, {len(replayed.trace.steps)} steps, on {replayed.target}")
-            continue
-        recording = run(project, shown, target)
-        recordings.save(shown.path, recording)
-        say(f"recorded: {shown.name}, {len(recording.lines)} lines, on {recording.target}")
+        elif shown.judged:
+            judged = verdicts.record(project, shown.selection, shown.state, target)
+            save_verdict(shown.path, judged)
+            say(f"recorded: {shown.name}, {judged.verdict.outcome.value}, on {judged.verdict.target.device}")
+        else:
+            recording = run(project, shown, target)
+            recordings.save(shown.path, recording)
+            say(f"recorded: {shown.name}, {len(recording.lines)} lines, on {recording.target}")
     return ExitCode.PASSED
 
 
@@ -139,21 +146,32 @@ def compare(project: Project, names: tuple[str, ...], target: str, say: Say) -> 
     """Runs the programs and reports where their output differs from the recording."""
     status = ExitCode.PASSED
     for shown in _chosen(project, names):
-        if shown.replay:
-            same = replays.load(shown.path) == _replay(project, shown, target)
-            say(f"{'as recorded' if same else 'differs'}: {shown.name}")
-            status = status if same else ExitCode.WRONG
-            continue
-        recorded = recordings.load(shown.path)
-        now = run(project, shown, target)
-        if (now.lines, now.exit_status) == (recorded.lines, recorded.exit_status):
+        recorded, now = _recorded_and_now(project, shown, target)
+        if recorded == now:
             say(f"as recorded: {shown.name}")
             continue
         status = ExitCode.WRONG
-        say(f"differs: {shown.name}; exit status {now.exit_status}, recorded {recorded.exit_status}")
-        for line in difflib.unified_diff(recorded.lines, now.lines, "recorded", "now", lineterm=""):
-            say(f"    {line}")
+        say(f"differs: {shown.name}")
+        if not shown.replay:
+            for line in difflib.unified_diff(recorded, now, "recorded", "now", lineterm=""):
+                say(f"    {line}")
     return status
+
+
+def _recorded_and_now(project: Project, shown: Shown, target: str) -> tuple[Sequence[str], Sequence[str]]:
+    """The lines of what is recorded, and of what the program does now."""
+    if shown.replay:
+        replayed = replays.load(shown.path), _replay(project, shown, target)
+        recorded, now = (encoded(each, indent=1).decode().splitlines() for each in replayed)
+        return recorded, now
+    if shown.judged:
+        judged = load_verdict(shown.path), verdicts.record(project, shown.selection, shown.state, target)
+        authored = authored_texts(project, shown.selection.puzzle)
+        recorded, now = (verdict_lines(each.readable(authored), ENGLISH) for each in judged)
+        return recorded, now
+    runs = recordings.load(shown.path), run(project, shown, target)
+    recorded, now = ([*each.lines, f"exit status {each.exit_status}"] for each in runs)
+    return recorded, now
 
 
 def _replay(project: Project, shown: Shown, target: str) -> replays.Replay:
@@ -179,8 +197,6 @@ def run(project: Project, shown: Shown, target: str) -> Recording:
     """
     if shown.demo:
         return demos.record(project, shown.demo)
-    if shown.judged_in:
-        return verdicts.record(project, shown.selection, shown.state, shown.judged_in, target)
     choice = choose(shown.selection, target)
     files = recordings.program_files(shown.selection.program, shown.state)
     toolchain = find_toolchain()

@@ -1,41 +1,40 @@
-"""Verdicts of the judge: recorded like outputs, in every language, shown as a reader sees them.
+"""Verdicts of the judge: recorded like outputs, shown as a reader sees them.
 
 The answer is the unsolved problem file, the solution, or one of the wrong answers in `tests/mutants/`.
 """
 
 from __future__ import annotations
 
-import io
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tooling.book import recordings
-from tooling.book.directives import verdict_layout
+from tooling.book.code_breaks import breakable
 from tooling.book.directives.captions import teaching_marks
 from tooling.book.directives.changes import changed_code, replaced_code
 from tooling.book.errors import BookError
 from tooling.book.listings import Listing, opening_fence
 from tooling.book.page import PageContext, Words
-from tooling.book.recordings import Recording
 from tooling.book.variants import each_version, unusual_api
+from tooling.book.verdict_recordings import (
+    RecordedVerdict,
+    authored_texts,
+    load_verdict,
+    recorded_verdict,
+    verdict_path,
+)
 from tooling.catalog.catalogue import Selection
 from tooling.mdbook.includes import Kind, take
 from tooling.project import Project
+from tooling.reports.html import verdict_html
+from tooling.reports.parts import positions
+from tooling.reports.verdict_record import VerdictRecord, record_of
+from tooling.text import ENGLISH, languages
 
 if TYPE_CHECKING:
     from tooling.catalog.mutants import Mutant
 
 _UNSOLVED, _SOLVED = recordings.STATES
-_MACHINES_OWN = (
-    (re.compile(r"\S*/(?=[\w.]+\.(?:mojo|py):)"), ""),  # where the file is
-    (
-        re.compile(r"\bmojo_pkg:[0-9a-f]{8}(?![0-9a-f])"),
-        "mojo_pkg:…",
-    ),  # a kernel of a graph: a hash of that, too
-    (re.compile(r"; \d+\.\d s\)$"), ")"),  # how long a run took that passed
-)
-"""Text of a verdict that depends on the machine, and its replacement in a page."""
 _FUNCTIONS = re.compile(r"\A(?s:.*?)^(?=def )", re.MULTILINE)
 """What precedes the first function."""
 _TIME_LIMIT = 300.0  # seconds, however busy the machine is that records
@@ -51,20 +50,19 @@ def verdict(page: PageContext, words: Words) -> str:
     selection, name = _split_words(page, words)
 
     def judge(version: Selection) -> str:
-        recording = recordings.load(verdict_path(project, version, name, page.language))
-        return verdict_layout.layout(recording.lines, recording.command, page.language)
+        language = page.language if page.language in languages() else ENGLISH
+        return verdict_html(shown_verdict(project, version, name), language, lambda code: breakable(code, 0))
 
     if name == _SOLVED:
         return each_version(page, selection, judge)
     mutant = find_mutant(project, selection, name) if name != _UNSOLVED else None
-    recording = recordings.load(verdict_path(project, selection, name, page.language))
     judged = judge(selection)
     if mutant is None or f"{{{{#wrong {' '.join(words)} " in page.text:
         return judged
     right = {file.name: file.solution.read_text("utf-8") for file in selection.program.sources}
     wrong = mutant.sources(selection.program)
-    verdict_text, api = "\n".join(recording.lines), unusual_api(page, selection)
-    return changed_code(selection, right, wrong, verdict_text, page.listings, api=api) + judged
+    named, api = positions(shown_verdict(project, selection, name)), unusual_api(page, selection)
+    return changed_code(selection, right, wrong, named, page.listings, api=api) + judged
 
 
 def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
@@ -105,10 +103,14 @@ def find_mutant(project: Project, selection: Selection, name: str) -> Mutant:
     raise BookError(f"{selection.puzzle.id} has no answer `{name}`", hint=f"one of: {known}")
 
 
-def verdict_path(project: Project, selection: Selection, answer: str, language: str) -> Path:
-    """The file of a recorded verdict."""
-    path = recordings.recording_path(project, selection, answer)
-    return path.with_name(f"{path.stem}.verdict-{language}.json")
+def shown_verdict(project: Project, selection: Selection, name: str) -> VerdictRecord:
+    """The recorded verdict on an answer.
+
+    Raises:
+        BookError: missing, or not usable any more.
+    """
+    recorded = load_verdict(verdict_path(project, selection, name))
+    return recorded.readable(authored_texts(project, selection.puzzle))
 
 
 def answer(project: Project, selection: Selection, name: str) -> dict[str, str]:
@@ -157,7 +159,7 @@ def corrected_code(page: PageContext, words: Words) -> str:
     return replaced_code(source.relative_to(project.root).as_posix(), right, wrong[file], page.listings)
 
 
-def record(project: Project, selection: Selection, name: str, language: str, target: str) -> Recording:
+def record(project: Project, selection: Selection, name: str, target: str) -> RecordedVerdict:
     """Builds and judges an answer.
 
     Raises:
@@ -165,8 +167,6 @@ def record(project: Project, selection: Selection, name: str, language: str, tar
         ToolingError: it cannot be built or run here.
     """
     from tooling.judging.verdict import Outcome  # noqa: PLC0415 - pages are mostly set without a run
-    from tooling.reports.console import show_verdict  # noqa: PLC0415
-    from tooling.reports.terminal import Terminal  # noqa: PLC0415
     from tooling.targets.selection import choose  # noqa: PLC0415
     from tooling.toolchain import find_toolchain  # noqa: PLC0415
     from tooling.toolchain.cache import usable_cache  # noqa: PLC0415
@@ -180,28 +180,12 @@ def record(project: Project, selection: Selection, name: str, language: str, tar
         source = cache.store_program(program.solution, files)
     # Judged as a solution: the line that offers hints depends on how the reader called the tool.
     choice = choose(selection, target)
-    trial = Trial(selection, choice, source, solution=True, language=language, time_limit=_TIME_LIMIT)
+    trial = Trial(selection, choice, source, solution=True, time_limit=_TIME_LIMIT)
     judged = run_trial(trial, build_trial(project, trial, toolchain, cache))
     if judged.outcome is Outcome.TIME_LIMIT:
         raise BookError(
             f"{selection.command} ({name}) was ended by its time limit of {trial.limit:.0f} s",
             hint="record its verdict while this machine is less busy",
         )
-    said = io.StringIO()
-    show_verdict(judged, Terminal(said, colour=False, width=None), language)
-    return Recording(
-        command=selection.command,
-        state=name,
-        target=trial.choice.target.device,
-        mojo=toolchain.version,
-        program=recordings.digest_texts(files.values()),
-        exit_status=int(judged.outcome.exit_code),
-        lines=tuple(map(without_machine, said.getvalue().splitlines())),
-    )
-
-
-def without_machine(line: str) -> str:
-    """A line that the judge writes, without what differs between machines."""
-    for pattern, replacement in _MACHINES_OWN:
-        line = pattern.sub(replacement, line)
-    return line
+    program_digest = recordings.digest_texts(files.values())
+    return recorded_verdict(name, toolchain.version, program_digest, record_of(judged))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from tooling.book.errors import BookError
 from tooling.book.figures.traces import Trace, load, trace_path, traced_run
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import digest, program_files
+from tooling.book.verdict_recordings import load_verdict
 from tooling.platform.errors import Location, ToolingError
 
 if TYPE_CHECKING:
@@ -62,9 +62,14 @@ class Facts(Struct, frozen=True):
             BookError: its verdict is not recorded.
         """
         folder = self.puzzle_index.project.recordings / "outputs" / self.puzzle
-        lines = recordings.load(folder / f"{self.puzzle}.{answer}.verdict-en.json").lines
-        found = re.findall(r"^ +\[\d+\] +(\S+) +(\S+)$", "\n".join(lines), re.MULTILINE)
-        return [(float(got), float(expected)) for got, expected in found]
+        verdict = load_verdict(folder / f"{self.puzzle}.{answer}.verdict.json").verdict
+        problems = verdict.wrong_case.problems if verdict.wrong_case else ()
+        return [
+            (float(element.got), float(element.expected))
+            for problem in problems
+            if problem.mismatch
+            for element in problem.mismatch.first
+        ]
 
     def trace(self, run: str) -> Trace:
         """The recorded trace of a run, which is named as in `Figure.traces`.

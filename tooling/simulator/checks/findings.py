@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct, field, to_builtins
 
 from tooling.simulator.checks import texts
-from tooling.text import Text
+from tooling.text import Code, Text, in_language
 from tooling.text.width import columns
 
 Index3 = tuple[int, int, int]
@@ -240,6 +240,31 @@ class Finding(Struct, frozen=True):
         return {key: value for key, value in plain.items() if key not in _OPTIONAL or value}
 
 
+class Place(Struct, frozen=True):
+    """Where something happened.
+
+    Attributes:
+        what: what happened there.
+        position: in the program; empty if the sentence stands alone.
+    """
+
+    what: Text
+    position: str | Text = ""
+
+    def render(self, language: str) -> str:
+        what = self.what.render(language)
+        return f"{in_language(self.position, language)}: {what}" if self.position else what
+
+
+class Explanation(Struct, frozen=True):
+    """The sentences of a finding."""
+
+    what: Text
+    where: tuple[Place, ...]
+    why: Text
+    hint: Text
+
+
 class Message(Struct, frozen=True):
     """A finding in one language, in four parts."""
 
@@ -249,6 +274,20 @@ class Message(Struct, frozen=True):
     hint: str
 
 
+def explanation(finding: Finding) -> Explanation:
+    """The sentences of a finding with their facts."""
+    text = texts.FINDINGS[finding.kind]
+    facts = _facts(finding)
+    where = [_party_line(party) for party in finding.parties] + [_call_line(call) for call in finding.calls]
+    if not where and finding.kernel:
+        where = [Place(texts.AFTER.of(kernel=Code(finding.kernel)))]
+    if finding.count > 1 and not finding.calls:
+        where.append(Place(texts.TIMES.of(count=finding.count, kernel=Code(finding.kernel))))
+    advice = texts.INDEX_TOO_LARGE if _has_elements_for_all(finding) else text.hint
+    what, why, hint = (part.of(**facts) for part in (text.what, text.why, advice))
+    return Explanation(what, tuple(where), why, hint)
+
+
 def explain(finding: Finding, language: str = "en") -> Message:
     """Render a finding in a language.
 
@@ -256,23 +295,16 @@ def explain(finding: Finding, language: str = "en") -> Message:
         finding: what was found.
         language: one of `tooling.text.languages()`; another name raises `KeyError`.
     """
-    text = texts.FINDINGS[finding.kind]
-    facts = _facts(finding)
-    where = [_party_line(party) for party in finding.parties] + [_call_line(call) for call in finding.calls]
-    if not where and finding.kernel:
-        where = [texts.AFTER.of(kernel=finding.kernel)]
-    if finding.count > 1 and not finding.calls:
-        where.append(texts.TIMES.of(count=finding.count, kernel=finding.kernel))
-    advice = texts.INDEX_TOO_LARGE if _has_elements_for_all(finding) else text.hint
-    what, why, hint = (part.of(**facts).render(language) for part in (text.what, text.why, advice))
-    return Message(what, tuple(line.render(language) for line in where), why, hint)
+    said = explanation(finding)
+    what, why, hint = (text.render(language) for text in (said.what, said.why, said.hint))
+    return Message(what, tuple(place.render(language) for place in said.where), why, hint)
 
 
 def render(finding: Finding, language: str = "en") -> str:
     """The message as lines of plain text, in the form of every error of this package."""
     message = explain(finding, language)
-    label, why, hint = (text.render(language) for text in (texts.WHERE, texts.WHY, texts.HINT))
-    lines = [f"{texts.SEVERITY[finding.severity].render(language)} [{finding.check}] {message.what}"]
+    label, why, hint = (f"{text.render(language)}:" for text in (texts.WHERE, texts.WHY, texts.HINT))
+    lines = [f"{texts.SEVERITY[finding.severity].render(language)}: [{finding.check}] {message.what}"]
     for line in message.where:
         lines.append(f"  {label} {line}")
         label = " " * columns(label)
@@ -293,14 +325,14 @@ def _short_path(file: str) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
 
 
-def _index(index: Index3) -> str:
-    return f"({index[0]}, {index[1]}, {index[2]})"
+def _index(index: Index3) -> Text:
+    x, y, z = index
+    return texts.INDEX.of(x=x, y=y, z=z)
 
 
-def _party_line(party: Party) -> Text:
+def _party_line(party: Party) -> Place:
     line = texts.PARTY if party.count == 1 else texts.PARTY_MANY
-    return line.of(
-        position=party.position,
+    what = line.of(
         thread=_index(party.thread),
         block=_index(party.block),
         warp=party.warp,
@@ -309,28 +341,31 @@ def _party_line(party: Party) -> Text:
         others=party.count - 1,
         count=party.count,
     )
+    return Place(what, _shown(party.position))
 
 
-def _call_line(call: HostCall) -> Text:
-    unknown = call.position.line <= 0
-    line = texts.CALL if call.stream else texts.CALL_WITHOUT_STREAM
-    return line.of(
-        position=texts.UNKNOWN_LINE if unknown else call.position,
-        stream=call.stream,
-        action=_host_action(call),
-    )
+def _shown(position: SourcePosition, *, brief: bool = False) -> str:
+    """A position in a sentence; one of the source is code."""
+    shown = position.brief if brief else str(position)
+    return Code(shown) if position.line > 0 else shown
+
+
+def _call_line(call: HostCall) -> Place:
+    action = _host_action(call)
+    what = texts.CALL.of(stream=call.stream, action=action) if call.stream else action
+    return Place(what, texts.UNKNOWN_LINE if call.position.line <= 0 else _shown(call.position))
 
 
 def _host_action(call: HostCall) -> Text:
-    return texts.HOST_ACTIONS[call.action].of(kernel=call.kernel)
+    return texts.HOST_ACTIONS[call.action].of(kernel=Code(call.kernel))
 
 
-def _facts(finding: Finding) -> dict[str, str | Text]:
+def _facts(finding: Finding) -> dict[str, str | int | Text]:
     """All facts that a sentence may use."""
     buffer, parties = finding.buffer, finding.parties
     first, last = (parties[0], parties[-1]) if parties else (None, None)
     return {
-        "kernel": finding.kernel,
+        "kernel": Code(finding.kernel),
         "buffer": _buffer_name(finding),
         "operation": _host_action(finding.calls[0]) if finding.calls else "",
         "other_operation": _host_action(finding.calls[-1]) if finding.calls else "",
@@ -338,20 +373,20 @@ def _facts(finding: Finding) -> dict[str, str | Text]:
         "bytes": texts.BYTES.of(count=finding.size),
         "distance": texts.BYTES.of(count=abs(finding.distance)),
         "element": _element(finding),
-        "offset": str(finding.offset),
-        "threads": str(finding.threads),
-        "elements": str(buffer.size // buffer.element) if buffer and buffer.element else "",
-        "address": f"{finding.address:#x}",
-        "alignment": str(finding.size),
+        "offset": finding.offset,
+        "threads": finding.threads,
+        "elements": buffer.size // buffer.element if buffer and buffer.element else "",
+        "address": Code(f"{finding.address:#x}"),
+        "alignment": finding.size,
         "access": texts.ACCESSES[first.action] if first else "",
         "other_access": texts.ACCESSES[last.action] if last else "",
-        "first_position": first.position.brief if first else "",
-        "last_position": last.position.brief if last else "",
-        "expected": str(finding.expected),
-        "arrived": str(finding.arrived),
-        "missing": str(finding.expected - finding.arrived),
+        "first_position": _shown(first.position, brief=True) if first else "",
+        "last_position": _shown(last.position, brief=True) if last else "",
+        "expected": finding.expected,
+        "arrived": finding.arrived,
+        "missing": finding.expected - finding.arrived,
         "lanes": _lanes(finding.expected & ~finding.arrived),
-        "mask": f"{finding.expected:#010x}",
+        "mask": Code(f"{finding.expected:#010x}"),
         "scope_hint": texts.RACE_HINTS[race_scope(finding)],
     }
 
@@ -377,20 +412,21 @@ def _buffer_name(finding: Finding) -> Text | str:
     buffer = finding.buffer
     if buffer is None:
         return ""
+    number = f"#{buffer.number}"
     if buffer.memory is Memory.HOST:
-        return texts.HOST_BUFFER.of(size=buffer.size, number=buffer.number)
+        return texts.HOST_BUFFER.of(size=buffer.size, number=number)
     if buffer.memory is not Memory.GLOBAL:
         window = texts.SHARED_ARRAY if buffer.number else texts.WINDOWS[buffer.memory]
-        return window.of(size=texts.BYTES.of(count=buffer.size), number=buffer.number)
+        return window.of(size=texts.BYTES.of(count=buffer.size), number=number)
     # A leak is found after the last kernel, whose argument numbers do not apply.
     name = texts.BUFFER if buffer.argument is None or not finding.kernel else texts.BUFFER_ARGUMENT
     if not buffer.number:
         name = texts.VARIABLE
     return name.of(
         size=buffer.size,
-        number=buffer.number,
+        number=number,
         argument=buffer.argument,
-        kernel=finding.kernel,
+        kernel=Code(finding.kernel),
         label=buffer.label,
     )
 

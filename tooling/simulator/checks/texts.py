@@ -609,8 +609,8 @@ RACE_HINTS: Mapping[str, Text] = {
 }
 
 SEVERITY: Mapping[str, Text] = {
-    "error": Text("error:"),
-    "warning": Text("warning:"),
+    "error": Text("error"),
+    "warning": Text("warning"),
 }
 
 ACTIONS: Mapping[str, Text] = {
@@ -651,9 +651,7 @@ HOST_ACTIONS: Mapping[str, Text] = {
     "host-write": Text("write by the host"),
 }
 
-CALL = Text("{position}: {action} (stream {stream})")
-
-CALL_WITHOUT_STREAM = Text("{position}: {action}")
+CALL = Text("{action} (stream {stream})")
 
 UNKNOWN_LINE = Text("unknown line (the program has no line tables)")
 
@@ -671,27 +669,29 @@ WINDOWS: Mapping[str, Text] = {
     "local": Text("the thread's {size} of local memory"),
 }
 
-SHARED_ARRAY = Text("the block's shared array #{number} ({size})")
+SHARED_ARRAY = Text("the block's shared array {number} ({size})")
 
-WHERE = Text("where:")
+WHERE = Text("where")
 
-WHY = Text("why:")
+WHY = Text("why")
 
-HINT = Text("try:")
+HINT = Text("try")
 
-PARTY = Text("{position}: thread {thread} of block {block} {action}")
+PARTY = Text("thread {thread} of block {block} {action}")
 
-PARTY_MANY = Text("{position}: thread {thread} of block {block} {action}, and {others} more")
+PARTY_MANY = Text("thread {thread} of block {block} {action}, and {others} more")
+
+INDEX = Text("({x}, {y}, {z})")
 
 AFTER = Text("after the launch of {kernel}")
 
 TIMES = Text("found {count} times in {kernel}")
 
-BUFFER = Text("the {size}-byte buffer #{number}")
+BUFFER = Text("the {size}-byte buffer {number}")
 
-HOST_BUFFER = Text("the {size}-byte host buffer #{number}")
+HOST_BUFFER = Text("the {size}-byte host buffer {number}")
 
-BUFFER_ARGUMENT = Text("the {size}-byte buffer #{number} (argument {argument} of {kernel})")
+BUFFER_ARGUMENT = Text("the {size}-byte buffer {number} (argument {argument} of {kernel})")
 
 VARIABLE = Text("the {size}-byte variable `{label}`")
 
