@@ -16,7 +16,11 @@ from tooling.commandline.commands import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 FORMS = sorted(path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config")
-PAGES = ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "SECURITY.md", ".github/PULL_REQUEST_TEMPLATE.md")
+DOCUMENTS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
+PAGES = (
+    "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md",
+    ".github/PULL_REQUEST_TEMPLATE.md", "i18n/README.md", *DOCUMENTS,
+)  # fmt: skip
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -67,6 +71,16 @@ def test_the_security_page_names_the_setting_that_keeps_forks_off_our_runners() 
     assert "`GPU_RUNNERS`" in text
 
 
+def test_the_security_page_says_of_every_command_whether_it_executes_code_of_the_checkout() -> None:
+    text = (ROOT / "SECURITY.md").read_text("utf-8")
+    start, end = text.index("  | command |"), text.index("- `tooling book serve` listens")
+    named = set(re.findall(r"`(?:tooling )?([a-z]+(?:-[a-z]+)*)(?: [a-z-]+)?`", text[start:end]))
+    assert {command.name for command in COMMANDS} <= named
+    (book,) = (command for command in COMMANDS if command.name == "book")
+    for action in book.actions:
+        assert f"book {action.name}`" in text[start:end], action.name
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_and_files_that_a_page_names_exist(page: str) -> None:
     text = (ROOT / page).read_text("utf-8")
@@ -75,7 +89,39 @@ def test_commands_and_files_that_a_page_names_exist(page: str) -> None:
     tasks = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["poe"]["tasks"]
     assert set(re.findall(r"\bpoe ([a-z]+(?:-[a-z]+)*)", text)) <= set(tasks)
     for name in re.findall(r"`(\.?[a-z.]+/[\w./-]*\w)[^`]*`", text):
-        assert "pXX" in name or (ROOT / name).exists() or name.startswith(".uv/"), name
+        assert "pXX" in name or (ROOT / name).exists() or name.startswith((".uv/", "build/")), name
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_between_the_pages_of_the_repository_have_a_target(page: str) -> None:
+    path = ROOT / page
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text("utf-8"))
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def test_every_decision_is_listed_and_has_its_parts() -> None:
+    folder = ROOT / "docs" / "decisions"
+    records = sorted(path.name for path in folder.glob("[0-9]*.md"))
+    listed = re.findall(r"^- \[.+\]\((.+)\)$", (folder / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert listed == records
+    for name in records:
+        headings = re.findall(r"^## (.*)$", (folder / name).read_text("utf-8"), re.MULTILINE)
+        assert headings == ["Context", "Decision", "Consequences"], name
+
+
+def test_what_a_contributor_reads_first_is_short() -> None:
+    assert len((ROOT / "CONTRIBUTING.md").read_bytes()) <= 6000
+
+
+def test_the_hooks_before_a_commit_run_commands_that_exist() -> None:
+    (local,) = load(ROOT / ".pre-commit-config.yaml")["repos"]
+    assert local["repo"] == "local"  # the tools are those that pyproject.toml pins
+    known = {command.name for command in COMMANDS}
+    for hook in local["hooks"]:
+        start, _, rest = hook["entry"].partition(" --group dev ")
+        assert start == ".uv/bin/uv run"
+        tool, name, *_ = rest.split()
+        assert tool == "ruff" or (tool == "tooling" and name in known), hook["entry"]
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")

@@ -230,3 +230,61 @@ def test_every_job_installs_what_is_locked_and_nothing_else(name: str) -> None:
 
 def test_the_installer_is_that_of_the_readme() -> None:
     assert f"uv=={UV_VERSION} " in (ROOT / ".ci" / "run").read_text("utf-8")
+
+
+# The release
+
+
+def changelog(tmp_path: Path, tag: str, text: str) -> subprocess.CompletedProcess[str]:
+    """The script that prints a section, in a folder with this changelog and version 0.1.0."""
+    (tmp_path / ".ci").mkdir(exist_ok=True)
+    shutil.copy(ROOT / ".ci" / "changelog", tmp_path / ".ci")
+    (tmp_path / "CHANGELOG.md").write_text(text, encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "0.1.0"\n', encoding="utf-8")
+    command = ["bash", str(tmp_path / ".ci" / "changelog"), tag]
+    return subprocess.run(command, text=True, capture_output=True, check=False)
+
+
+def test_the_text_of_a_release_is_its_section_of_the_changelog(tmp_path: Path) -> None:
+    text = "# Changelog\n\n## Unreleased\n\nNew.\n\n## 0.1.0 (2026-11-27)\n\n### Added\n\n- Old.\n"
+    text += "\n## 0.0.1 (2026-01-01)\n\nOldest.\n"
+    done = changelog(tmp_path, "v0.1.0", text)
+    assert (done.returncode, done.stdout.strip()) == (0, "### Added\n\n- Old.")
+
+
+@pytest.mark.parametrize(
+    ("tag", "heading", "says"),
+    [
+        ("v0.2.0", "0.1.0 (2026-11-27)", "the tag v0.2.0 is not that of the version in pyproject.toml\n"),
+        ("v0.1.0", "0.1.0", "CHANGELOG.md has no section `## 0.1.0 (DATE)`\n"),
+        ("v0.1.0", "0.1.01 (2026-11-27)", "CHANGELOG.md has no section `## 0.1.0 (DATE)`\n"),
+    ],
+)
+def test_a_release_without_its_section_or_version_is_refused(
+    tmp_path: Path, tag: str, heading: str, says: str
+) -> None:
+    done = changelog(tmp_path, tag, f"## {heading}\n\n- Something.\n")
+    assert (done.returncode, done.stderr) == (1, says)
+
+
+def test_a_release_is_published_only_after_a_verdict_from_its_wheel() -> None:
+    workflow = load("release.yml")
+    events: dict[Any, Any] = {**workflow}
+    assert events[True] == {"push": {"tags": ["v*"]}}  # `on` is YAML's true
+    jobs = workflow["jobs"]
+    needed = {name: job.get("needs") for name, job in jobs.items()}
+    assert needed == {
+        "build": None, "test": "build", "attest": "test", "publish": "attest", "github": "publish",
+    }  # fmt: skip
+    assert ".ci/test-wheel" in commands(jobs["test"])
+    assert workflow["permissions"] == {"contents": "read"}
+    written = {
+        name: {key for key, value in job.get("permissions", {}).items() if value == "write"}
+        for name, job in jobs.items()
+    }
+    assert written == {
+        "build": set(), "test": set(), "attest": {"id-token", "attestations"}, "publish": {"id-token"},
+        "github": {"contents"},
+    }  # fmt: skip
+    assert "secrets." not in workflow_text("release.yml")
+    assert jobs["publish"]["environment"]["name"] == "pypi"

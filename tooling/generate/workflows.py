@@ -1,10 +1,10 @@
-"""The GitHub workflows: CI, whose jobs come from the CI matrix, and the publication of the book."""
+"""The GitHub workflows: CI, whose jobs come from the CI matrix, the publication of the book, and releases."""
 
 from __future__ import annotations
 
 from tooling.generate.matrix import LINUX
 
-WORKFLOWS = ("ci.yml", "pages.yml")
+WORKFLOWS = ("ci.yml", "pages.yml", "release.yml")
 UV_VERSION = "0.13.8"
 """The version that README.md, .ci/run and constraints.txt install."""
 PIXI_VERSION = "v0.71.1"
@@ -19,6 +19,10 @@ ACTIONS = {
         *("actions/upload-pages-artifact", "fc324d3547104276b827a68afc52ff2a11cc49c9", "v5.0.0"),
     ),
     "deploy-pages": ("actions/deploy-pages", "cd2ce8fcbc39b97be8ca5fce6e763baed58fa128", "v5.0.0"),
+    "attest-build-provenance": (
+        *("actions/attest-build-provenance", "4d101475d8b20a2381f78447822ac1eab6504dd8", "v4.2.2"),
+    ),
+    "attest-sbom": ("actions/attest-sbom", "c604332985a26aa8cf1bdc465b92731239ec6b9e", "v4.1.0"),
     "setup-pixi": ("prefix-dev/setup-pixi", "a0af7a228712d6121d37aba47adf55c1332c9c2e", "v0.9.4"),
 }
 """Repository, commit and its tag, as other public workflows pin them. A tag can be moved, a commit cannot.
