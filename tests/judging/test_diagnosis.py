@@ -115,6 +115,13 @@ def test_the_first_block_is_one_of_the_launch() -> None:
     assert names(matrix, MATRIX, blocks=frozenset({4}))[0] == "partly-written"
 
 
+def test_elements_that_repeat_block_by_block_are_said_to_do_so() -> None:
+    got = np.tile(RAMP[:4], 4)
+    for blocks, text in ((frozenset({4}), "block-repeated"), (frozenset({8}), ""), (None, "")):
+        (found, *_) = diagnosed(got, RAMP, blocks=blocks)
+        assert (found.name, found.text) == ("tile-repeated", text)
+
+
 def test_a_sum_with_the_content_from_before_the_launch_is_recognised() -> None:
     assert names(RAMP + POISON, RAMP)[0] == "accumulated"
     assert "accumulated" not in names(RAMP, RAMP + 1, initial=0.0)

@@ -166,7 +166,8 @@ def tile_repeated(output: WrongOutput) -> Diagnosis | None:
             continue
         tiles = expected.reshape(-1, period)
         if any(output.agrees(got[:period], tile) for tile in tiles[:_MOST_SHIFT]):
-            return Diagnosis("tile-repeated", {"count": period})
+            by_blocks = output.blocks is not None and period in output.blocks
+            return Diagnosis("tile-repeated", {"count": period}, "block-repeated" if by_blocks else "")
         return None
     return None
 

@@ -98,6 +98,11 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("an index that the kernel reads with takes the same values again and again"),
         Text("compute it from the whole index of the output element, not from a part of that index"),
     ),
+    "block-repeated": Explanation(
+        Text("the same {count} elements repeat through all of `{output}`"),
+        Text("every block works on the same part of the input"),
+        Text("compute the index that you read with from the index of the block, too"),
+    ),
     "missing-last": Explanation(
         Text(
             "only the last element of `{output}` is wrong",
