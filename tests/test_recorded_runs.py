@@ -91,7 +91,7 @@ def simulate(case: Case, folder: Path) -> dict[str, Any]:
         selection.program, case.source, target.accelerator, PROJECT, find_toolchain(), open_cache()
     )
     lab = LabFolder(folder / "lab")
-    lab.root.mkdir()
+    lab.create()
     mode = target.sized(selection.mode)
     if case.dataset != "book":
         lab.stage(load_reference(selection.puzzle).case(mode, case.dataset, simulated=True).inputs)

@@ -196,7 +196,7 @@ def _run_case(
 
     mode = trial.selection.mode
     command = [*executable.command, *mode.flags]
-    lab.root.mkdir(parents=True)
+    lab.create()
     environment = environment_of(executable)
     if reference is not None:
         environment[VARIABLE] = str(lab.root)

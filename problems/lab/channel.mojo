@@ -1,6 +1,6 @@
 """The channel between a puzzle program and the judge.
 
-The environment variable PUZZLE_LAB_DIR names a folder that the judge has created:
+The environment variable PUZZLE_LAB_DIR names a folder that the judge has created, with `used` and `out`:
 
     in/<name>.bin            read by `stage`, if present: replaces the content of the buffer
     used/<name>.<dtype>.bin  written by `stage`: the input that the program uses
@@ -95,12 +95,8 @@ def _write_to(
     dtype: String,
     content: Span[Byte, MutUntrackedOrigin],
 ) raises:
-    var path = getenv(FOLDER_VARIABLE) + folder
-    # It exists already from the second buffer on; if it cannot be made, no file can be opened in it.
-    _ = external_call["mkdir", Int32](
-        path.as_c_string_span().ptr(), UInt32(0o777)
-    )
-    path += "/" + name + "." + dtype + ".bin"
+    var file_name = "/" + name + "." + dtype + ".bin"
+    var path = getenv(FOLDER_VARIABLE) + folder + file_name
     var file = _open(path, "wb")
     if file:
         var count = external_call["fwrite", Int](

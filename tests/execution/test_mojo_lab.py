@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tooling.execution.channel import VARIABLE
+from tooling.execution.channel import VARIABLE, LabFolder
 from tooling.project import Project
 from tooling.toolchain import BuildCache, BuildRequest, build, find_toolchain
 
@@ -17,9 +17,25 @@ pytestmark = pytest.mark.mojo
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """\
 from max.gpu.host import DeviceContext
+from std.os import getenv, listdir, makedirs, remove
+from std.os.path import exists
 from lab import stage, submit
 
+
+def use_files(folder: String) raises:
+    # This declares C functions, which `lab` must not declare in another way.
+    makedirs(folder, exist_ok=True)
+    with open(folder + "/log.txt", "w") as log:
+        log.write("launched")
+    with open(folder + "/log.txt", "r") as log:
+        print(log.read(), len(listdir(folder)))
+    remove(folder + "/log.txt")
+
+
 def main() raises:
+    if getenv("LOG_FOLDER"):
+        use_files(getenv("LOG_FOLDER"))
+        print(input())
     with DeviceContext(api="cpu") as ctx:
         var values = ctx.enqueue_create_host_buffer[DType.int32](4)
         for i in range(4):
@@ -48,6 +64,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(program: Path, folder: Path | None) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
     if folder:
+        if folder.is_dir():
+            LabFolder(folder).create()
         environment[VARIABLE] = str(folder)
     return subprocess.run([program], env=environment, capture_output=True, text=True, check=False)
 
@@ -62,6 +80,15 @@ def test_whole_buffers_pass_through_files(program: Path, tmp_path: Path) -> None
     assert run(program, tmp_path).stdout == "10 20 30 40 "
     assert (tmp_path / "used" / "values.int32.bin").read_bytes() == struct.pack("<4i", 10, 20, 30, 40)
     assert (tmp_path / "out" / "values.int32.bin").read_bytes() == struct.pack("<4i", 11, 21, 31, 41)
+
+
+def test_a_program_may_use_files_of_its_own(program: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "LOG_FOLDER": str(tmp_path / "logs")}
+    environment.pop(VARIABLE, None)
+    result = subprocess.run(
+        [program], env=environment, input="typed\n", capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stdout) == (0, "launched 1\ntyped\n0 1 2 3 ")
 
 
 def test_without_a_judge_nothing_is_written(program: Path, tmp_path: Path) -> None:

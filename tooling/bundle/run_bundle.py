@@ -110,6 +110,8 @@ def say(line: str) -> None:
 def run_entry(entry: Record, dataset: str, arguments: argparse.Namespace) -> Record:
     lab = Path(tempfile.mkdtemp(prefix="bundle-"))
     try:
+        for name in ("used", "out"):  # `lab` does not make them
+            (lab / name).mkdir()
         staged = entry["datasets"][dataset]
         if staged:
             shutil.copytree(str(HERE / staged), str(lab / "in"))

@@ -70,6 +70,15 @@ class LabFolder(Struct, frozen=True):
 
     root: Path
 
+    def create(self) -> None:
+        """Makes the folder, and those that the program writes to.
+
+        `lab` does not make them: the compiler refuses a program in which two declarations of a C function
+        differ, and the standard library declares `mkdir` for whoever opens a file.
+        """
+        for name in ("used", "out"):
+            (self.root / name).mkdir(parents=True, exist_ok=True)
+
     def stage(self, arrays: Mapping[str, numpy.ndarray]) -> None:
         """Writes the data that the program uses instead of its own."""
         folder = self.root / "in"

@@ -107,7 +107,9 @@ def _stage(options: ReplayOptions, target: Target, folder: Path) -> dict[str, st
             )
         )
     case = load_reference(selection.puzzle).case(mode, options.data, simulated=True, lanes=target.lanes)
-    LabFolder(folder).stage(case.inputs)
+    lab = LabFolder(folder)
+    lab.create()
+    lab.stage(case.inputs)
     return {VARIABLE: str(folder)}
 
 
