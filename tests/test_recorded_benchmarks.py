@@ -220,3 +220,185 @@ def test_the_solutions_counters_are_what_the_simulated_gpu_judges(
     assert found.limits[Limit.REGISTERS] == counters["launch__occupancy_limit_registers"]
     assert round(100 * found.fraction) == counters["sm__maximum_warps_per_active_cycle_pct"]
     assert theoretical_occupancy(counters["threads"], shared).fraction == found.fraction
+
+
+_BOOKS = (Path(__file__).parents[1] / "book/src", Path(__file__).parents[1] / "i18n/ko/book/src")
+_MI = 1 << 20
+
+
+def on_h100(file: str) -> dict[tuple[str, int], float]:
+    """The mean times of a program of `benchmarks/kernels`, in microseconds, by row and elements."""
+    rows = table(f"benchmarks/kernels/{file}.mojo", RECORDED_ON_H100)
+    return {(row.kernel, row.elements): row.mean for row in rows}
+
+
+def counted_on_h100(file: str, kernel: str, grid: list[int], block: list[int]) -> dict[str, float]:
+    """The counters of the last kernel of that name with that grid and block."""
+    found: list[dict[str, Any]] = RECORDED_ON_H100["counters"][f"benchmarks/kernels/{file}.mojo"]
+    named = [each for each in found if each["kernel"] == kernel]
+    return [each for each in named if each["grid"] == grid and each["block"] == block][-1]
+
+
+def check_rows(page: str, rows: list[list[str]]) -> None:
+    """A page of both languages has a table with rows that end with these cells, in this order."""
+    for book in _BOOKS:
+        text = (book / page).read_text("utf-8")
+        positions = [
+            text.find("".join(f" {cell} |" if cell else " |" for cell in row) + "\n") for row in rows
+        ]
+        assert -1 not in positions, (book, rows[positions.index(-1)])
+        assert positions == sorted(positions)
+
+
+def test_the_table_of_the_work_per_thread() -> None:
+    times = on_h100("work_per_thread")
+    columns = [(16 * _MI, 256), (16 * _MI, 1024), (64 * _MI, 256), (64 * _MI, 64)]
+    check_rows(
+        "puzzle_16/work_per_thread.md",
+        [
+            [f"{times[f'{kernel}, blocks of {threads}', size]:.1f}" for size, threads in columns]
+            for kernel in ("add 1", "add 2", "add 4", "add 8", "vector")
+        ],
+    )
+    copies = {
+        row.elements: row.mean * row.of_copy
+        for row in table("benchmarks/kernels/work_per_thread.mojo", RECORDED_ON_H100)
+        if row.kernel == "add 1, blocks of 256" and row.of_copy
+    }
+    assert {size: round(time, 1) for size, time in copies.items()} == {16 * _MI: 70.9, 64 * _MI: 269.2}
+
+
+def test_the_start_of_blocks() -> None:
+    times = on_h100("work_per_thread")
+    sizes = (32, 64, 128, 256, 512, 1024)
+    empty = {threads: times[f"empty, blocks of {threads}", 2 * _MI // threads] for threads in sizes}
+    check_rows(
+        "puzzle_16/work_per_thread.md",
+        [
+            [f"{2 * _MI // threads:,}" for threads in sizes],
+            [f"{empty[threads]:.1f}" for threads in sizes],
+        ],
+    )
+    launch = times["empty, blocks of 256", 1]
+    assert round(launch, 1) == 3.1
+    for threads, blocks in ((32, 65_536), (256, 262_144)):
+        rate = blocks / (times[f"empty, blocks of {threads}", blocks] - launch)
+        assert rate == pytest.approx(1660, rel=0.005)
+    assert times["add 1, blocks of 64", 64 * _MI] == pytest.approx(launch + _MI / 1660, rel=0.005)
+    sums = on_h100("reductions")
+    check_rows(
+        "puzzle_24/warp_extra.md",
+        [
+            [
+                f"{2 * _MI // threads:,}",
+                f"{empty[threads]:.1f}",
+                f"{sums[f'warp sums, blocks of {threads}', 2 * _MI]:.1f}",
+            ]
+            for threads in sizes[:4]
+        ],
+    )
+
+
+def test_the_bytes_in_flight() -> None:
+    times = on_h100("work_per_thread")
+    size = 132 * 2048 * 8 * 31
+    speeds = {
+        (threads, k): 4 * size / times[f"reads, {threads} threads, {k}", size] / 1000
+        for threads in (128, 256, 512, 1024, 2048)
+        for k in (1, 2, 4, 8)
+    }
+    check_rows(
+        "puzzle_16/work_per_thread.md",
+        [[f"{speeds[threads, k]:,.0f}" for k in (1, 2, 4, 8)] for threads in (128, 256, 512, 1024, 2048)],
+    )
+    launch = times["empty, blocks of 256", 1]
+    latency = (on_h100("limits")["chase in 67108864", 4096] - launch) / 4096
+    assert round(1000 * latency) == 349
+    blocks = (132, 264, 528, 1056, 2048, 8192, 32768)
+    check_rows(
+        "puzzle_16/work_per_thread.md",
+        [[f"{times[f'loop, {each} blocks', 64 * _MI]:.1f}" for each in blocks]],
+    )
+
+
+def test_the_sums_of_256_elements() -> None:
+    times = on_h100("reductions")
+    kernels = ("loads alone", "by warps", "halving", "halving twice")
+    instructions = {
+        kernel: counted_on_h100("reductions", kernel, [262144, 1, 1], [256, 1, 1])["sm__inst_executed.sum"]
+        for kernel in ("load_only", "sum_by_warps")
+    }
+    found = RECORDED_ON_H100["counters"]["benchmarks/kernels/reductions.mojo"]
+    trees = [each for each in found if (each["kernel"], each["grid"][0]) == ("sum_halving", 262144)]
+    executed = [each["sm__inst_executed.sum"] for each in trees]
+    issued = [round(each["sm__inst_issued.avg.pct_of_peak_sustained_active"]) for each in trees]
+    assert issued == [82, 86]
+    warps = 64 * _MI // 32
+    counts = [instructions["load_only"], instructions["sum_by_warps"], *executed]
+    check_rows(
+        "puzzle_24/warp_extra.md",
+        [
+            [f"{times[f'of 256, {name}', 64 * _MI]:.1f}", f"{count / warps:.0f}"]
+            for name, count in zip(kernels, counts, strict=True)
+        ],
+    )
+
+
+def test_the_trees_of_puzzle_12() -> None:
+    times = on_h100("reductions")
+    found = RECORDED_ON_H100["counters"]["benchmarks/kernels/reductions.mojo"]
+    large = [each for each in found if each["grid"][0] == 64 * _MI // 256]
+    trees = {
+        "halving": ("sum_halving", 0),
+        "halving twice": ("sum_halving", 1),
+        "masked": ("sum_interleaved", 1),
+        "interleaved": ("sum_interleaved", 0),
+    }
+    rows = []
+    for name, (kernel, position) in trees.items():
+        counted = [each for each in large if each["kernel"] == kernel][position]
+        per_warp = counted["sm__inst_executed.sum"] / (64 * _MI // 32)
+        rows.append([f"{times[f'of 256, {name}', 64 * _MI]:,.1f}", f"{per_warp:.0f}"])
+        if name in ("halving", "masked"):
+            assert round(counted["smsp__thread_inst_executed_per_inst_executed.ratio"], 1) == 31.7
+    check_rows("puzzle_12/puzzle_12.md", rows)
+
+
+def test_the_forms_of_the_convolution() -> None:
+    times = on_h100("async_copies")
+    forms = (
+        "copy",
+        "async",
+        "plain",
+        *(f"loop, {each}, 1056 blocks" for each in ("plain", "register", "async")),
+    )
+    # The first three were measured twice; the dictionary has the second time of each.
+    check_rows("puzzle_28/puzzle_28.md", [[f"{times[form, 64 * _MI]:.1f}"] for form in forms])
+
+
+def test_the_products_without_tensor_cores() -> None:
+    times = on_h100("register_tiles")
+    kernels = {
+        "naive": ("naive", 32, [32, 32, 1]),
+        "tiled": ("tiled", 32, [32, 32, 1]),
+        "registers, 4 x 4": ("registers", 64, [256, 1, 1]),
+        "registers, 8 x 8": ("registers", 128, [256, 1, 1]),
+    }
+    rows = []
+    for name, (kernel, side, block) in kernels.items():
+        counted = counted_on_h100("register_tiles", kernel, [4096 // side, 4096 // side, 1], block)
+        busy = (
+            counted["dram__throughput.avg.pct_of_peak_sustained_elapsed"],
+            counted["l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"],
+            counted["sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"],
+        )
+        time = times[name, 4096]
+        rate = 2 * 4096**3 / time / 1e6
+        rows.append([f"{time / 1000:.2f}", f"{rate:.1f}", *(f"{each:.0f}%" for each in busy)])
+    check_rows("puzzle_16/roofline.md", rows)
+    (line,) = [
+        each for each in RECORDED_ON_H100["processor"] if each.startswith("cublas float32 product 4096")
+    ]
+    median = float(line.split()[-2])
+    measured = [f"{median / 1000:.2f}", f"{2 * 4096**3 / median / 1e6:.1f}"]
+    check_rows("puzzle_16/roofline.md", [[*measured, "", "", ""]])

@@ -20,7 +20,10 @@ _PARTS = (
     "book", "i18n", "problems", "solutions",
     "tests/data/h200/shown", "tests/data/outputs", "tests/data/traces", "tests/mutants",
 )  # fmt: skip
-_FILES = ("pyproject.toml", "pixi.toml", "tests/data/h200/benchmarks.json", "tests/data/h200/defects.json")
+_FILES = (
+    "pyproject.toml", "pixi.toml", "tests/data/h100/benchmarks.json", "tests/data/h200/benchmarks.json",
+    "tests/data/h200/defects.json",
+)  # fmt: skip
 _LINKED = ("benchmarks", "tests/*", "tests/data/h200/*")
 """Files that pages only name: links to those of the checkout, where nothing was copied."""
 

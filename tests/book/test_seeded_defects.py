@@ -140,7 +140,7 @@ DEFECTS = [
     Defect("spelling-of-a-vendor", "spelling", P15, "## Overview\n\nAdd", "## Overview\n\nOn Nvidia GPUs: add"),
     Defect("spelling-of-a-type", "spelling", HOWTO, "TileTensor is the", "Tiletensor is the"),
     Defect("register-of-a-request", "register", K15, "실행해 봅니다.", "실행해 보세요."),
-    Defect("register-of-a-question", "register", K15, "있는지 찾아봅니다.", "있을까요?"),
+    Defect("register-of-a-question", "register", K15, "있는지 찾아봅니다.", "있나요?"),
     Defect("register-of-an-examination", "register", K15, "있는지 찾아봅니다.", "있습니까?"),
     Defect("word-of-the-old-style", "register", K15, "두 개인 이유.**", "두 개인 까닭.**"),
     Defect("word-to-the-reader", "register", K15, "직접 계산합니다.", "여러분이 계산합니다."),

@@ -138,7 +138,7 @@ def draw_chart(
 
     Args:
         sheet: creates the canvas of a width and height.
-        series: all with the same x values; a limit may lack some, and is not the first one.
+        series: the horizontal axis has every x value of one that is no limit.
         axis: the vertical one.
         title: of the horizontal axis.
         bands: from left to right; the last one extends to the right edge.
@@ -149,7 +149,7 @@ def draw_chart(
     left = _TICKS_APART + math.ceil(max(measured(f"{tick:,g}", small) for tick in axis.ticks))
     wide, high = (PHONE - 1 - left, 230 + (_BANDED if bands else 0)) if narrow else (PAGE - 1 - left, 270)
     top = _TITLE + (_BAND_NAME if bands else 0)
-    values = sorted(series[0].points)
+    values = sorted({x for each in series if not each.limit for x in each.points})
     first, last = math.log2(values[0]), math.log2(values[-1])
     end = max(14, math.ceil(measured(_short(values[-1]), small) / 2) + 1)  # room for half of the last label
     canvas = sheet(PHONE if narrow else PAGE, top + high + 46)

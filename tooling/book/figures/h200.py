@@ -1,4 +1,4 @@
-"""The recordings of an H200, as figures need them."""
+"""The recordings of an H200, and of an H100, as figures need them."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Measured(Struct, frozen=True):
         return self.bandwidth / self.of_copy
 
 
-def measured(facts: Facts, program: str) -> dict[str, list[Measured]]:
+def measured(facts: Facts, program: str, *, gpu: str = "h200") -> dict[str, list[Measured]]:
     """The recorded rows of a benchmark, by kernel, in the order of the recording.
 
     Raises:
         BookError: there is no such recording.
     """
     rows: dict[str, list[Measured]] = {}
-    for line in recorded(facts, "benchmarks.json", "programs", program)[2:]:
+    for line in recorded(facts, "benchmarks.json", "programs", program, gpu=gpu)[2:]:
         kernel = line[:_NAME].rstrip()
         elements, _, mean, _, *compared = line[_NAME:].split()
         bandwidth, of_copy = map(float, compared or (0, 0))
@@ -66,9 +66,9 @@ def defects_found(facts: Facts) -> dict[str, tuple[str, ...]]:
     }
 
 
-def recorded(facts: Facts, file: str, *keys: str) -> Any:
-    """What a file of `tests/data/h200` holds under some keys. Raises as `measured`."""
-    path = facts.puzzle_index.project.recordings / "h200" / file
+def recorded(facts: Facts, file: str, *keys: str, gpu: str = "h200") -> Any:
+    """What a file of `tests/data/h200`, or of another GPU, holds under some keys. Raises as `measured`."""
+    path = facts.puzzle_index.project.recordings / gpu / file
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         for key in keys:

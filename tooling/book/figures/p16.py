@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -11,9 +12,11 @@ from msgspec import Struct
 
 from tooling.book.errors import malformed
 from tooling.book.figures.canvas import GAP, GRID, PAGE, PHONE, TEXT, Canvas, Ink, Sheet, Size
+from tooling.book.figures.charts import Axis, Series, draw_chart
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.grids import Grid, Square, draw_grids
+from tooling.book.figures.h200 import measured
 from tooling.book.figures.traces import SHARED, Access, Trace
 from tooling.text import Text
 
@@ -444,6 +447,32 @@ def _line(
     )
 
 
+def draw_flight(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The bandwidth of reads against the bytes in flight, with one load per thread and with eight."""
+    found = measured(facts, "benchmarks/kernels/work_per_thread.mojo", gpu="h100")
+    one: dict[int, float] = {}
+    eight: dict[int, float] = {}
+    for kernel, rows in found.items():
+        if words := re.fullmatch(r"reads, (\d+) threads, ([18])", kernel):
+            (one if words[2] == "1" else eight)[4 * int(words[1]) * int(words[2])] = rows[0].bandwidth
+    copy = round(found["reads, 2048 threads, 8"][0].of_a_copy, -1)
+    series = (
+        Series(Text("8 loads per thread"), eight, Ink.RESULT, 16384, (1, 1), folded=narrow),
+        Series(Text("1 load per thread"), one, Ink.PLAIN, 2048, (-1, -1), ring=True, folded=narrow),
+        Series(
+            Text("a copy: {speed} GB/s").of(speed=f"{copy:,.0f}"),
+            {min(one): copy, max(eight): copy},
+            Ink.SPARE,
+            min(one),
+            (1, 1),
+            limit=True,
+        ),
+    )
+    axis = Axis(Text("bandwidth (GB/s)"), (0, 1000, 2000, 3000))
+    title = Text("bytes in flight on a multiprocessor, logarithmic")
+    return draw_chart(sheet, series, axis, title, every=2, narrow=narrow)
+
+
 def draw_copies(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The threads that copy each element of a tile, with one and with two dimensions of the block."""
     side = facts.constant("TPB", _PROGRAM)
@@ -552,6 +581,21 @@ FIGURES: tuple[Figure, ...] = (
         ),
         draw_roofline,
         narrow=partial(draw_roofline, narrow=True),
+    ),
+    Figure(
+        "p16-flight",
+        Text(
+            "Reads on an H100, by the bytes that are in flight on each multiprocessor. Eight loads per "
+            "thread need an eighth of the threads for the same number of bytes."
+        ),
+        Text(
+            "A chart: bytes in flight on a multiprocessor, from 512 to 64 Ki, logarithmic, against GB/s. "
+            "With one load per thread the curve rises from 170 at 512 bytes to 2,012 at 8 Ki. With eight it "
+            "rises from 949 at 4 Ki to 2,647 at 32 Ki, and ends at 2,629 at 64 Ki. A dashed line at 2,880 "
+            "is that of a copy."
+        ),
+        draw_flight,
+        narrow=partial(draw_flight, narrow=True),
     ),
     Figure(
         "p16-copies",
