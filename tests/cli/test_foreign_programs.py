@@ -72,7 +72,8 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_defines_includes_and_a_choice_of_launches(
     sizes: Path, options: tuple[str, ...], status: ExitCode, said: str
 ) -> None:
-    result = tooling("simulate", *options, "-D", "BEYOND=2", "-I", sizes, "--", PROGRAM)
+    below = os.path.relpath(sizes, REPOSITORY)
+    result = tooling("simulate", *options, "-D", "BEYOND=2", "-I", below, "--", PROGRAM)
     assert result.returncode == status, result.stdout + result.stderr
     assert said in result.stdout + result.stderr
 

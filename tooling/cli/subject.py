@@ -170,7 +170,7 @@ def program_subject(
     request = BuildRequest(
         Path(first),
         accelerator=target.accelerator,
-        includes=(*includes, *own),
+        includes=(*(folder.absolute() for folder in includes), *own),  # Mojo runs in another folder
         defines=tuple(defines),
     )
     executable = build(request, find_toolchain(), open_cache(language=language))
