@@ -567,12 +567,12 @@ def test_a_figure_is_as_wide_as_the_text_on_a_telephone(page: Any, address: str,
 
 
 def test_a_figure_is_found_by_its_number(page: Any, address: str) -> None:
-    page.goto(f"{address}puzzle_16/tiled.html#figure-16-5")
+    page.goto(f"{address}puzzle_16/tiled.html#figure-16-6")
     figure = page.locator("figure:target")
-    assert figure.locator(".figure-number").inner_text() == "Figure 16.5"
+    assert figure.locator(".figure-number").inner_text() == "Figure 16.6"
     assert 0 < figure.bounding_box()["y"] < 200
-    page.goto(f"{address}ko/print.html#puzzle_16_tiled--figure-16-5")
-    assert page.locator("figure:target .figure-number").inner_text() == "그림 16.5"
+    page.goto(f"{address}ko/print.html#puzzle_16_tiled--figure-16-6")
+    assert page.locator("figure:target .figure-number").inner_text() == "그림 16.6"
 
 
 def test_the_drawing_beside_the_first_run_begins_where_the_code_does(page: Any, address: str) -> None:

@@ -385,9 +385,9 @@ def test_a_caption_shows_as_code_what_is_between_backticks(
 
 def test_figures_are_numbered_in_the_order_of_the_contents(real: Project) -> None:
     numbers = number_figures(editions(real)[0])
-    names = ("p16", "p16-naive", "p16-roofline", "p16-shared", "p16-tiled", "p16-copies", "p17")
+    names = ("p16", "p16-naive", "p16-roofline", "p16-flight", "p16-shared", "p16-tiled", "p16-copies", "p17")
     numbered = [numbers[name].number for name in names]
-    assert numbered == ["16.1", "16.2", "16.3", "16.4", "16.5", "16.6", "17.1"]
+    assert numbered == ["16.1", "16.2", "16.3", "16.4", "16.5", "16.6", "16.7", "17.1"]
     assert {figure.name for figure in FIGURES} - numbers.keys() == {"cover", "cover-mistake"}
     assert len({each.number for each in numbers.values()}) == len(numbers)
 
@@ -402,8 +402,8 @@ def test_figures_outside_puzzles_are_numbered_after_the_letter_of_their_page(rea
 @pytest.mark.parametrize(
     ("name", "language", "label", "anchor"),
     [
-        ("p16-tiled", 0, "Figure 16.5", "figure-16-5"),
-        ("p16-tiled", 1, "그림 16.5", "figure-16-5"),
+        ("p16-tiled", 0, "Figure 16.6", "figure-16-6"),
+        ("p16-tiled", 1, "그림 16.6", "figure-16-6"),
         ("gpu", 0, "Figure G.1", "figure-g-1"),
         ("gpu", 1, "그림 G.1", "figure-g-1"),
     ],
@@ -423,24 +423,24 @@ def test_the_number_of_a_figure_begins_its_caption_and_is_its_anchor(
 @pytest.mark.parametrize(
     ("path", "language", "shown"),
     [
-        ("puzzle_16/tiled.md", 0, '<a href="#figure-16-5">Figure\N{NO-BREAK SPACE}16.5</a>'),
+        ("puzzle_16/tiled.md", 0, '<a href="#figure-16-6">Figure\N{NO-BREAK SPACE}16.6</a>'),
         (
             "puzzle_16/idiomatic.md",
             0,
-            '<a href="../puzzle_16/tiled.html#figure-16-5">Figure\N{NO-BREAK SPACE}16.5</a>',
+            '<a href="../puzzle_16/tiled.html#figure-16-6">Figure\N{NO-BREAK SPACE}16.6</a>',
         ),
-        ("next.md", 0, '<a href="puzzle_16/tiled.html#figure-16-5">Figure\N{NO-BREAK SPACE}16.5</a>'),
+        ("next.md", 0, '<a href="puzzle_16/tiled.html#figure-16-6">Figure\N{NO-BREAK SPACE}16.6</a>'),
         (
             "basics/gpu.md",
             1,
-            '<a href="../puzzle_16/tiled.html#figure-16-5">그림\N{NO-BREAK SPACE}16.5</a>',
+            '<a href="../puzzle_16/tiled.html#figure-16-6">그림\N{NO-BREAK SPACE}16.6</a>',
         ),
     ],
 )
 def test_a_reference_to_a_figure_is_its_number_and_leads_to_it(
     real: Project, path: str, language: int, shown: str
 ) -> None:
-    numbers = {"p16-tiled": FigureNumber("16.5", "puzzle_16/tiled.md")}
+    numbers = {"p16-tiled": FigureNumber("16.6", "puzzle_16/tiled.md")}
     page = PageContext(editions(real)[language], path, "", PuzzleIndex(real), numbers)
     assert figure_ref(page, ["p16-tiled"]) == shown
 
