@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.cli.conftest import REPOSITORY
 from tests.machine import needs_simulated_gpu
@@ -264,3 +265,23 @@ def test_a_benchmark_is_told_that_times_are_not_those_of_a_gpu(language: str, sa
     show_run(run, (), (), Terminal(shown, colour=False, width=None), language)
     assert said in shown.getvalue()
     assert "-t" in shown.getvalue()  # the argument with which Mojo's Bench runs each kernel once
+
+
+MORE = "  and 7 more findings of this kind (--all-findings shows them)"
+
+
+@pytest.mark.parametrize(
+    ("most", "printed", "more"), [(None, 10, []), (3, 3, [MORE]), (10, 10, [])], ids=["all", "few", "enough"]
+)
+def test_a_few_findings_of_each_kind_are_printed(most: int | None, printed: int, more: list[str]) -> None:
+    (writer,) = RACE.parties
+    findings = [
+        replace(RACE, parties=(replace(writer, position=replace(writer.position, line=100 + n)),))
+        for n in range(10)
+    ]
+    run = TargetRun(Transcript("", "", Ending.EXITED, 0, 0.1), launches=1)
+    shown = io.StringIO()
+    show_run(run, findings, findings, Terminal(shown, colour=False, width=None), "en", most)
+    text = shown.getvalue().splitlines()
+    assert sum(line.startswith("error:") for line in text) == printed
+    assert [line for line in text if "more finding" in line] == more

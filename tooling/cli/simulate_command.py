@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,18 @@ if TYPE_CHECKING:
 
 _SUMMARY = Text("{count} launch, {findings}; {ended}", "{count} launches, {findings}; {ended}")
 _FINDINGS = Text("{count} finding", "{count} findings")
+_MORE = Text(
+    "  and {count} more finding of this kind (--all-findings shows it)",
+    "  and {count} more findings of this kind (--all-findings shows them)",
+)
 _EXITED = Text("the program ended with status {status}")
 _SIGNALLED = Text("the program was ended by {signal}")
 _TIME_LIMIT = Text("the program did not end: stopped after {seconds} s (--timeout)")
 _OUTPUT_LIMIT = Text("the program printed too much: stopped")
+
+
+MOST_OF_A_KIND = 3
+"""Findings of one kind that are printed without --all-findings."""
 
 
 def simulate_command(options: SimulateOptions) -> int:
@@ -64,7 +73,8 @@ def simulate_command(options: SimulateOptions) -> int:
     _require_selected(run, options)
     findings, notes = _without(list(run.findings), accepted, options)
     errors = [finding for finding in findings if finding.severity.value == "error"]
-    show_run(run, findings, errors, terminal, options.lang)
+    most = None if options.all_findings else MOST_OF_A_KIND
+    show_run(run, findings, errors, terminal, options.lang, most)
     for note in notes:
         terminal.line(note)
     ended = {
@@ -116,10 +126,19 @@ def _without(
     return kept, [note.render(options.lang) for note in notes]
 
 
-def show_run(
-    run: TargetRun, findings: Sequence[Finding], errors: Sequence[Finding], terminal: Terminal, language: str
+def show_run(  # noqa: PLR0917 - what is shown, and how
+    run: TargetRun,
+    findings: Sequence[Finding],
+    errors: Sequence[Finding],
+    terminal: Terminal,
+    language: str,
+    most: int | None = None,
 ) -> None:
-    """Shows the findings of a run, what stopped it, and what its output does not say."""
+    """Shows the findings of a run, what stopped it, and what its output does not say.
+
+    Args:
+        most: findings of one kind that are shown; None: all.
+    """
     from tooling.simulator.checks.findings import render
     from tooling.simulator.checks.texts import LAUNCHED
     from tooling.simulator.gpu.stop_texts import (
@@ -131,10 +150,18 @@ def show_run(
         STOPPED,
     )
 
+    of_kind = Counter(finding.kind for finding in findings)
+    shown: Counter[str] = Counter()
     for finding in findings:
+        shown[finding.kind] += 1
+        if most is not None and shown[finding.kind] > most:
+            continue
         terminal.line(render(finding, language))
         if finding.launched:
             terminal.line(LAUNCHED.of(position=finding.launched).render(language))
+        left = of_kind[finding.kind] - shown[finding.kind]
+        if shown[finding.kind] == most and left:
+            terminal.line(_MORE.of(count=left).render(language))
     if any(party.position.line <= 0 for finding in findings for party in finding.parties[:1]):
         terminal.line(NO_LINES.render(language))
     stopped = run.stopped

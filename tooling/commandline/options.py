@@ -234,6 +234,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
         Option(Text("findings to accept: a TOML file of [[suppress]] entries with reasons"), "FILE"),
     ] = None
     unused_memory: Annotated[bool, Option(Text("report device memory that was never written"))] = False
+    all_findings: Annotated[bool, Option(Text("print every finding, not a few of each kind"))] = False
     kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None

@@ -20,6 +20,7 @@ from tooling.simulator.checks.findings import (
     Severity,
     SourcePosition,
     explain,
+    merged,
     render,
 )
 from tooling.simulator.gpu.kernel_names import readable_kernel
@@ -202,3 +203,63 @@ def test_a_truncated_name_is_completed_from_the_source(tmp_path: Path, source: s
     file.write_text(source, encoding="utf-8")
     name = "p16_single_block_ma6A6AoA6A6A_50d412f3cb7f14b4"
     assert readable_kernel(name, [str(tmp_path / "missing.mojo"), str(file)]) == shown
+
+
+@pytest.mark.parametrize(
+    ("file", "symbol", "source", "shown"),
+    [
+        (
+            "f2_one_thread_adds_in_a_loop",
+            "f2_one_thread_adds_in_a_loop_on6A6A",
+            "one_thread_sum",
+            "one_thread_sum",
+        ),
+        ("d01_warp_tree", "d01_warp_tree_rows6A6AoA", "rows", "rows"),
+        ("a_file_whose_name_is_longer_than_it", "a_file_whose_name_is_longer_tha6A6A", "scale", "scale"),
+        ("gone", "other_file_on6A6A", "", "other_file_on"),
+    ],
+)
+def test_a_long_file_name_leaves_little_of_the_kernel_s(
+    tmp_path: Path, file: str, symbol: str, source: str, shown: str
+) -> None:
+    path = tmp_path / f"{file}.mojo"
+    if source:
+        path.write_text(f"def {source}():\n    pass\n\n\ndef main():\n    pass\n", encoding="utf-8")
+    assert readable_kernel(f"{symbol}_a9aa2c733df5ae79", [str(path)]) == shown
+
+
+def test_findings_that_differ_only_in_the_instruction_are_one() -> None:
+    """An unrolled loop repeats its lines; another line, thread's action or call is another finding."""
+    one = race()
+    reader, writer = one.parties
+    copies = [
+        replace(one, parties=(replace(reader, position=replace(reader.position, code_line=n)), writer))
+        for n in range(100)
+    ]
+    elsewhere = replace(one, parties=(replace(reader, position=replace(reader.position, line=40)), writer))
+    call = SourcePosition("p15.mojo", 60, 1, 9)
+    called = replace(one, parties=(replace(reader, callers=(call,)), writer))
+    unknown = [
+        replace(one, parties=(replace(reader, position=SourcePosition("", 0, 0, n)), writer)) for n in (1, 2)
+    ]
+    assert merged([*copies, elsewhere, called, *unknown]) == [
+        replace(copies[0], count=400),
+        elsewhere,
+        called,
+        *unknown,
+    ]
+
+
+def test_the_calls_of_an_inlined_function_follow_its_line() -> None:
+    call = SourcePosition("p15.mojo", 60, 1, 9)
+    reader, writer = race().parties
+    finding = replace(race(), parties=(replace(reader, callers=(call,)), writer), count=1)
+    assert explain(finding).where == (
+        "p15.mojo:31:20: thread (2, 0, 0) of block (0, 1, 0) reads",
+        "p15.mojo:60:1: calls that function",
+        "p15.mojo:30:9: thread (3, 0, 0) of block (0, 1, 0) writes",
+    )
+    assert [party.get("callers") for party in finding.to_json()["parties"]] == [
+        ({"file": "p15.mojo", "line": 60, "column": 1, "code_line": 9},),
+        None,
+    ]

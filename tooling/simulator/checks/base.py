@@ -93,6 +93,7 @@ class CheckHook(Hook):
             inside % self.context.warp_size,
             source_position(instruction),
             count,
+            callers_of(instruction),
         )
 
     def buffer(self, allocation: Allocation, element: int, memory: DeviceMemory | None = None) -> Buffer:
@@ -162,6 +163,19 @@ def source_position(instruction: Instruction | None) -> SourcePosition:
         return SourcePosition("", 0, 0, instruction.code_line)
     source = _authors_own(source)
     return SourcePosition(source.file, source.line, source.column, instruction.code_line)
+
+
+def callers_of(instruction: Instruction | None) -> tuple[SourcePosition, ...]:
+    """The author's calls by which the function at the instruction's position was inlined, innermost first."""
+    if instruction is None or instruction.source is None:
+        return ()
+    found = []
+    call = _authors_own(instruction.source).inlined_at
+    while call is not None:
+        if not is_packaged(call.file):
+            found.append(SourcePosition(call.file, call.line, call.column, instruction.code_line))
+        call = call.inlined_at
+    return tuple(found)
 
 
 def _authors_own(source: SourceLocation) -> SourceLocation:

@@ -7,11 +7,13 @@ the two into four parts: what happened, where, why it matters, what to try.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
 
 from tooling.simulator.checks import texts
 from tooling.text import Code, Text, in_language
@@ -160,7 +162,8 @@ class Party(Struct, frozen=True):
     """Threads that took part, all at one source position.
 
     `thread` and `block` name one of them; `warp` and `lane` are that thread's, inside its block; `count` is
-    the number of threads that did the same, in all blocks.
+    the number of threads that did the same, in all blocks. `callers` are the calls by which the function at
+    `position` was inlined into the kernel, innermost first.
     """
 
     action: Action
@@ -170,6 +173,7 @@ class Party(Struct, frozen=True):
     lane: int
     position: SourcePosition = field(name="place")
     count: int = 1
+    callers: tuple[SourcePosition, ...] = ()
 
 
 class HostCall(Struct, frozen=True):
@@ -234,9 +238,12 @@ class Finding(Struct, frozen=True):
     def to_json(self) -> dict[str, Any]:
         """The finding as plain JSON values; the key names are the encoded field names.
 
-        `calls`, `launched` and `threads` are present only if they are known.
+        `calls`, `launched`, `threads` and the `callers` of a party are present only if they are known.
         """
         plain: dict[str, Any] = to_builtins(self)
+        for party in plain["parties"]:
+            if not party["callers"]:
+                del party["callers"]
         return {key: value for key, value in plain.items() if key not in _OPTIONAL or value}
 
 
@@ -265,6 +272,33 @@ class Explanation(Struct, frozen=True):
     hint: Text
 
 
+def merged(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, one for all that differ only in the instruction: a compiler may copy a line many times.
+
+    The first one stays, with the count of all. Findings without a source line are not merged.
+    """
+    found: dict[Hashable, Finding] = {}
+    for finding in findings:
+        key = _identity(finding)
+        first = found.get(key)
+        found[key] = finding if first is None else replace(first, count=first.count + finding.count)
+    return list(found.values())
+
+
+def _identity(finding: Finding) -> Hashable:
+    """What two findings have in common that are the same to a reader."""
+    places = []
+    for party in finding.parties:
+        at = party.position
+        code_line = at.code_line if at.line <= 0 else 0
+        callers = [(each.file, each.line, each.column) for each in party.callers]
+        places.append((party.action, at.file, at.line, at.column, code_line, tuple(callers)))
+    buffer = finding.buffer
+    memory = None if buffer is None else (buffer.memory, buffer.number, buffer.label, buffer.argument)
+    alone = () if finding.parties else (finding.offset, finding.address)
+    return (finding.check, finding.kind, finding.kernel, tuple(places), memory, finding.calls, alone)
+
+
 class Message(Struct, frozen=True):
     """A finding in one language, in four parts."""
 
@@ -278,7 +312,8 @@ def explanation(finding: Finding) -> Explanation:
     """The sentences of a finding with their facts."""
     text = texts.FINDINGS[finding.kind]
     facts = _facts(finding)
-    where = [_party_line(party) for party in finding.parties] + [_call_line(call) for call in finding.calls]
+    where = [line for party in finding.parties for line in _party_lines(party)]
+    where += [_call_line(call) for call in finding.calls]
     if not where and finding.kernel:
         where = [Place(texts.AFTER.of(kernel=Code(finding.kernel)))]
     if finding.count > 1 and not finding.calls:
@@ -328,6 +363,10 @@ def _short_path(file: str) -> str:
 def _index(index: Index3) -> Text:
     x, y, z = index
     return texts.INDEX.of(x=x, y=y, z=z)
+
+
+def _party_lines(party: Party) -> list[Place]:
+    return [_party_line(party), *(Place(texts.CALLED, _shown(caller)) for caller in party.callers)]
 
 
 def _party_line(party: Party) -> Place:

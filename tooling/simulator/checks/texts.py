@@ -683,6 +683,8 @@ PARTY_MANY = Text("thread {thread} of block {block} {action}, and {others} more"
 
 INDEX = Text("({x}, {y}, {z})")
 
+CALLED = Text("calls that function")
+
 AFTER = Text("after the launch of {kernel}")
 
 TIMES = Text("found {count} times in {kernel}")

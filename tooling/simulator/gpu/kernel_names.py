@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 _HASH = re.compile(r"_[0-9a-f]{16}$")
 _PACKAGED = re.compile(r"(mojo_pkg)_[0-9a-f]+_([0-9a-f]{8})[0-9a-f]{8}$")
 _CUT = re.compile(r"([a-z][a-z0-9]*?)6A")
+_CUT_MODULE = re.compile(r"(\w+?)6A")
 _DEFINITION = re.compile(r"^[ \t]*def (\w+)", re.MULTILINE)
 
 
@@ -43,7 +44,12 @@ def readable_kernel(name: str, files: Iterable[str]) -> str:
         if short.startswith(stem):
             short = short[len(stem) :]
             break
+        module = _CUT_MODULE.match(short)
+        if module and stem.startswith(module.group(1)):  # nothing is left of the function's name
+            return _completed("", [file]) or short
     words = short.split("_")
+    if cut := _CUT.match(words[0]):
+        return _completed(cut.group(1), files)
     kept = [words[0]]
     for word in words[1:]:
         if word[:1].isupper() or (any(c.isdigit() for c in word) and any(c.isupper() for c in word)):
@@ -62,7 +68,9 @@ def _completed(beginning: str, files: Iterable[str]) -> str:
             names |= _functions(file, Path(file).stat().st_mtime_ns)
         except OSError:  # the program was built elsewhere
             continue
-    found = {name for name in names if name.startswith(beginning)}
+    found = {name for name in names - {"main"} if name.startswith(beginning)}
+    if beginning in found:
+        return beginning
     return found.pop() if len(found) == 1 else beginning
 
 

@@ -18,7 +18,7 @@ from tooling.platform.errors import ToolingError
 from tooling.platform.exit_codes import ExitCode
 from tooling.simulator.backends import default_backend
 from tooling.simulator.checks.base import CheckHook
-from tooling.simulator.checks.findings import Finding
+from tooling.simulator.checks.findings import Finding, merged
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.host_order import HostOrderCheck
 from tooling.simulator.engine.executor import Executor, Job
@@ -196,7 +196,7 @@ class Context:
     @property
     def findings(self) -> list[Finding]:
         """The findings of its checks, with the host's line of the launch, if the driver reports callers."""
-        found = [finding for check in self.checks for finding in check.findings]
+        found = merged(finding for check in self.checks for finding in check.findings)
         return [self._host_order.with_launch(one) for one in found] if self._host_order else found
 
     def close(self) -> None:

@@ -34,8 +34,11 @@ class _Tables(Struct, frozen=True):
     inlined: tuple[_Inlined, ...]
 
 
-def positions(path: Path, address: int, start: int) -> Iterator[SourcePosition]:
+@functools.lru_cache(maxsize=4096)
+def positions(path: Path, address: int, start: int) -> tuple[SourcePosition, ...]:
     """The position of an address, then those of the calls by which its code was inlined, innermost first.
+
+    An address is looked up once: a search goes through all inlined calls of the program.
 
     Args:
         path: the executable.
@@ -46,11 +49,11 @@ def positions(path: Path, address: int, start: int) -> Iterator[SourcePosition]:
     address += tables.first - start
     index = bisect_right(tables.starts, address) - 1
     if index < 0 or (found := tables.positions[index]) is None:
-        return
-    yield SourcePosition(found.file, found.line, found.column, 0)
+        return ()
     around = [one for one in tables.inlined if one.low <= address < one.high]
-    for one in sorted(around, key=lambda each: each.high - each.low):
-        yield one.position
+    around.sort(key=lambda each: each.high - each.low)
+    here = SourcePosition(found.file, found.line, found.column, 0)
+    return (here, *(one.position for one in around))
 
 
 @functools.lru_cache(maxsize=4)
