@@ -201,6 +201,9 @@ class Buffer(Struct, frozen=True):
     element: int = 0
 
 
+_FEW = 1024
+"""A small offset, in elements."""
+
 _OPTIONAL = ("calls", "launched", "threads")
 
 
@@ -213,7 +216,7 @@ class Finding(Struct, frozen=True):
     operations, or the blocks of a cluster; then `arrived` may be the requested lane or rank, or
     the number of a barrier. `one_cluster`: the blocks of all parties are in one cluster. `calls` are the
     host's part, the later one first. `launched` is the host's line that launched the kernel, if known.
-    `threads`: those of the launch, of an access past the end of a buffer.
+    `threads`: those of the launch, of an access outside a buffer.
     """
 
     check: Check
@@ -318,7 +321,11 @@ def explanation(finding: Finding) -> Explanation:
         where = [Place(texts.AFTER.of(kernel=Code(finding.kernel)))]
     if finding.count > 1 and not finding.calls:
         where.append(Place(texts.TIMES.of(count=finding.count, kernel=Code(finding.kernel))))
-    advice = texts.INDEX_TOO_LARGE if _has_elements_for_all(finding) else text.hint
+    advice = text.hint
+    if _has_elements_for_all(finding):
+        advice = texts.INDEX_TOO_LARGE
+    elif _has_overflowed(finding):
+        advice = texts.INDEX_OVERFLOWED
     what, why, hint = (part.of(**facts) for part in (text.what, text.why, advice))
     return Explanation(what, tuple(where), why, hint)
 
@@ -351,7 +358,17 @@ def render(finding: Finding, language: str = "en") -> str:
 def _has_elements_for_all(finding: Finding) -> bool:
     """Whether the buffer, past whose end a thread reached, has an element for each thread of the launch."""
     buffer = finding.buffer
+    if finding.kind is not Kind.PAST_THE_END:
+        return False
     return bool(buffer and buffer.element and 0 < finding.threads <= buffer.size // buffer.element)
+
+
+def _has_overflowed(finding: Finding) -> bool:
+    """Whether a thread is further below its buffer than subtracting a thread's number would lead."""
+    buffer = finding.buffer
+    if finding.kind is not Kind.BEFORE_THE_START or not buffer or not buffer.element:
+        return False
+    return -finding.offset // buffer.element > max(finding.threads, _FEW)
 
 
 def _short_path(file: str) -> str:

@@ -6,14 +6,15 @@ every faulty line instead of the first. Model: compute-sanitizer's memcheck.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.simulator.backends import backend_of
 from tooling.simulator.checks.base import CheckHook, action_of
 from tooling.simulator.checks.findings import Buffer, Check, Finding, Kind, Severity
-from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.checks.footprint import Footprints, Piece
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.generic_addresses import CLUSTER_SHIFT
 from tooling.simulator.gpu.hooks import Access, AccessKind, Ints, LaunchContext, Space
@@ -42,6 +43,7 @@ class MemoryCheck(CheckHook):
     def launch_begin(self, context: LaunchContext) -> None:
         super().launch_begin(context)
         self._arrays = context.arrays_meant()
+        self._meant = backend_of(context.module).meant_allocations(context)
 
     def access(self, access: Access) -> None:
         """Check one access of many lanes: two reductions in the common case, none if the lanes are
@@ -70,7 +72,38 @@ class MemoryCheck(CheckHook):
 
     def _check_global(self, access: Access) -> None:
         footprint = self._footprints.of(access, self.context.memory)
-        for piece in footprint.pieces:
+        meant = self._meant.get(access.instruction.place)
+        if meant is not None and (
+            footprint.out_of_bounds is not None
+            or any(one.allocation is not meant for one in footprint.pieces)
+        ):
+            self._report_outside(access, meant)
+            pieces = [piece for piece in footprint.pieces if piece.allocation is meant]
+            self._check_pieces(access, pieces)
+            return
+        self._check_pieces(access, footprint.pieces)
+        if footprint.out_of_bounds is not None:
+            self._report_out_of_bounds(access, footprint.out_of_bounds)
+
+    def _report_outside(self, access: Access, meant: Allocation) -> None:
+        """Report the lanes outside the buffer that their address was computed from.
+
+        That there may be another buffer has nothing to do with the mistake.
+        """
+        below = access.addresses < meant.base
+        above = access.addresses + access.bytes > meant.end
+        buffer = self.buffer(meant, access.element_bytes)
+        access.suppress(below | (above & ~below))
+        for lanes, kind in ((below, Kind.BEFORE_THE_START), (above & ~below, Kind.PAST_THE_END)):
+            outside = np.flatnonzero(lanes)
+            if len(outside):
+                offset = int(access.addresses[outside[0]]) - meant.base
+                distance = offset if offset < 0 else offset + access.bytes - meant.size
+                self._report(kind, access, outside, buffer, offset=offset, distance=distance)
+
+    def _check_pieces(self, access: Access, pieces: Iterable[Piece]) -> None:
+        """Report what is inside an allocation that may not be accessed so."""
+        for piece in pieces:
             allocation = piece.allocation
             if not allocation.live:
                 kind = Kind.USE_AFTER_FREE
@@ -85,8 +118,6 @@ class MemoryCheck(CheckHook):
                          offset=piece.low)  # fmt: skip
             if kind is not Kind.HOST_MEMORY:
                 access.suppress(lanes)
-        if footprint.out_of_bounds is not None:
-            self._report_out_of_bounds(access, footprint.out_of_bounds)
 
     def _report_out_of_bounds(self, access: Access, outside: NDArray[np.int64]) -> None:
         """Report out-of-bounds lanes by what they missed: mapped memory, a null pointer, the end of a buffer,
@@ -193,7 +224,7 @@ class MemoryCheck(CheckHook):
             expected=expected,
             arrived=arrived,
             count=len(lanes),
-            threads=self._threads if kind is Kind.PAST_THE_END else 0,
+            threads=self._threads if kind in (Kind.PAST_THE_END, Kind.BEFORE_THE_START) else 0,
         )
         self.note(key, finding)
 

@@ -27,6 +27,12 @@ INDEX_TOO_LARGE = Text(
     "loop ends."
 )
 
+INDEX_OVERFLOWED = Text(
+    "An index so far below zero has usually overflowed its type: after 32,767 an `Int16` continues at "
+    "-32,768, after 2,147,483,647 an `Int32` at -2,147,483,648. Compute the index as `Int`, for example "
+    "`Int(block_idx.x) * Int(block_dim.x)`."
+)
+
 FINDINGS: Mapping[str, FindingText] = {
     "past-the-end": FindingText(
         Text("{access} of {bytes} reaches {distance} past the end of {buffer}{element}"),
@@ -40,7 +46,7 @@ FINDINGS: Mapping[str, FindingText] = {
         ),
     ),
     "before-the-start": FindingText(
-        Text("{access} of {bytes} starts {distance} before the beginning of {buffer}"),
+        Text("{access} of {bytes} starts {distance} before the beginning of {buffer}{element}"),
         Text(
             "Those bytes do not belong to the buffer: on hardware this reads or overwrites other data, or "
             "stops the kernel."

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tooling.platform.errors import ToolingError
 from tooling.platform.exit_codes import ExitCode
 from tooling.simulator.gpu.code_model import Function, Instruction, Module
+from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.driver_results import DriverResult
 from tooling.simulator.gpu.hooks import LaunchContext, Space
 from tooling.simulator.gpu.lanes import Group
@@ -213,6 +214,10 @@ class Backend(Protocol):
 
     def written_allocations(self, context: LaunchContext) -> frozenset[int] | None:
         """Serial numbers of the allocations that the launch may write; None if it may write any."""
+        ...
+
+    def meant_allocations(self, context: LaunchContext) -> Mapping[tuple[int, int], Allocation]:
+        """By `Instruction.place`, the allocation from which an access's address was computed, if known."""
         ...
 
     def copied_loads(self, context: LaunchContext) -> frozenset[int]:

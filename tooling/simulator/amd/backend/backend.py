@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from tooling.simulator.amd.lowering.kernel_arguments import argument_block
 from tooling.simulator.amd.lowering.registers import PARAMETERS
 from tooling.simulator.amd.lowering.waves import ALL, WaveGroup, mask_of
 from tooling.simulator.gpu.code_model import Function, Module
+from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.driver_results import DriverResult
 from tooling.simulator.gpu.hooks import LaunchContext
 from tooling.simulator.gpu.lanes import Group
@@ -162,6 +163,10 @@ class AmdBackend:
     def written_allocations(self, context: LaunchContext) -> frozenset[int] | None:
         """See `Backend.written_allocations`: addresses are not followed in machine code."""
         return None
+
+    def meant_allocations(self, context: LaunchContext) -> Mapping[tuple[int, int], Allocation]:
+        """See `Backend.meant_allocations`: addresses are not followed in machine code."""
+        return {}
 
     def copied_loads(self, context: LaunchContext) -> frozenset[int]:
         """See `Backend.copied_loads`: values are not followed in machine code."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 
 from tooling.simulator.gpu.code_model import Function, Module
+from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.hooks import LaunchContext
 from tooling.simulator.nvidia.analysis.accesses import accesses_of
 from tooling.simulator.nvidia.analysis.copied_values import loads_that_are_stored
 from tooling.simulator.nvidia.analysis.register_reads import registers_read
-from tooling.simulator.nvidia.analysis.written_buffers import pointers_of, written_pointers
+from tooling.simulator.nvidia.analysis.written_buffers import meant_pointers, pointers_of, written_pointers
 from tooling.simulator.program.backend import Accesses
 from tooling.simulator.program.module_cache import ModuleCache
 
@@ -22,6 +23,7 @@ class KernelAnalysis:
         self._kernel = kernel
         self._functions = (kernel, *module.functions.values())
         self._written: dict[frozenset[str], frozenset[str] | None] = {}
+        self._meant: dict[frozenset[str], dict[tuple[int, int], str]] = {}
 
     @cached_property
     def registers_read(self) -> frozenset[str]:
@@ -47,7 +49,16 @@ class KernelAnalysis:
         if names not in self._written:
             self._written[names] = written_pointers(self._kernel, set(self._module.globals), names)
         written = self._written[names]
-        return None if written is None else frozenset(pointers[name] for name in written)
+        return None if written is None else frozenset(pointers[name].serial for name in written)
+
+    def meant_allocations(self, context: LaunchContext) -> dict[tuple[int, int], Allocation]:
+        """By `Instruction.place` of an access to global memory, the allocation of the one argument from which
+        its address was computed."""
+        pointers = pointers_of(context) or {}
+        names = frozenset(pointers)
+        if names not in self._meant:
+            self._meant[names] = meant_pointers(self._kernel, names)
+        return {place: pointers[name] for place, name in self._meant[names].items()}
 
 
 _ANALYSES: ModuleCache[KernelAnalysis] = ModuleCache()

@@ -1,4 +1,4 @@
-"""The buffers that a launch may write, determined from the kernel's text and arguments before it runs.
+"""The buffers that a launch may write, and those that its accesses mean, from its text and arguments.
 
 Readers of a buffer that no store can access need not be recorded, and most inputs are only read. The address
 of each store is traced back to the kernel's parameters; if one cannot be traced (a pointer from memory, a
@@ -8,19 +8,20 @@ function, a bulk copy), every buffer counts as written.
 from __future__ import annotations
 
 from tooling.simulator.gpu.code_model import Address, Function, Instruction, Symbol
+from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.hooks import LaunchContext
-from tooling.simulator.nvidia.analysis.followed_addresses import ANY, follow, value_of
+from tooling.simulator.nvidia.analysis.followed_addresses import ANY, arrays_meant, follow, value_of
 
 _WRITERS = frozenset({"st", "atom", "red"})
 
 
-def pointers_of(context: LaunchContext) -> dict[str, int] | None:
-    """The pointers among a launch's parameters: by `parameter+offset`, the allocation's serial number.
+def pointers_of(context: LaunchContext) -> dict[str, Allocation] | None:
+    """The pointers among a launch's parameters: by `parameter+offset`, the allocation.
 
-    None if the launch may write any allocation.
+    None if a pointer may lead into any allocation.
     """
     function, memory = context.launch.function, context.memory
-    pointers: dict[str, int] = {}
+    pointers: dict[str, Allocation] = {}
     for parameter in function.parameters:
         for offset in range(0, parameter.size - 7, 8):
             start = parameter.offset + offset
@@ -29,8 +30,18 @@ def pointers_of(context: LaunchContext) -> dict[str, int] | None:
                 return None  # mappings are adjacent: a pointer into one may run on into the next
             home = memory.containing(value)
             if home is not None:
-                pointers[f"{parameter.name}+{offset}"] = home.serial
+                pointers[f"{parameter.name}+{offset}"] = home
     return pointers
+
+
+def meant_pointers(function: Function, pointers: frozenset[str]) -> dict[tuple[int, int], str]:
+    """By `Instruction.place` of an access, the one pointer that its address was computed from.
+
+    The address operand of a tensor copy is that of its map, not of the tensor.
+    """
+    body = (item for item in function.body if isinstance(item, Instruction))
+    tensors = {item.place for item in body if "tensor" in item.modifiers}
+    return {place: name for place, name in arrays_meant(function, pointers).items() if place not in tensors}
 
 
 def written_pointers(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from tooling.simulator.gpu.code_model import Function, Module
+from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.driver_results import DriverResult
 from tooling.simulator.gpu.hooks import LaunchContext
 from tooling.simulator.gpu.lanes import Group
@@ -116,6 +117,10 @@ class NvidiaBackend:
     def written_allocations(self, context: LaunchContext) -> frozenset[int] | None:
         """See `Backend.written_allocations`."""
         return analysis_of(context).written_allocations(context)
+
+    def meant_allocations(self, context: LaunchContext) -> Mapping[tuple[int, int], Allocation]:
+        """See `Backend.meant_allocations`."""
+        return analysis_of(context).meant_allocations(context)
 
     def copied_loads(self, context: LaunchContext) -> frozenset[int]:
         """See `Backend.copied_loads`."""
