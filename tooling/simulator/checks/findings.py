@@ -204,7 +204,7 @@ class Buffer(Struct, frozen=True):
 _FEW = 1024
 """A small offset, in elements."""
 
-_OPTIONAL = ("calls", "launched", "threads")
+_OPTIONAL = ("calls", "launched", "threads", "unordered_lock")
 
 
 class Finding(Struct, frozen=True):
@@ -216,7 +216,8 @@ class Finding(Struct, frozen=True):
     operations, or the blocks of a cluster; then `arrived` may be the requested lane or rank, or
     the number of a barrier. `one_cluster`: the blocks of all parties are in one cluster. `calls` are the
     host's part, the later one first. `launched` is the host's line that launched the kernel, if known.
-    `threads`: those of the launch, of an access outside a buffer.
+    `threads`: those of the launch, of an access outside a buffer. `unordered_lock`: both threads have used
+    one lock, which orders nothing.
     """
 
     check: Check
@@ -237,11 +238,13 @@ class Finding(Struct, frozen=True):
     calls: tuple[HostCall, ...] = ()
     launched: SourcePosition | None = None
     threads: int = 0
+    unordered_lock: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The finding as plain JSON values; the key names are the encoded field names.
 
-        `calls`, `launched`, `threads` and the `callers` of a party are present only if they are known.
+        `calls`, `launched`, `threads`, `unordered_lock` and the `callers` of a party are present only if they
+        are known.
         """
         plain: dict[str, Any] = to_builtins(self)
         for party in plain["parties"]:
@@ -452,6 +455,8 @@ def race_scope(finding: Finding) -> str:
     if len(finding.parties) < 2:
         return "warp"
     one, two = finding.parties[0], finding.parties[1]
+    if finding.unordered_lock:
+        return "lock"
     if one.block != two.block:
         shared = finding.buffer is not None and finding.buffer.memory is Memory.SHARED
         return "cluster" if shared or finding.one_cluster else "grid"

@@ -40,7 +40,7 @@ from tooling.simulator.checks.shadow import (
 )
 from tooling.simulator.checks.targets import Target, dense_strip, dense_target, panel_target, sparse_target
 from tooling.simulator.gpu.clusters import clusters_of
-from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.code_model import Instruction, Integer
 from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.hooks import (
     Access,
@@ -111,6 +111,14 @@ def _barrier_address(barrier: int) -> int:
     return -1 - barrier
 
 
+def _takes_lock(instruction: Instruction) -> bool:
+    """Whether an instruction sets a flag, as a lock does, without ordering other accesses."""
+    modifiers = instruction.modifiers
+    if instruction.opcode != "atom" or not {"cas", "exch"} & set(modifiers) or "acquire" in modifiers:
+        return False
+    return "acq_rel" not in modifiers and any(isinstance(each, Integer) for each in instruction.operands[2:])
+
+
 def _owned_by(threads: Ints, _copy: _Copy, owners: Ints) -> NDArray[np.bool_]:
     """Which copies these threads have started."""
     return np.isin(owners, threads)
@@ -139,6 +147,7 @@ class RaceCheck(CheckHook):
         self._first_block = self._batch = self._shared_floor = 0
         self._copies: list[_Copy] = []
         self._committed: Ints = np.zeros(0, np.int64)
+        self._locks: Ints = np.zeros(0, np.int64)
         self._granules = {Space.GLOBAL: 4, Space.SHARED: 4}
         self._written: frozenset[int] | None = None
 
@@ -151,6 +160,7 @@ class RaceCheck(CheckHook):
         self._log.clear()
         self._log_start = self._now
         self._committed = np.zeros(0, np.int64)
+        self._locks = np.zeros(0, np.int64)
         backend = backend_of(context.module)
         self._written = backend.written_allocations(context)
         self._fences = ProxyFences(context.blocks * context.threads_per_block, self._now)
@@ -358,6 +368,8 @@ class RaceCheck(CheckHook):
         stamp = self._tick(access.instruction, action_of(access), access.value)
         if access.asynchronous and access.kind is AccessKind.STORE:
             stamp += IN_FLIGHT
+        if strong and _takes_lock(access.instruction):
+            self._note_lock(access)
         if strong and self._accesses.synchronise and access.space in self._accesses.acquiring:
             self._synchronise(access)
         for target in self._targets(access, stamp << STAMP_SHIFT | (STRONG if strong else 0)):
@@ -369,6 +381,18 @@ class RaceCheck(CheckHook):
             if access.transfer is not None and access.kind is not AccessKind.STORE:
                 self._look_for_fences(target)
             self._record(target, known, alike)
+
+    def _note_lock(self, access: Access) -> None:
+        """Remember by thread where it has tried to take a lock that orders nothing."""
+        if not len(self._locks):
+            self._locks = np.zeros(self.context.blocks * self.context.threads_per_block, np.int64)
+        self._locks[access.threads] = access.addresses + 1  # 0: none
+
+    def _have_one_lock(self, later: int, earlier: int) -> bool:
+        """Whether two threads have used the same lock, which would order them if it acquired and released."""
+        if not len(self._locks):
+            return False
+        return bool(self._locks[later] and self._locks[later] == self._locks[earlier])
 
     def _synchronise(self, access: Access) -> None:
         """A strong access may release, acquire, or both, at its address.
@@ -795,6 +819,7 @@ class RaceCheck(CheckHook):
             size=access.bytes,
             count=count,
             one_cluster=self.context.launch.one_cluster(later, earlier),
+            unordered_lock=self._have_one_lock(later, earlier),
         )
         self.note(clash.key, finding)
 

@@ -607,6 +607,11 @@ RACE_HINTS: Mapping[str, Text] = {
         "Each thread waits for its own copies only: call `async_copy_wait_all()` and then `barrier()` "
         "between the copy and the access, where every thread of the block passes both."
     ),
+    "lock": Text(
+        "Both threads have used one lock, which does not order what it protects: acquire it with "
+        "`success_ordering=Ordering.ACQUIRE` (or a fence after it), and release it with "
+        "`Ordering.RELEASE`. A barrier does not help beside a lock."
+    ),
     "grid": Text(
         "No barrier orders two blocks: use an atomic operation, a second launch, or give each block its own "
         "elements. Data that is published by an atomic flag or counter needs `Ordering.RELEASE` where it is "
