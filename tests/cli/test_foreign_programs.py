@@ -152,7 +152,8 @@ def test_an_executable_for_another_gpu_is_refused(
     with pytest.raises(OtherAccelerator) as caught:
         require_code_for(program, "sm_90a")
     assert (
-        caught.value.what == f"`program` was built for {accelerators[0]}, and the simulated GPU is an sm_90a"
+        caught.value.what
+        == f"`program` was built for {accelerators[0]}, and the simulated GPU is of the kind sm_90a"
     )
     assert caught.value.exit_code is ExitCode.NOT_POSSIBLE
 

@@ -19,6 +19,7 @@ from tests.simulator.driver_cases import PTX
 from tests.simulator.driver_lab import NO_LIBRARIES, Client
 from tests.simulator.helpers import RecordOnly
 from tooling.simulator.engine.executor import Job
+from tooling.simulator.gpu.driver_results import DriverResult
 from tooling.simulator.gpu.launch import Dim3, FaultKind, KernelFault, LaunchResult
 from tooling.simulator.nvidia.ptx.errors import PtxError
 from tooling.simulator.server.protocol import MemoryKind, Opcode
@@ -185,7 +186,7 @@ def test_what_cannot_be_simulated_is_kept_for_the_report() -> None:
     error = PtxError("no such thing", line=3)
     with simulation(Scripted(raises=error)) as gpu:
         client = Client(gpu).hello()
-        assert launch(client, load(client))[0] == 0
+        assert launch(client, load(client))[0] == DriverResult.NOT_SIMULATED
         assert client.ask(Opcode.SYNCHRONISE)[0] == 719
         assert client.ask(Opcode.LOAD_MODULE, tail=PTX)[0] == 719
     assert gpu.errors == [error]

@@ -17,7 +17,7 @@ _AMD = re.compile(rb"\b(gfx\d{2,3}[0-9a-f])\b")
 _SIMULATED = (9, 0)
 _PTX_NAME = re.compile(r"sm_(\d+)(\d)([af]?)")
 
-_WHAT = Text("`{program}` was built for {accelerators}, and the simulated GPU is an {simulated}")
+_WHAT = Text("`{program}` was built for {accelerators}, and the simulated GPU is of the kind {simulated}")
 _WHY = Text("an executable contains machine code or PTX for the GPUs that it was built for, and for no other")
 _TRY = Text("build it with `mojo build --target-accelerator {simulated}`, or give the .mojo file instead")
 _OWN_GPU = Text("simulate the GPU that it was built for: `tooling simulate --gpu {gpu} -- …`")
