@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import ClassVar
 
 import numpy as np
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Memory, Party, SourcePosition
@@ -93,7 +94,7 @@ class CheckHook(Hook):
             inside % self.context.warp_size,
             source_position(instruction),
             count,
-            callers_of(instruction),
+            callers_of(instruction) or UNSET,
         )
 
     def buffer(self, allocation: Allocation, element: int, memory: DeviceMemory | None = None) -> Buffer:

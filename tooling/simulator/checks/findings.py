@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field, to_builtins
+from msgspec import UNSET, Struct, UnsetType, field, to_builtins
 from msgspec.structs import replace
 
 from tooling.simulator.checks import texts
@@ -173,7 +173,7 @@ class Party(Struct, frozen=True):
     lane: int
     position: SourcePosition = field(name="place")
     count: int = 1
-    callers: tuple[SourcePosition, ...] = ()
+    callers: tuple[SourcePosition, ...] | UnsetType = UNSET
 
 
 class HostCall(Struct, frozen=True):
@@ -204,7 +204,7 @@ class Buffer(Struct, frozen=True):
 _FEW = 1024
 """A small offset, in elements."""
 
-_OPTIONAL = ("calls", "launched", "threads", "unordered_lock")
+_OPTIONAL = ("calls", "launched", "threads")
 
 
 class Finding(Struct, frozen=True):
@@ -238,7 +238,7 @@ class Finding(Struct, frozen=True):
     calls: tuple[HostCall, ...] = ()
     launched: SourcePosition | None = None
     threads: int = 0
-    unordered_lock: bool = False
+    unordered_lock: bool | UnsetType = UNSET
 
     def to_json(self) -> dict[str, Any]:
         """The finding as plain JSON values; the key names are the encoded field names.
@@ -247,9 +247,6 @@ class Finding(Struct, frozen=True):
         are known.
         """
         plain: dict[str, Any] = to_builtins(self)
-        for party in plain["parties"]:
-            if not party["callers"]:
-                del party["callers"]
         return {key: value for key, value in plain.items() if key not in _OPTIONAL or value}
 
 
@@ -297,7 +294,7 @@ def _identity(finding: Finding) -> Hashable:
     for party in finding.parties:
         at = party.position
         code_line = at.code_line if at.line <= 0 else 0
-        callers = [(each.file, each.line, each.column) for each in party.callers]
+        callers = [(each.file, each.line, each.column) for each in party.callers or ()]
         places.append((party.action, at.file, at.line, at.column, code_line, tuple(callers)))
     buffer = finding.buffer
     memory = None if buffer is None else (buffer.memory, buffer.number, buffer.label, buffer.argument)
@@ -386,7 +383,7 @@ def _index(index: Index3) -> Text:
 
 
 def _party_lines(party: Party) -> list[Place]:
-    return [_party_line(party), *(Place(texts.CALLED, _shown(caller)) for caller in party.callers)]
+    return [_party_line(party), *(Place(texts.CALLED, _shown(caller)) for caller in party.callers or ())]
 
 
 def _party_line(party: Party) -> Place:

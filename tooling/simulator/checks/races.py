@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
@@ -819,7 +819,7 @@ class RaceCheck(CheckHook):
             size=access.bytes,
             count=count,
             one_cluster=self.context.launch.one_cluster(later, earlier),
-            unordered_lock=self._have_one_lock(later, earlier),
+            unordered_lock=self._have_one_lock(later, earlier) or UNSET,
         )
         self.note(clash.key, finding)
 

@@ -29,9 +29,14 @@ ALIGNMENT = 256
 RED_ZONE = 256
 """Minimum distance between two allocations, in bytes, so that a small overrun hits no other one."""
 
-MOST_APART = 1 << 20
-"""Distance between two allocations of device memory in a large arena, in bytes, so that a far index hits no
-other one either where the buffer that it means is not known."""
+
+def _space_for(size: int, host: bool) -> int:
+    """The bytes that an allocation takes with its red zone.
+
+    Pinned memory takes whole pages: the stand-in driver protects them while a copy uses the memory.
+    """
+    space = max(1, size) + RED_ZONE
+    return space + -space % (mmap.PAGESIZE if host else ALIGNMENT)
 
 
 class OutOfDeviceMemory(Exception):
@@ -159,21 +164,12 @@ class DeviceMemory:
         """
         if size < 0:
             raise ValueError(f"cannot allocate {size} bytes")
-        space = self._space_for(size, host)
+        space = _space_for(size, host)
         address = self._take_host(space) if host else self._take(space)
         self._enter(address, size, label, host=host, internal=internal)
         if poison and not host:
             self.poison(address, size)
         return address
-
-    def _space_for(self, size: int, host: bool) -> int:
-        """The bytes that an allocation takes with what separates it from the next.
-
-        Pinned memory takes whole pages: the stand-in driver protects them while a copy uses the memory.
-        """
-        apart = RED_ZONE if host else max(RED_ZONE, min(MOST_APART, self.size >> 16))
-        space = max(1, size) + apart
-        return space + -space % (mmap.PAGESIZE if host else ALIGNMENT)
 
     def _enter(
         self,
@@ -206,7 +202,7 @@ class DeviceMemory:
             raise KeyError(address)
         allocation.live = False
         freed = self._freed_host if allocation.host else self._freed
-        freed.append(_Space(address, self._space_for(allocation.size, allocation.host), allocation))
+        freed.append(_Space(address, _space_for(allocation.size, allocation.host), allocation))
         return allocation
 
     # -- reserved addresses and mappings (`virtual_memory`) -----------------------------------------------
