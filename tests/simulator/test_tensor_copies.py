@@ -194,7 +194,6 @@ def test_an_invalid_tensor_map_is_reported() -> None:
         "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
         " [tile], [%rd1, {0, 0, 0}], [bar], {%rs1, %rs2};",
         "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%rd1, {0, 0, 0}], [tile];",
-        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd30], [tile], 16;",
     ],
 )
 def test_unsupported_modes_stop_with_their_name(form: str) -> None:

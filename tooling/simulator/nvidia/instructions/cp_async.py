@@ -18,7 +18,7 @@ from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.requests import MemoryRequest, Width
 from tooling.simulator.gpu.stop_texts import COPY_SIZE, OTHER_OPERANDS
 from tooling.simulator.numerics.rounding import PRED, U32
-from tooling.simulator.nvidia.instructions.bulk_copies import bind_bulk
+from tooling.simulator.nvidia.instructions.bulk_copies import bind_bulk, bind_bulk_reduction
 from tooling.simulator.nvidia.instructions.load_store import active, bind_threads, pointer
 from tooling.simulator.nvidia.instructions.mbarriers import BARRIER, Barriers
 from tooling.simulator.nvidia.instructions.tensor_copies import bind_tensor
@@ -35,8 +35,8 @@ Array = NDArray[Any]
 def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     """All forms of `cp`: bulk and tensor copies, groups, mbarrier arrivals, and `cp.async` itself."""
     modifiers = instruction.modifiers
-    if modifiers[:3] == ("reduce", "async", "bulk") and "tensor" in modifiers:
-        bind_tensor(decoder, instruction)
+    if modifiers[:3] == ("reduce", "async", "bulk"):
+        (bind_tensor if "tensor" in modifiers else bind_bulk_reduction)(decoder, instruction)
         return
     if modifiers[:1] != ("async",):
         raise decoder.unknown(instruction)

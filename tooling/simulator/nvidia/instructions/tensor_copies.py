@@ -127,7 +127,8 @@ def _bind_load(decoder: Decoder, instruction: Instruction, operands: list[Operan
             chosen = np.flatnonzero(inside)
             at, where = _at(group, to, position), _at(group, barrier, position)
             values: Array = np.full(len(addresses), tensor.fill, f"u{tensor.element_bytes}")
-            for target, counted in _targets(group, blocks, position, at, where):
+            mask = None if blocks is None else int(_one(group.get(blocks), position))
+            for target, counted in destinations(mask, at, where):
                 barriers = Barriers.one(batch, group, instruction, lane, counted)
                 transfer = batch.transfers.of(lane, instruction, barriers.key)
                 if len(chosen):
@@ -185,14 +186,15 @@ class Pieces(Struct, frozen=True, eq=False):
         return [rows[:, k] for k in range(self.width.count)]
 
 
-def _targets(
-    group: Group, blocks: int | None, position: int, at: int, where: int
-) -> Iterator[tuple[int, int]]:
-    """Shared addresses of the box and of the mbarrier in each destination block."""
-    if blocks is None:
+def destinations(mask: int | None, at: int, where: int) -> Iterator[tuple[int, int]]:
+    """Shared addresses of a copy's destination and of its mbarrier in each destination block.
+
+    Args:
+        mask: the ranks of these blocks in the cluster, as bits; None for a copy to one block.
+    """
+    if mask is None:
         yield at, where
         return
-    mask = int(_one(group.get(blocks), position))
     low = (1 << CLUSTER_SHIFT) - 1
     for rank in range(16):
         if mask >> rank & 1:

@@ -72,9 +72,21 @@ BULK = _slots(
     "shared::cluster shared::cta global",
     "global shared::cta",
     "mbarrier::complete_tx::bytes bulk_group",
+    "multicast::cluster",
     "L2::cache_hint",
 )
 """`cp.async.bulk`: the modifiers after these words (PTX ISA 9.7.9.25.5.2)."""
+
+BULK_REDUCTION = _slots(
+    "shared::cluster global",
+    "shared::cta",
+    "mbarrier::complete_tx::bytes bulk_group",
+    "L2::cache_hint",
+    "and or xor add inc dec min max",
+    "noftz",
+    "f16 bf16 b32 u32 s32 b64 u64 s64 f32 f64",
+)
+"""`cp.reduce.async.bulk`: the modifiers after these words (PTX ISA 9.7.9.25.5.3)."""
 
 _SCOPED = frozenset({"relaxed", "acquire", "release", "acq_rel"})
 _TYPE_BYTES = {kind: int(kind[1:]) // 8 for kind in _PLAIN.split()}
