@@ -82,7 +82,7 @@ def test_an_unknown_instruction_is_named_with_its_place(
     ("architecture", "words", "name"),
     [
         (GFX1100, "004040cc00000000", "v_wmma_f32_16x16x16_f16"),
-        (GFX1100, "00005bd600000000", "v_permlane16_b32"),
+        (GFX1100, "02000cd603091604", "v_cubeid_f32"),
         (GFX1100, "000088f4000000f8", "s_atc_probe"),
         (GFX942, "0000cdd300000000", "v_mfma_f32_16x16x16_f16"),
     ],

@@ -187,9 +187,9 @@ def test_an_unsupported_component_is_named() -> None:
         srcy0=V[0], vsrcx1=V[0], vsrcy1=V[0],
     ).to_bytes()  # fmt: skip
     changed = bytearray(word)
-    number = int.from_bytes(changed[:4], "little") & ~(15 << 22) | 12 << 22
+    number = int.from_bytes(changed[:4], "little") & ~(15 << 22) | 13 << 22
     changed[:4] = number.to_bytes(4, "little")
-    with pytest.raises(UnknownInstruction, match="cannot execute `v_dual_dot2acc_f32_f16`"):
+    with pytest.raises(UnknownInstruction, match="cannot execute `v_dual_dot2acc_f32_bf16`"):
         make_decoder(GFX1100).decode(bytes(changed), 0)
 
 

@@ -39,6 +39,8 @@ DIFFERENT = {
     "s_bcnt1_i32_b64", "s_bcnt0_i32_b64",
     # Its halves may be NaN, whose payload is lost in the evaluation.
     "v_pk_fmac_f16",
+    # The pseudo-code names the accumulator S2, which this instruction does not have.
+    "v_fmac_dx9_zero_f32",
 }  # fmt: skip
 
 

@@ -70,3 +70,45 @@ def test_conversions_of_8_bits_keep_the_rest_of_the_register() -> None:
 def test_a_comparison_that_writes_exec_writes_its_mask_as_well() -> None:
     lines = ("v_mov_b32_e32 v1, 0", "v_cmpx_gt_u32_e32 vcc, 5, v0", "v_mov_b32_e32 v1, vcc_lo")
     assert lanes_of("gfx942", lines) == [31] * 5 + [0] * 59
+
+
+ARRAYS = {
+    "gfx942": (
+        "s_set_gpr_idx_on s4, gpr_idx(SRC0)",
+        "v_mov_b32_e32 v1, v10",
+        "s_set_gpr_idx_off",
+    ),
+    "gfx1100": ("s_mov_b32 m0, s4", "v_movrels_b32_e32 v1, v10"),
+}
+
+
+@pytest.mark.parametrize("architecture", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("index", [0, 2])
+def test_a_register_is_selected_by_an_index(architecture: str, index: int) -> None:
+    """The kernel's descriptor says that it has the registers up to v7: the array is in v4 to v6."""
+    lanes = 64 if architecture == "gfx942" else 32
+    lines = (
+        f"s_mov_b32 s4, {index}", "v_mov_b32_e32 v4, 40", "v_mov_b32_e32 v5, 50", "v_mov_b32_e32 v6, 60",
+        *(line.replace("v10", "v4") for line in ARRAYS[architecture]),
+    )  # fmt: skip
+    assert lanes_of(architecture, lines) == [40 + 10 * index] * lanes
+
+
+@pytest.mark.parametrize("architecture", ["gfx942", "gfx1100"])
+def test_a_clock_never_goes_back(architecture: str) -> None:
+    read = "s_memrealtime" if architecture == "gfx942" else "s_sendmsg_rtn_b64"
+    what = "" if architecture == "gfx942" else ", sendmsg(MSG_RTN_GET_REALTIME)"
+    lines = (
+        f"{read} s[4:5]{what}", "s_nop 0", f"{read} s[6:7]{what}", "s_sub_u32 s8, s6, s4",
+        "v_mov_b32_e32 v1, s8",
+    )  # fmt: skip
+    assert all(0 <= value < 100 for value in lanes_of(architecture, lines))
+
+
+def test_rows_of_16_lanes_are_permuted() -> None:
+    """Each lane reads the lane of its row, or of the other one, that 4 bits name: here 15 minus its own."""
+    start = ("s_mov_b32 s4, 0x89abcdef", "s_mov_b32 s5, 0x1234567")
+    found = lanes_of("gfx1100", (*start, "v_permlane16_b32 v1, v0, s4, s5"))
+    assert found == [lane & 16 | 15 - lane % 16 for lane in range(32)]
+    found = lanes_of("gfx1100", (*start, "v_permlanex16_b32 v1, v0, s4, s5"))
+    assert found == [lane & 16 ^ 16 | 15 - lane % 16 for lane in range(32)]

@@ -20,3 +20,7 @@ NO_SERVICE = Text(
 UNSUPPORTED_MODE = Text(
     "floating-point mode {mode}: only rounding to nearest with subnormal numbers is supported"
 )
+UNSUPPORTED_MODE_SET = Text(
+    "it sets another floating-point mode than rounding to nearest with subnormal numbers, and the simulator "
+    "supports no other"
+)

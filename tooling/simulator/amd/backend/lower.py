@@ -10,7 +10,15 @@ from tooling.simulator.amd.decoding import opcodes_gfx942, opcodes_gfx1100
 from tooling.simulator.amd.decoding.decoder import Decoder
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.decoding.rdna3 import make_decoder
-from tooling.simulator.amd.instructions import atomics, buffers, dual, matrix, scalar, vector
+from tooling.simulator.amd.instructions import (
+    atomics,
+    buffers,
+    dual,
+    matrix,
+    register_indexing,
+    scalar,
+    vector,
+)
 from tooling.simulator.amd.instructions.binders import ALONE, ENDS, bind
 from tooling.simulator.amd.instructions.data_share import bind_shared
 from tooling.simulator.amd.instructions.memory import bind_memory
@@ -32,7 +40,7 @@ from tooling.simulator.program.program import (
     order_blocks,
 )
 
-INSTRUCTIONS = (atomics, buffers, dual, matrix, scalar, vector)
+INSTRUCTIONS = (atomics, buffers, dual, matrix, register_indexing, scalar, vector)
 """Each of these modules enters its instructions into `binders.BINDERS` when it is imported."""
 
 for _tables in (opcodes_gfx942, opcodes_gfx1100):
@@ -45,6 +53,7 @@ for _tables in (opcodes_gfx942, opcodes_gfx1100):
     buffers.bind_buffers(_tables.MUBUF, _tables.GLOBAL)
 
 _JUMPS = frozenset({"s_setpc_b64", "s_swappc_b64"})
+_CALLS = ("s_swappc_b64", "s_call_b64")
 
 _PROGRAMS: ModuleCache[Program] = ModuleCache()
 
@@ -102,7 +111,13 @@ def _reachable(lowering: Lowering, decoder: Decoder) -> dict[int, MachineInstruc
                 work.append(instruction.target)
             if instruction.name in _JUMPS:
                 work += starts
-            if instruction.name in ("s_endpgm", "s_branch", "s_setpc_b64", "s_trap"):
+            if instruction.name in (
+                "s_endpgm",
+                "s_endpgm_ordered_ps_done",
+                "s_branch",
+                "s_setpc_b64",
+                "s_trap",
+            ):
                 break
     return with_atomic_loads(dict(sorted(found.items())))
 
@@ -151,6 +166,7 @@ def _sets_exec(instruction: MachineInstruction) -> bool:
 def _bind_instructions(lowering: Lowering, parts: list[list[MachineInstruction]]) -> None:
     """Turn each instruction into a step or the end of its block. One that the simulator does not support
     stops the kernel when it gets there."""
+    modes = register_indexing.index_modes(instruction for part in parts for instruction in part)
     for block, part in zip(lowering.blocks, parts, strict=True):
         lowering.block = block
         lowering.unread.update(unread_results(part))
@@ -162,7 +178,10 @@ def _bind_instructions(lowering: Lowering, parts: list[list[MachineInstruction]]
         for instruction in part:
             steps = len(block.steps)
             try:
-                bind(lowering, instruction, following)
+                if mode := modes.get(instruction.offset):
+                    register_indexing.bind_indexed(lowering, instruction, mode, following)
+                else:
+                    bind(lowering, instruction, following)
             except UnknownInstruction as error:
                 del block.steps[steps:]
                 block.steps.append(refuse(instruction, error))
@@ -180,7 +199,7 @@ def _bind_instructions(lowering: Lowering, parts: list[list[MachineInstruction]]
 
 def _connect_jumps(lowering: Lowering, parts: list[list[MachineInstruction]]) -> None:
     """A jump to a register may lead to every function and to the code after every call."""
-    calls = [number for number, part in enumerate(parts) if part[-1].name == "s_swappc_b64"]
+    calls = [number for number, part in enumerate(parts) if part[-1].name in _CALLS]
     targets = [
         lowering.block_at[start] for start in function_starts(lowering.module) if start in lowering.block_at
     ]

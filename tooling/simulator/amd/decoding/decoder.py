@@ -13,7 +13,7 @@ from tooling.simulator.amd.decoding.layouts import bits, signed
 from tooling.simulator.amd.decoding.memory_forms import data_registers, ds_form
 from tooling.simulator.amd.decoding.operands import LITERAL, OperandCodes, literal_operand, vector
 from tooling.simulator.amd.decoding.text import write_text
-from tooling.simulator.amd.semantics.matrix_core import matrix_form
+from tooling.simulator.amd.semantics.matrix_core import WMMA_FORMS, matrix_form, wmma_registers
 from tooling.simulator.amd.semantics.registry import dwords
 from tooling.simulator.amd.semantics.tables import lookup
 from tooling.simulator.amd.texts import UNKNOWN_ENCODING
@@ -172,6 +172,10 @@ class Reader:
 
     def _sop(self) -> MachineInstruction:
         name = self._opcode(self.encoding)
+        if name == "s_set_gpr_idx_on":
+            mode = self._field("src1") & 15
+            index = Modified(self._source(self._field("src0"), "b32"))
+            return self._made(name, sources=(index, Modified(Operand("const", value=mode))))
         result_kinds, kinds = self._kinds(name)
         results: tuple[Operand, ...] = ()
         if result_kinds and result_kinds[0] != "scc":
@@ -393,6 +397,8 @@ class Reader:
         operation = lookup(name)
         if name.startswith("v_mfma"):
             return self._mfma(name)
+        if name in WMMA_FORMS:
+            return self._wmma(name)
         kinds = operation.operand_types if operation else UNTABLED[name][1]
         if name.startswith("v_accvgpr"):
             code = self._field("src0")
@@ -429,7 +435,7 @@ class Reader:
         counts = (*form.input_registers, form.result_registers)
         sources = []
         for number, (count, accumulation) in enumerate(zip(counts, in_accumulators, strict=True)):
-            operand = self._source(self._field(f"src{number}"), "f32")
+            operand = self._source(self._field(f"src{number}"), form.result)
             if operand.kind == "v":
                 operand = vector(operand.index, count, accumulation=bool(accumulation))
             elif number < 2 or operand.kind != "const":
@@ -439,6 +445,30 @@ class Reader:
             f"{field}:{value}" for field in ("cbsz", "abid", "blgp") if (value := self._field(field))
         )
         result = vector(self._field("vdst"), form.result_registers, accumulation=bool(in_accumulators[2]))
+        return self._made(name, results=(result,), sources=tuple(sources), flags=flags)
+
+    def _wmma(self, name: str) -> MachineInstruction:
+        """V_WMMA: C may be a constant."""
+        low, high = self._field("op_sel"), self._field("op_sel_hi") | self._field("op_sel_hi2") << 2
+        negate, negate_high = self._field("neg"), self._field("neg_hi")
+        sources = []
+        for number, count in enumerate(wmma_registers(name)):
+            operand = self._source(self._field(f"src{number}"), "f32")
+            if operand.kind == "v":
+                operand = vector(operand.index, count)
+            elif number < 2 or operand.kind != "const":
+                raise LookupError(name)
+            sources.append(
+                Modified(
+                    operand,
+                    negate=bool(negate >> number & 1),
+                    negate_high=bool(negate_high >> number & 1),
+                    low_half=low >> number & 1,
+                    high_half=high >> number & 1,
+                )
+            )
+        flags = frozenset({"clamp"} if self._field("clamp") else ())
+        result = vector(self._field("vdst"), wmma_registers(name)[2])
         return self._made(name, results=(result,), sources=tuple(sources), flags=flags)
 
     # -- memory ------------------------------------------------------------------------------------------
@@ -549,11 +579,16 @@ UNTABLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     },
     "s_andn1_wrexec_b64": (("b64",), ("b64",)), "s_andn2_wrexec_b64": (("b64",), ("b64",)),
     "s_getpc_b64": (("b64",), ()), "s_setpc_b64": ((), ("b64",)), "s_swappc_b64": (("b64",), ("b64",)),
-    "s_movrels_b32": (("b32",), ("b32",)), "s_movreld_b32": (("b32",), ("b32",)),
+    **{f"s_movrel{way}_b{bits}": ((f"b{bits}",), (f"b{bits}",)) for way in "sd" for bits in (32, 64)},
+    **{f"v_movrel{way}_b32": (("b32",), ("b32",)) for way in ("s", "d", "sd")},
+    "s_set_gpr_idx_idx": ((), ("b32",)),
     "v_readfirstlane_b32": (("b32",), ("b32",)), "v_readlane_b32": (("b32",), ("b32", "b32")),
     "v_fma_mix_f32": (("b32",), ("b32", "b32", "b32")),
     "v_fma_mixlo_f16": (("b32",), ("b32", "b32", "b32")),
     "v_fma_mixhi_f16": (("b32",), ("b32", "b32", "b32")),
+    "v_permlane16_b32": (("b32",), ("b32", "b32", "b32")),
+    "v_permlanex16_b32": (("b32",), ("b32", "b32", "b32")), "v_permlane64_b32": (("b32",), ("b32",)),
+    "v_dot4_i32_iu8": (("b32",), ("b32", "b32", "b32")), "v_dot8_i32_iu4": (("b32",), ("b32", "b32", "b32")),
     "v_writelane_b32": (("b32",), ("b32", "b32")), "v_swap_b32": (("b32",), ("b32",)),
 }  # fmt: skip
 """Types of results and sources of instructions that are not in the tables of semantics."""

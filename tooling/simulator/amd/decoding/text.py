@@ -42,6 +42,8 @@ def _operands(instruction: MachineInstruction) -> list[str]:
     if encoding == "VOP3P" and "_mix" not in name:
         return results + [source.operand.text for source in instruction.sources]
     sources = [_source(source) for source in instruction.sources]
+    if name == "s_set_gpr_idx_on":
+        return [sources[0], _index_mode(instruction.sources[1].operand.value)]
     if encoding == "SOPP":
         return _immediate(instruction)
     if encoding == "SOPK":
@@ -104,6 +106,11 @@ def _immediate(instruction: MachineInstruction) -> list[str]:
     if name in ("s_endpgm", "s_barrier", "s_icache_inv", "s_wakeup", "s_set_gpr_idx_off", "s_endpgm_saved"):
         return [] if not value else [str(value)]
     return [str(value)]
+
+
+def _index_mode(mode: int) -> str:
+    named = [f"SRC{number}" if number < 3 else "DST" for number in range(4) if mode >> number & 1]
+    return f"gpr_idx({','.join(named)})"
 
 
 def _counts(value: int) -> list[str]:
@@ -186,7 +193,11 @@ def _packed(instruction: MachineInstruction) -> list[str]:
     sources = instruction.sources
     if instruction.name.startswith("v_mfma"):
         order = ("cbsz", "abid", "blgp")
-        return sorted(instruction.flags, key=lambda flag: order.index(flag.partition(":")[0]))
+        modes = sorted(instruction.flags, key=lambda flag: order.index(flag.partition(":")[0]))
+        if instruction.name.startswith("v_mfma_f64") and modes and modes[-1].startswith("blgp"):
+            signs = int(modes[-1][-1])
+            modes[-1] = f"neg:[{','.join(str(signs >> number & 1) for number in range(3))}]"
+        return modes
     if instruction.name.startswith("v_accvgpr"):
         return []
     found = []

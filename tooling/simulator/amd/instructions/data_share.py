@@ -167,7 +167,12 @@ def _swizzle(lowering: Lowering, instruction: MachineInstruction, _following: in
     (slot,) = lowering.vector_slots(instruction.results[0])
     lane = np.arange(lowering.wave_size)
     control = instruction.immediate
-    if control >> 15:
+    if control >> 13 == 6:  # rotate: direction, distance, and the bits of the lane's number that stay
+        by = control >> 5 & 31
+        kept = control & 31
+        moved = (lane - by if control >> 10 & 1 else lane + by) & 31
+        source = (lane & ~31) + (lane & kept | moved & ~kept)
+    elif control >> 15:
         if control >> 8 & 0x7F:
             raise lowering.unsupported(instruction)
         quad = np.array([control >> 2 * k & 3 for k in range(4)])

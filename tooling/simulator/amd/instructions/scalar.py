@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.amd.code_object.model import CODE
-from tooling.simulator.amd.decoding.instruction import MachineInstruction
+from tooling.simulator.amd.decoding.instruction import MachineInstruction, Operand
 from tooling.simulator.amd.instructions.binders import binds, step_of
 from tooling.simulator.amd.instructions.host_calls import UnknownService, host_calls
 from tooling.simulator.amd.lowering.binder import Lowering
 from tooling.simulator.amd.lowering.registers import combined, halves
 from tooling.simulator.amd.lowering.waves import ACTIVE, EXEC, SCC, WaveGroup, set_exec
-from tooling.simulator.amd.texts import NO_CODE_THERE
+from tooling.simulator.amd.texts import NO_CODE_THERE, UNSUPPORTED_MODE_SET
 from tooling.simulator.gpu.faults import trapped
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.launch import FaultKind, KernelFault
@@ -70,7 +70,9 @@ binds("s_and_not0_wrexec_b32", "s_and_not1_wrexec_b32")(_save_exec)
     "s_nop", "s_waitcnt", "s_sethalt", "s_setprio", "s_icache_inv", "s_wakeup", "s_dcache_inv", "s_dcache_wb",
     "s_clause", "s_delay_alu", "s_waitcnt_depctr", "s_set_inst_prefetch_distance", "s_gl1_inv", "v_nop",
     "v_clrexcp", "ds_nop", "s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_expcnt", "s_waitcnt_lgkmcnt",
-    "s_wait_idle",
+    "s_wait_idle", "s_dcache_inv_vol", "s_dcache_wb_vol", "s_dcache_discard", "s_dcache_discard_x2",
+    "s_atc_probe", "s_atc_probe_buffer", "s_incperflevel", "s_decperflevel", "s_ttracedata",
+    "s_ttracedata_imm", "s_code_end", "v_pipeflush", "s_wait_event",
 )  # fmt: skip
 def _no_effect(_lowering: Lowering, _instruction: MachineInstruction, _following: int) -> None:
     """Waits and hints: results of memory instructions are there at once."""
@@ -86,13 +88,94 @@ def _sleep(lowering: Lowering, instruction: MachineInstruction, _following: int)
     lowering.block.steps.append(step_of(step))
 
 
-_INTERRUPT, _DOORBELL = 1, 128  # of the messages
+_INTERRUPT, _DOORBELL, _REAL_TIME = 1, 128, 131  # of the messages
 
 
-@binds("s_sendmsg_rtn_b32")
-def _ask(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
-    """The number of the queue's doorbell, which only code after a trap uses: 0."""
-    if instruction.sources[0].operand.value != _DOORBELL:
+@binds("s_memtime", "s_memrealtime")
+def _clock(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """A clock counts issued instructions, not time. A loop that reads it probably polls."""
+    write = lowering.scalar_writer(instruction.results[0], "b64")
+
+    def step(group: WaveGroup, batch: Batch) -> None:
+        group.polling = instruction
+        batch.spaces.changes += 1
+        write(group, np.array([batch.issued], U64))
+
+    lowering.block.steps.append(step_of(step))
+
+
+_HARDWARE_MODE, _SHADER_CYCLES, _XCC = 1, 29, 20
+"""Numbers of hardware registers: MODE; SHADER_CYCLES of gfx1100; XCC_ID of gfx942 (LLVM, AMDGPU operands)."""
+_NEAREST_WITH_SUBNORMALS = 0xF0
+
+
+@binds("s_getreg_b32")
+def _get_register(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """Bits of a hardware register: the modes of arithmetic, a clock, or the number of a die, 0."""
+    number, low, count = _field_of_register(instruction)
+    mask = (1 << count) - 1
+    write = lowering.scalar_writer(instruction.results[0], "b32")
+    clocks = number == _SHADER_CYCLES and lowering.wave_size == 32
+    if number == _HARDWARE_MODE:
+        resource = lowering.kernel.descriptor.resource1
+        value = _NEAREST_WITH_SUBNORMALS | (resource >> 21 & 1) << 8 | (resource >> 23 & 1) << 9
+    elif clocks or (number == _XCC and lowering.wave_size == 64):
+        value = 0
+    else:
+        raise lowering.unsupported(instruction)
+    slot = lowering.constant(value >> low & mask, U32)
+    lowering.block.reads(slot)
+
+    def step(group: WaveGroup, batch: Batch) -> None:
+        if clocks:
+            group.polling = instruction
+            batch.spaces.changes += 1
+            write(group, np.array([batch.issued >> low & mask], U32))
+            return
+        write(group, group.get(slot))
+
+    lowering.block.steps.append(step_of(step))
+
+
+def _field_of_register(instruction: MachineInstruction) -> tuple[int, int, int]:
+    """A hardware register, and the first bit and the number of bits of a field of it."""
+    value = instruction.immediate
+    return value & 63, value >> 6 & 31, (value >> 11 & 31) + 1
+
+
+@binds("s_setreg_b32", "s_setreg_imm32_b32", "s_denorm_mode", "s_round_mode")
+def _set_register(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """Modes of arithmetic: rounding to nearest with subnormal numbers, and others are refused.
+
+    What else MODE has (traps, the handling of signalling NaN) has no effect here.
+    """
+    if instruction.encoding == "SOPP":
+        low, count = (4, 4) if instruction.name == "s_denorm_mode" else (0, 4)
+        read = lowering.raw(Operand("const", value=instruction.immediate), "u32")
+    else:
+        number, low, count = _field_of_register(instruction)
+        if number != _HARDWARE_MODE:
+            raise lowering.unsupported(instruction)
+        read = lowering.scalar(instruction.sources[0].operand, "u32")
+    mask = ((1 << count) - 1) << low & 0xFF
+    refusal = lowering.unsupported(instruction, UNSUPPORTED_MODE_SET)
+
+    def step(group: WaveGroup, _batch: Batch) -> None:
+        for value in read(group).view(U32):
+            if (int(value) << low) & mask != _NEAREST_WITH_SUBNORMALS & mask:
+                raise refusal
+
+    lowering.block.steps.append(step_of(step))
+
+
+@binds("s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64")
+def _ask(lowering: Lowering, instruction: MachineInstruction, following: int) -> None:
+    """The number of the queue's doorbell, which only code after a trap uses: 0. The time is a clock."""
+    message = instruction.sources[0].operand.value
+    if message == _REAL_TIME and instruction.name.endswith("b64"):
+        _clock(lowering, instruction, following)
+        return
+    if message != _DOORBELL or instruction.name.endswith("b64"):
         raise lowering.unsupported(instruction)
     slot = lowering.constant(0, U32)
     lowering.block.reads(slot)
@@ -100,7 +183,7 @@ def _ask(lowering: Lowering, instruction: MachineInstruction, _following: int) -
     lowering.block.steps.append(step_of(lambda group, _batch: write(group, group.get(slot))))
 
 
-@binds("s_sendmsg")
+@binds("s_sendmsg", "s_sendmsghalt")
 def _send_message(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
     """An interrupt, which a call of the host sends, is answered at once; other messages have no effect."""
     if instruction.immediate != _INTERRUPT:
@@ -242,10 +325,32 @@ def _call(lowering: Lowering, instruction: MachineInstruction, _following: int) 
     )
 
 
+@binds("s_call_b64", ends=True)
+def _call_near(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """A call at a distance: the address after it, and a jump."""
+    back = lowering.symbol(CODE, lowering.module.code_address + instruction.offset + instruction.size)
+    lowering.block.reads(back)
+    write = lowering.scalar_writer(instruction.results[0], "b64")
+    lowering.block.steps.append(step_of(lambda group, _batch: write(group, group.get(back))))
+    target = lowering.block_at[instruction.target]
+    lowering.block.successors.append(target)
+    lowering.block.end = go_to(target, lowering.block.number)
+
+
 # -- ends and waits ------------------------------------------------------------------------------------
 
 
-@binds("s_endpgm", "s_endpgm_saved", ends=True)
+@binds(
+    "s_cbranch_cdbgsys", "s_cbranch_cdbguser", "s_cbranch_cdbgsys_or_user", "s_cbranch_cdbgsys_and_user",
+    ends=True,
+)  # fmt: skip
+def _debugger_branch(lowering: Lowering, instruction: MachineInstruction, following: int) -> None:
+    """A branch that only a debugger takes."""
+    lowering.block.successors += [following]
+    lowering.block.end = go_to(following, lowering.block.number)
+
+
+@binds("s_endpgm", "s_endpgm_saved", "s_endpgm_ordered_ps_done", ends=True)
 def _end_program(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
     def end(group: Group, batch: Batch) -> bool:
         batch.finish(group, instruction)

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.instructions.binders import binds, step_of
+from tooling.simulator.amd.instructions.cross_lane import notify_exchange
 from tooling.simulator.amd.lowering.binder import Lowering, put
 from tooling.simulator.amd.lowering.waves import ACTIVE, WaveGroup
+from tooling.simulator.amd.semantics.bytes_and_pairs import fields
 from tooling.simulator.amd.semantics.floats import quieted
 from tooling.simulator.amd.semantics.narrow_floats import VALUES
 from tooling.simulator.amd.semantics.registry import OPERATIONS
@@ -97,6 +99,48 @@ def _count_lower_lanes(lowering: Lowering, instruction: MachineInstruction, _fol
     lowering.block.steps.append(step_of(step))
 
 
+@binds("v_permlane16_b32", "v_permlanex16_b32")
+def _permute_rows(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """Each lane reads the lane of its row of 16, or of the other row, that 4 bits of 64 select.
+
+    op_sel[0] also reads inactive lanes; op_sel[1] reads 0 where a lane is inactive, without it nothing is
+    written there.
+    """
+    source, low, high = instruction.sources
+    read = lowering.vector(replace(source, low_half=0), "b32")
+    selectors = [lowering.scalar(replace(each, low_half=0).operand, "u32") for each in (low, high)]
+    (slot,) = lowering.vector_slots(instruction.results[0])
+    lane = np.arange(lowering.wave_size)
+    row = lane & ~15 ^ (16 if "x16" in instruction.name else 0)
+    inactive, zeroes = bool(source.low_half), bool(low.low_half)
+
+    def step(group: WaveGroup, batch: Batch) -> None:
+        first, last = (np.broadcast_to(each(group), group.waves)[:, None] for each in selectors)
+        word = np.where(lane & 8, last, first)
+        lanes = row + (word >> (4 * (lane & 7)).astype(U32) & U32.type(15)).astype(np.intp)
+        rows = np.arange(group.waves)[:, None]
+        active = by_wave(group.get(ACTIVE), group)
+        valid = active[rows, lanes] | inactive
+        value = np.where(valid, by_wave(read(group).view(U32), group)[rows, lanes], U32.type(0))
+        if batch.hooks.exchange:
+            received = value.reshape(-1)
+            notify_exchange(group, batch, instruction, lanes=lanes, taking=active & valid, received=received)
+        old = by_wave(group.get(slot).view(U32), group)
+        put(group, slot, np.where(valid | zeroes, value, old).reshape(-1))
+
+    lowering.block.steps.append(step_of(step))
+
+
+@binds("v_permlane64_b32")
+def _exchange_halves(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """Lanes of a wavefront of 64 exchange its halves; one of 32 lanes keeps its value (RDNA 3 ISA 16.8)."""
+    if lowering.wave_size != 32:
+        raise lowering.unsupported(instruction)
+    read = lowering.vector(instruction.sources[0], "b32")
+    write = lowering.vector_writer(instruction.results[0], "b32")
+    lowering.block.steps.append(step_of(lambda group, _batch: write(group, read(group))))
+
+
 def _widened(reader: Callable[[WaveGroup], Array]) -> Callable[[WaveGroup], Array]:
     return lambda group: reader(group).astype(F32)
 
@@ -114,11 +158,12 @@ def _mixed_precision(lowering: Lowering, instruction: MachineInstruction, _follo
     narrow = instruction.name != "v_fma_mix_f32"
     (slot,) = lowering.vector_slots(instruction.results[0])
     fused = quieted(fma32)
-    if instruction.flags:
-        raise lowering.unsupported(instruction)
+    clamps = "clamp" in instruction.flags
 
     def step(group: WaveGroup, _batch: Batch) -> None:
         value = fused(*[np.asarray(reader(group)) for reader in readers])
+        if clamps:
+            value = np.where(value > 0, np.minimum(value, F32.type(1)), F32.type(0))
         if not narrow:
             put(group, slot, value.view(U32))
             return
@@ -164,5 +209,31 @@ def _swap(lowering: Lowering, instruction: MachineInstruction, _following: int) 
         one, other = group.get(first), group.get(second)
         put(group, first, other)
         put(group, second, one)
+
+    lowering.block.steps.append(step_of(step))
+
+
+@binds("v_dot4_i32_iu8", "v_dot8_i32_iu4")
+def _mixed_products(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """The sum of the products of bytes or of 4 bits; the sign modifiers say which operands are signed."""
+    left, right, addend = instruction.sources
+    width = 8 if instruction.name.endswith("iu8") else 4
+    plain = [lowering.vector(replace(each, negate=False), "b32") for each in (left, right)]
+    signs = (left.negate, right.negate)
+    base = lowering.vector(addend, "i32")
+    write = lowering.vector_writer(instruction.results[0], "i32")
+    clamps = "clamp" in instruction.flags
+
+    def step(group: WaveGroup, _batch: Batch) -> None:
+        a, b = (
+            fields(np.asarray(read(group)), width, signed=signed)
+            for read, signed in zip(plain, signs, strict=True)
+        )
+        total = base(group).astype(np.int64)
+        for x, y in zip(a, b, strict=True):
+            total = total + x * y
+        if clamps:
+            total = np.clip(total, -(2**31), 2**31 - 1)
+        write(group, np.asarray(total.astype(np.int32)))
 
     lowering.block.steps.append(step_of(step))

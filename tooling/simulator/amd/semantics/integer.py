@@ -165,6 +165,7 @@ enter(_VOP3, "u32 <- u32 u32", v_mul_lo_u32=np.multiply, v_mul_hi_u32=mul_hi_u32
 enter(_VOP3, "i32 <- i32 i32", v_mul_hi_i32=mul_hi_i32, v_add_i32=np.add, v_sub_i32=np.subtract)
 enter(_VOP3, "i16 <- i16 i16", v_add_i16=np.add, v_sub_i16=np.subtract)
 enter(_VOP3, "u16 <- u16 u16 u16", v_mad_legacy_u16=lambda a, b, c: a * b + c)
+enter(_VOP3, "i16 <- i16 i16 i16", v_mad_legacy_i16=lambda a, b, c: a * b + c)
 enter(_VOP3, "u32 <- u32 u32 u32", v_mad_u32_u24=lambda a, b, c: low24(a) * low24(b) + c)
 enter(_VOP3, "i32 <- i32 i32 i32", v_mad_i32_i24=lambda a, b, c: low24(a) * low24(b) + c)
 enter(_VOP3, "u64 mask <- u32 u32 u64", v_mad_u64_u32=_mad_u64_u32)

@@ -9,13 +9,13 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from tooling.simulator.amd.semantics import floats, integer, scalar
+from tooling.simulator.amd.semantics import bytes_and_pairs, floats, integer, scalar
 from tooling.simulator.amd.semantics.floats import fma16, maximum, minimum, quieted
 from tooling.simulator.amd.semantics.registry import OPERATIONS, enter, enter_clamped
-from tooling.simulator.numerics.rounding import F16, F64, S32, U16, U32
+from tooling.simulator.numerics.rounding import F16, F64, S32, U16, U32, fma32
 
 Array = NDArray[Any]
-_BASES = (floats, integer, scalar)
+_BASES = (bytes_and_pairs, floats, integer, scalar)
 _SOP2 = "RDNA 3 ISA 16.1"
 _VOP1, _VOP2, _VOP3 = "RDNA 3 ISA 16.8", "RDNA 3 ISA 16.7", "RDNA 3 ISA 16.12"
 
@@ -42,6 +42,7 @@ RENAMED = {
         for name in ("fmac_f32", "fmaak_f32", "fmamk_f32", "mul_f32", "add_f32", "sub_f32", "subrev_f32",
                      "mov_b32", "cndmask_b32", "max_f32", "min_f32", "lshlrev_b32", "and_b32")
     },
+    "v_dual_dot2acc_f32_f16": "v_dot2acc_f32_f16",
     "v_dual_mul_dx9_zero_f32": "v_mul_legacy_f32", "v_dual_add_nc_u32": "v_add_u32",
 }  # fmt: skip
 """RDNA 3's mnemonic to CDNA's of the same operation."""
@@ -49,7 +50,7 @@ RENAMED = {
 for _name, _known in RENAMED.items():
     OPERATIONS[_name] = replace(OPERATIONS[_known], name=_name)
 for _name, _operation in list(OPERATIONS.items()):
-    if _name.startswith("v_cmp_") and "_tru_" not in _name:
+    if _name.startswith("v_cmp_"):
         _exec = _name.replace("v_cmp_", "v_cmpx_")
         OPERATIONS[_exec] = replace(_operation, name=_exec)
 
@@ -93,6 +94,14 @@ enter(
     v_and_b16=np.bitwise_and, v_or_b16=np.bitwise_or, v_xor_b16=np.bitwise_xor,
 )  # fmt: skip
 enter(_VOP3, "b16 <- b16 b16 mask", v_cndmask_b16=lambda a, b, mask: np.where(mask, b, a))
+enter(
+    _VOP2, "f32 <- f32 f32 acc",
+    v_fmac_dx9_zero_f32=lambda a, b, c: np.where((a == 0) | (b == 0), c, quieted(fma32)(a, b, c)),
+)  # fmt: skip
+enter(
+    _VOP3, "f32 <- f32 f32 f32",
+    v_fma_dx9_zero_f32=lambda a, b, c: np.where((a == 0) | (b == 0), c, quieted(fma32)(a, b, c)),
+)  # fmt: skip
 enter(_VOP3, "b32 <- b32 b32 b32", v_xor3_b32=lambda a, b, c: a ^ b ^ c)
 enter(_VOP3, "u16 <- u16 u16 u16", v_mad_u16=lambda a, b, c: a * b + c)
 enter(_VOP3, "i16 <- i16 i16 i16", v_mad_i16=lambda a, b, c: a * b + c)
