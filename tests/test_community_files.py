@@ -61,7 +61,8 @@ def test_updates_are_proposed_for_actions_and_packages_but_not_for_the_toolchain
 def test_the_changelog_begins_with_what_is_not_released_and_knows_the_version() -> None:
     headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    assert headings[:2] == ["Unreleased", version]
+    assert headings[0] == "Unreleased"
+    assert re.fullmatch(rf"{re.escape(version)} \(\d{{4}}-\d\d-\d\d\)", headings[1])
 
 
 def test_the_security_page_names_the_setting_that_keeps_forks_off_our_runners() -> None:
