@@ -40,7 +40,9 @@ def test_the_book_is_built_in_a_further_language(
     add_language(checkout.root, checkout.root / "book" / "src", "fr", "français")
     page = checkout.root / "i18n" / "fr" / "book" / "src" / "puzzle_01" / "puzzle_01.md"
     page.parent.mkdir(parents=True)
-    page.write_text("# Puzzle 1 : application\n\n{{#run p01}}\n", "utf-8")
+    english = checkout.root / "book" / "src" / "puzzle_01" / "puzzle_01.md"
+    text = english.read_text("utf-8").replace("../../../problems", "../../../../../problems")
+    page.write_text(text, "utf-8")  # with its figures and verdicts
 
     site = build(checkout, tmp_path / "site", "http://127.0.0.1/").folder
     html = (site / "fr" / "puzzle_01" / "puzzle_01.html").read_text("utf-8")
