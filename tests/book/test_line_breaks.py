@@ -7,8 +7,9 @@ from html import unescape
 
 import pytest
 
+from tests.book.edited import edited
 from tooling.book.code_breaks import breakable
-from tooling.book.site.typography.emphasis import mark_latin, mark_variables
+from tooling.book.site.typography.emphasis import mark_emphasis
 from tooling.book.site.typography.highlight import highlight
 from tooling.book.site.typography.line_breaks import keep_together
 from tooling.book.site.typography.superscripts import raise_exponents
@@ -63,21 +64,21 @@ from tooling.book.site.typography.superscripts import raise_exponents
             '<pre><code class="language-bash">ls</code></pre>',
             '<pre><code class="language-bash">ls</code></pre>',
         ),
-        ("<td>as in puzzle 3, part 12</td>", "<td>as in puzzle\u00a03, part\u00a012</td>"),
+        ("<p>as in puzzle 3, part 12</p>", "<p>as in puzzle\u00a03, part\u00a012</p>"),
         ("<p>퍼즐 3에서</p>", "<p>퍼즐\u00a03에서</p>"),
-        ("<td>8 warps of 32 lanes each</td>", "<td>8\u00a0warps of 32\u00a0lanes each</td>"),
+        ("<p>8 warps of 32 lanes each</p>", "<p>8\u00a0warps of 32\u00a0lanes each</p>"),
         ("<p>p100 threads, 1,024 threads</p>", "<p>p100 threads, 1,024 threads</p>"),
         (
-            "<td>lanes 0 to 31 of 4-byte words</td>",
-            "<td>lanes 0\u00a0to\u00a031\u00a0of 4-\u2060byte\u00a0words</td>",
+            "<p>lanes 0 to 31 of 4-byte words</p>",
+            "<p>lanes 0\u00a0to\u00a031\u00a0of 4-\u2060byte\u00a0words</p>",
         ),
         (
-            "<td><em>D</em> = <em>A</em> · <em>B</em></td>",
-            "<td><em>D</em>\u00a0=\u00a0<em>A</em>\u00a0·\u00a0<em>B</em></td>",
+            "<p><em>D</em> = <em>A</em> · <em>B</em></p>",
+            "<p><em>D</em>\u00a0=\u00a0<em>A</em>\u00a0·\u00a0<em>B</em></p>",
         ),
         (
-            "<td>2 · 16 · 8 = 256 of them</td>",
-            "<td>2\u00a0·\u00a016\u00a0·\u00a08\u00a0=\u00a0256 of them</td>",
+            "<p>2 · 16 · 8 = 256 of them</p>",
+            "<p>2\u00a0·\u00a016\u00a0·\u00a08\u00a0=\u00a0256 of them</p>",
         ),
         (
             "<code>shared[local_i] += shared[local_i - offset]</code>",
@@ -85,7 +86,7 @@ from tooling.book.site.typography.superscripts import raise_exponents
             '<span class="short">shared[local_i - offset]</span></code>',
         ),
         ("<p>thread (2, 3) of (x, y, 0)</p>", "<p>thread\u00a0(2,\u00a03) of (x,\u00a0y,\u00a00)</p>"),
-        ("<td>(two, three) parts 3</td>", "<td>(two, three) parts 3</td>"),
+        ("<p>(two, three) parts 3</p>", "<p>(two, three) parts 3</p>"),
         ('<p title="puzzle 3">(1)</p>', '<p title="puzzle 3">(1)</p>'),
         ('<pre><code class="x">(2, 3)</code></pre>', '<pre><code class="x">(2, 3)</code></pre>'),
         ("<p>one tile moves up.</p><p>down.</p>", "<p>one tile moves up.</p><p>down.</p>"),
@@ -94,15 +95,16 @@ from tooling.book.site.typography.superscripts import raise_exponents
     ],
 )
 def test_what_belongs_together_stays_in_one_line(html: str, kept: str) -> None:
-    assert keep_together(html) == kept
+    assert edited(html, keep_together) == kept
 
 
 def test_variables_are_italic_where_emphasis_is_not() -> None:
     page = "<p><em>i</em>는 <em>열</em>이고 <em>a + b</em>는 합입니다.</p>"
-    marked = '<p><em lang="en">i</em>는 <em>열</em>이고 <em lang="en">a + b</em>는 합입니다.</p>'
-    assert mark_latin(page, "ko") == marked
-    assert mark_latin(page, "en") == page
-    assert mark_variables(marked) == marked.replace('<em lang="en">i', '<em lang="en" class="variable">i')
+    marked = (
+        '<p><em lang="en" class="variable">i</em>는 <em>열</em>이고 <em lang="en">a + b</em>는 합입니다.</p>'
+    )
+    assert edited(page, mark_emphasis, "ko") == marked
+    assert edited(page, mark_emphasis, "en") == page.replace("<em>i", '<em class="variable">i')
 
 
 @pytest.mark.parametrize(
@@ -162,6 +164,6 @@ def test_a_bracketed_expression_stays_in_one_line_of_a_phone_if_it_fits(line: st
 
 
 def test_exponents_are_raised_digits_outside_of_code() -> None:
-    assert raise_exponents("<p>2⁻¹⁰, <em>n</em>³ <code>n³</code></p>") == (
+    assert edited("<p>2⁻¹⁰, <em>n</em>³ <code>n³</code></p>", raise_exponents) == (
         "<p>2<sup>−10</sup>, <em>n</em><sup>3</sup> <code>n³</code></p>"
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import ChainMap
 from html import unescape
 
 import pytest
 
+from tests.book.edited import edited
 from tooling.book.directives.banner import State, States, load, status_path
 from tooling.book.directives.captions import teaching_marks
 from tooling.book.directives.chapter_renderer import ChapterRenderer
@@ -39,7 +39,7 @@ def listed(listing: Listing, code: str, language: str = "") -> tuple[str, Listin
 
 
 def coloured(html: str, listings: Listings | None = None, language: str = "en") -> str:
-    return highlight_page(html, REPOSITORY, language, listings or {})
+    return edited(html, highlight_page, REPOSITORY, language, listings or {})
 
 
 def renderer(project: Project, language: str = "en", states: States | None = None) -> ChapterRenderer:
@@ -493,7 +493,7 @@ def test_a_caption_replaces_the_link_to_the_same_file() -> None:
         '<pre><code class="language-mojo"><span class="line" data-line="3">one\n</span>'
         '<span class="line" data-line="4"><span class="n">2</span>\n</span>'
         '<span class="line" data-line="⋮"><span class="left-out"></span>\n</span>'
-        '<span class="line" data-line="9"><span class="n">3</span>\n</span></code></pre></figure>'
+        '<span class="line" data-line="9"><span class="n">3</span>\n</span></code></pre></figure>\n'
     )
     assert coloured(f"{code}\n{link.format('c.mojo')}", table).endswith(link.format("c.mojo"))
 
@@ -512,17 +512,6 @@ def test_a_mark_that_is_not_shown_has_a_sign_in_an_excerpt(
 ) -> None:
     shown = coloured(*listed(Listing("a.mojo", (3, 5, 6), changed=changed), code))
     assert re.findall(r'<span class="line" data-line="([^"]*)"', shown) == beside
-
-
-def test_listings_of_a_file_with_nothing_between_name_it_once() -> None:
-    blocks = [
-        listed(Listing(file, (line,)), "x\n") for file, line in (("a.mojo", 1), ("a.mojo", 5), ("b.mojo", 7))
-    ]
-    page, tables = "".join(f"{block}\n" for block, _ in blocks), ChainMap(*(table for _, table in blocks))
-    shown = coloured(page, dict(tables))
-    assert re.findall('<figure class="([^"]*)">', shown) == ["code", "code continued", "code"]
-    apart = coloured(page.replace("</pre>\n", "</pre>\n<p>And:</p>\n"), dict(tables))
-    assert "continued" not in apart
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.book.edited import edited
 from tooling.book.site.sections import mark_sections
 
-_FACTS = '<div class="table-wrapper">\n<table class="facts"><tr></tr></table></div>'
+_FACTS = '<div class="table-wrapper">\n<table class="facts"><tbody><tr></tr></tbody></table></div>'
 _RUN = '<div class="code-tabs" data-tab-group="package-manager"></div>'
 _HOLE = '<pre><code><em class="hole"># FILL ME IN</em></code></pre>'
 _VERDICT = '<div class="judged"></div>'
@@ -35,22 +36,22 @@ def test_a_section_is_marked_by_what_it_contains(title: str, body: str, kind: st
     heading = f'<h2 id="s"><a class="header" href="#s">{title}</a></h2>'
     marked = heading.replace('"s">', f'"s" class="{kind}">', 1) if kind else heading
     if kind in {"opening", "answer"}:  # headings that are not shown, and take no focus
-        marked = marked.replace('"header"', '"header" tabindex="-1"')
+        marked = marked.replace('href="#s"', 'href="#s" tabindex="-1"')
     task = f'<h2 id="t" class="task">Code to complete</h2>{_HOLE}'
     plain = task.replace(' class="task"', "")
     page = f"<h1>T</h1>{heading}{body}{plain}"
-    assert mark_sections(page, "en") == f"<h1>T</h1>{marked}{body}{task}"
+    assert edited(page, mark_sections, "en") == f"<h1>T</h1>{marked}{body}{task}"
 
 
 @pytest.mark.parametrize("body", [_RUN, f"{_RUN}{_WRONG}"])
 def test_a_page_without_code_to_complete_has_no_stages(body: str) -> None:
     page = f'<h1>T</h1><h2 id="a">Run it</h2>{body}'
-    assert mark_sections(page, "en") == page
+    assert edited(page, mark_sections, "en") == page
 
 
 def test_only_the_first_section_can_be_the_opening() -> None:
     page = '<h2 id="a">Warps</h2><p>A</p><h2 id="b">Overview</h2><p>B</p>'
-    assert mark_sections(page, "en") == page
+    assert edited(page, mark_sections, "en") == page
 
 
 def test_every_page_of_a_puzzle_opens_with_its_overview(site: Path) -> None:

@@ -22,6 +22,7 @@ from tooling.book.editions import LANGUAGES, editions, site_address
 from tooling.book.errors import BookError, BuildFailed
 from tooling.book.site.build import build, find_mdbook
 from tooling.book.site.search import sections
+from tooling.book.site.tree import parse, required
 from tooling.book.summary import parse_summary
 from tooling.project import Project
 from tooling.translations.commands.new_language import add_language
@@ -349,7 +350,7 @@ def test_sections_for_the_search() -> None:
         '<h1 id="t"><a href="#t">Title</a></h1><p>one</p><div class="tab-labels">no</div>'
         '<h2 id="s">Sub <code>x</code></h2><p>two &lt; three</p>'
     )
-    found = list(sections(article, "a.html"))
+    found = list(sections(required(parse(article), "body"), "a.html"))
     assert [(each.fragment, each.heading, each.text) for each in found] == [
         ("", "Title", "one"),
         ("s", "Sub x", "two < three"),

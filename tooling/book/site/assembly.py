@@ -22,7 +22,19 @@ from tooling.book.site.print_page import PRINT, print_page
 from tooling.book.site.sitemap import sitemap
 from tooling.book.site.staging import Contents
 from tooling.book.site.stamps import Stamp
-from tooling.book.site.typography.emphasis import mark_latin, mark_variables
+from tooling.book.site.tree import (
+    ADDRESSES,
+    Tree,
+    append,
+    children,
+    inner,
+    parse,
+    prepend,
+    replace,
+    required,
+    serialised,
+)
+from tooling.book.site.typography.emphasis import mark_emphasis
 from tooling.book.site.typography.highlight import highlight_page
 from tooling.book.site.typography.line_breaks import keep_together
 from tooling.book.site.typography.superscripts import raise_exponents
@@ -30,7 +42,6 @@ from tooling.book.summary import Entry
 
 _NOT_PAGES = {"toc.html"}
 _SEARCH = "search.js"
-_SWITCHER = re.compile(r'(?:<a class="bar-button switcher"[^>]*>[^<]*</a>)+')
 _MOVED = """<script>
 // The scripts are missing where the site is not below the address that it was built for: look in each folder.
 (() => {
@@ -103,7 +114,7 @@ def surroundings(rendered: tuple[Rendered, ...], site: str) -> tuple[SiteContext
             real[edition],
             repository,
             site,
-            read_terms(_glossary(folders[edition])),
+            read_terms(parse(_glossary(folders[edition]))),
         )
         for edition in real
     )
@@ -194,23 +205,23 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
     made.begin()
     shutil.rmtree(made.folder, ignore_errors=True)
     found: list[search.Section] = []
+    trees: dict[str, Tree] = {}
     for page in rendered.pages():
-        html = keep_together((rendered.folder / page).read_text(encoding="utf-8"))
-        html = raise_exponents(mark_variables(mark_latin(html, edition.language)))
-        _write(
-            made.folder / page,
-            apply_layout(
-                highlight_page(html, around.repository, edition.language, rendered.listings), page, around
-            ),
-        )
+        tree = trees[page] = parse((rendered.folder / page).read_text(encoding="utf-8"))
+        body, article = required(tree, "body"), required(tree, "article")
+        keep_together(body)
+        mark_emphasis(body, edition.language)
+        raise_exponents(body)
         if page in around.pages:
-            article = html.partition("<article>")[2].partition("</article>")[0]
             # Of a page that is not written yet, only its title and what the puzzle computes.
             found += list(search.sections(article, page))[: 2 if page in around.stubs else None]
+        highlight_page(article, around.repository, edition.language, rendered.listings)
+        apply_layout(tree, page, around)
+        _write(made.folder / page, serialised(tree))
     _write(made.folder / _SEARCH, search.script(found))
     listed = dict.fromkeys(entry.page for entry in around.entries if entry.page in around.pages)
-    articles = {page: finished.read(page) for page in listed}
-    _write(made.folder / PRINT, print_page(finished.read("index.html"), articles, edition.language))
+    articles = {page: trees[page] for page in listed}
+    _write(made.folder / PRINT, print_page(trees["index.html"], articles, edition.language))
     made.finish()
     return finished
 
@@ -255,19 +266,20 @@ def _join_not_found(finished: Sequence[_Finished], site: Path, root: str) -> Non
     It contains its style sheet, and finds the site where that is not below `root`.
     """
     source, *others = finished
-    page = source.read(NOT_FOUND)
+    tree = parse(source.read(NOT_FOUND))
+    article = required(tree, "article")
     for other in others:
-        article = other.read(NOT_FOUND).partition("<article>")[2].partition("</article>")[0]
-        article = re.sub(r"<h1[^>]*><a[^>]*>(.*?)</a></h1>", r"<h2>\1</h2>", article)
-        article = re.sub(r"<!--.*?-->\n|<aside.*?</aside>\n", "", article, flags=re.DOTALL)
-        page = page.replace(
-            "</article>", f'<div lang="{other.edition.language}">{article}</div>\n</article>', 1
-        )
+        box = append(article, f'<div lang="{other.edition.language}"></div>')
+        for child in children(required(parse(other.read(NOT_FOUND)), "article")):
+            if child.tag == "h1":
+                append(box, f"<h2>{inner(required(child, 'a'))}</h2>")
+            elif child.tag != "aside" and not child.is_comment_node:
+                box.insert_child(child)
     style = (site / "assets" / "book.css").read_text(encoding="utf-8")
     style = style.replace('url("', f'url("{root}assets/')
-    page = page.replace(f'<link rel="stylesheet" href="{root}assets/book.css">', f"<style>{style}</style>", 1)
-    page = page.replace("</body>", _MOVED.replace("ROOT", root) + "</body>", 1)
-    (site / NOT_FOUND).write_text(page, encoding="utf-8")
+    replace(required(tree, f'link[href="{root}assets/book.css"]'), f"<style>{style}</style>")
+    append(required(tree, "body"), _MOVED.replace("ROOT", root))
+    (site / NOT_FOUND).write_text(serialised(tree), encoding="utf-8")
 
 
 def _fill_gaps(finished: Sequence[_Finished], site: Path) -> int:
@@ -292,10 +304,19 @@ def _substitute_page(html: str, page: str, edition: Edition, other: Edition, eve
     """The page of the other language with a note on top, and asset paths for its new address."""
     up = "../" * page.count("/")
     here, there = (up + "../" * each.prefix.count("/") for each in (edition, other))
-    html = html.replace(f'"{there}assets/', f'"{here}assets/')
+    tree = parse(html)
+    for node in tree.css(f'[href^="{there}assets/"], [src^="{there}assets/"]'):
+        for name in ADDRESSES:
+            if name in node.attrs:
+                node.attrs[name] = here + node.attrs.sget(name).removeprefix(there)
     note = say("untranslated", edition.language)
-    box = f'<aside class="banner" lang="{edition.language}"><p>{note}</p></aside>\n'
-    html = html.replace("<article>", f"<article>\n{box}", 1)
+    prepend(
+        required(tree, "article"),
+        f'\n<aside class="banner" lang="{edition.language}"><p>{note}</p></aside>',
+    )
     # Here the switcher links every language except this edition's, including the page's own.
-    links = "".join(switch_link(each, here, page) for each in every if each is not edition)
-    return _SWITCHER.sub(lambda _: links, html, count=1)
+    first, *others = tree.css("a.switcher")
+    for switch in others:
+        switch.remove()
+    replace(first, "".join(switch_link(each, here, page) for each in every if each is not edition))
+    return serialised(tree)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from html import escape, unescape
+from html import escape
 from itertools import groupby
 from urllib.parse import urlsplit
 
@@ -18,30 +18,29 @@ from tooling.book.phrases import say
 from tooling.book.site.icons import ICONS, draw_signs
 from tooling.book.site.print_page import PRINT
 from tooling.book.site.sections import mark_sections
+from tooling.book.site.tree import (
+    ADDRESSES,
+    Node,
+    Tree,
+    children,
+    inner,
+    is_relative,
+    prepend,
+    replace,
+    required,
+)
 from tooling.book.site.typography.tables import mark_cells
 from tooling.book.summary import Entry
 
 NOT_FOUND = "404.html"
 COVER = "cover.html"
 GLOSSARY = "glossary.html"
-_TERM = re.compile(
-    r'<li><span id="(?P<anchor>term-[\w-]+)"><strong>(?P<name>[^<]*)\.</strong></span>'
-    r'(?P<meaning>(?:(?!</li>).)*)<a href="(?P<page>[^"#]+)[^"]*">[^<]*</a></li>',
-    re.DOTALL,
-)
-_HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
-_TOKEN = re.compile(r"@(assets|home|print|repository)\b|@text:([\w-]+)|<!-- @icon:(\w+) -->|<!-- @(\w+) -->")
-_EDIT = re.compile(r'<a class="edit-link"[^>]*>[^<]*</a>')
-_STEP = re.compile(
-    r'(rel="(?:prev|next)" href="(?:\.\./)*(?P<page>[^"]+)">(?:<span>[^<]*</span>))(?P<title>[^<]+)'
-)
-_TITLE = re.compile(r"(<h1[^>]*><a[^>]*>)(\w+ \d+):\s+([^<]+)", re.DOTALL)
-_HEAD = re.compile(r"<h1[^>]*><a[^>]*>")
-_PART = re.compile(r'<section class="puzzle-card"[^>]*style="--part: (\d+)"')
-_NAME = re.compile(r'<section class="puzzle-card"[^>]* data-name="([^"]+)"')
-_PUZZLE = re.compile(r'<section class="puzzle-card"[^>]* data-puzzle="p(\d+)"')
+_TOKEN = re.compile(r"@(assets|home|print|repository)\b|@text:([\w-]+)")
+_TITLE = re.compile(r"(\w+ \d+):\s+(.+)", re.DOTALL)
+_PART = re.compile(r"--part: \d+")
 _NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
 _COLUMNS = '<colgroup><col class="name"><col></colgroup>'
+_PUZZLE_PAGE = re.compile(r"(?:\.\./)*puzzle_(\d+)/")
 _MANY_TERMS = 4  # of which the margin gives only the names
 
 
@@ -83,98 +82,131 @@ class SiteContext(Struct, frozen=True):
     terms: Mapping[str, tuple[Term, ...]]
 
 
-def apply_layout(html: str, page: str, around: SiteContext) -> str:
-    """A page from mdBook with its frame filled in.
+def apply_layout(tree: Tree, page: str, around: SiteContext) -> None:
+    """Fills in the frame of a page from mdBook.
 
     Args:
-        html: the page; its frame contains the placeholders of index.hbs.
+        tree: the page; its frame contains the placeholders of index.hbs.
         page: its address inside the edition, such as `puzzle_15/puzzle_15.html`.
         around: the rest of the site.
     """
-    head, opening, rest = html.partition("<article>")
-    article, closing, tail = rest.partition("</article>")
+    root, body, article = (required(tree, each) for each in ("html", "body", "article"))
+    language = around.edition.language
     up = "../" * page.count("/")
     to_site = up + "../" * around.edition.prefix.count("/")
     if page == NOT_FOUND:  # it is shown at any address, so its own are those from the root of the server
         to_site = urlsplit(around.site).path
         up = to_site + around.edition.prefix
-        article = re.sub(r'(href|src)="(?!\w+:|#|/)', rf'\1="{up}', article)
-        head = head.replace(' data-root=""', "", 1)  # the search finds the site by its own address
-
-    def fill(match: re.Match[str]) -> str:
-        asset, text, icon, part = match.groups()
-        if text:
-            return escape(say(text, around.edition.language))
-        if icon:
-            return ICONS[icon]
-        if asset:
-            return {
-                "assets": f"{to_site}assets",
-                "home": f"{up}index.html",
-                "print": f"{up}{PRINT}",
-                "repository": around.repository,
-            }[asset]
-        return {
-            "sidebar": lambda: sidebar(around, page, up),
-            "switcher": lambda: switcher(page, to_site, around),
-            "outline": lambda: margin(article, around.terms.get(page, ()), around.edition.language, up),
-            "alternates": lambda: alternates(page, around),
-            "fonts": lambda: _fonts(around.edition, to_site),
-        }[part]()
-
-    head, tail = _TOKEN.sub(fill, head), _TOKEN.sub(fill, tail)
+        for node in article.css("[href], [src]"):
+            for name, address in node.attributes.items():
+                if name in ADDRESSES and address and is_relative(address):
+                    node.attrs[name] = up + address
+        del root.attrs["data-root"]  # the search finds the site by its own address
+    addresses = {
+        "assets": f"{to_site}assets",
+        "home": f"{up}index.html",
+        "print": f"{up}{PRINT}",
+        "repository": around.repository,
+    }
+    parts = {
+        "@sidebar": sidebar(around, page, up),
+        "@switcher": switcher(page, to_site, around),
+        "@outline": margin(article, around.terms.get(page, ()), language, up),
+        "@alternates": alternates(page, around),
+        "@fonts": _fonts(around.edition, to_site),
+        **{f"@icon:{name}": drawn for name, drawn in ICONS.items()},
+    }
+    _fill(root, article, addresses, parts, language)
     if around.entries and page in ("index.html", COVER):
-        head = head.replace("<body>", '<body class="cover">', 1)
+        body.attrs["class"] = "cover"
     if page in around.stubs:  # there is no chapter to edit
-        manifest = f"{around.repository}/blob/main/problems/{around.stubs[page]}/puzzle.yaml"
-        name = escape(say("manifest", around.edition.language))
-        tail = _EDIT.sub(f'<a class="edit-link" href="{manifest}">{name}</a>', tail)
-    tail = _STEP.sub(lambda step: _name_step(step, around), tail)
-    title = re.search(r"<h1[^>]*>(.*?)</h1>", article, re.DOTALL)
-    part = _PART.search(article)
-    number = _PUZZLE.search(article)
-    mark = mark_of(page, int(number[1]) if number else None)
-    style = [*([f"--part: {part[1]}"] if part else []), *_position(page, number, around)]
-    if mark and style:
-        head = head.replace("<body", f'<body style="{"; ".join(style)}"', 1)
+        for edit in tree.css("a.edit-link"):
+            edit.attrs["href"] = f"{around.repository}/blob/main/problems/{around.stubs[page]}/puzzle.yaml"
+            edit.inner_html = escape(say("manifest", language))
+    for step in tree.css("a.step"):
+        _name_step(step, language)
+    _set_title(tree, page, around)
+    heads = [say(each, language) for each in ("fact", "value")]
+    for table in article.css("table"):
+        if not table.attrs and [head.text() for head in table.css("thead > tr:first-child > th")] == heads:
+            table.attrs["class"] = "facts"
+            prepend(table, _COLUMNS)
+    mark_cells(article)
+    mark_sections(article, language)
+    draw_signs(article)
+
+
+def _fill(
+    root: Node, article: Node, addresses: Mapping[str, str], parts: Mapping[str, str], language: str
+) -> None:
+    """Fills in the placeholders of a page outside of its article.
+
+    Args:
+        addresses: by the names of their placeholders.
+        parts: HTML by the names of its placeholders, which are comments.
+    """
+
+    def filled(written: str) -> str:
+        return _TOKEN.sub(lambda found: addresses[found[1]] if found[1] else say(found[2], language), written)
+
+    def fill(node: Node) -> None:
+        for child in children(node):
+            if child.is_text_node:
+                if "@" in child.text():
+                    child.replace_with(filled(child.text()))
+            elif child.is_comment_node:
+                replace(child, parts[(child.comment_content or "").strip()])
+            elif child != article:
+                fill(child)
+        for name, value in node.attributes.items():
+            if value and "@" in value:
+                node.attrs[name] = filled(value)
+
+    fill(root)
+
+
+def _set_title(tree: Tree, page: str, around: SiteContext) -> None:
+    """Sets the title of a page: in the head, and with its mark above the article."""
+    heading = tree.css_first("article h1")
+    if heading is None:
+        return
+    name = heading.text().strip()
+    card = tree.css_first("article section.puzzle-card")
+    part = _PART.match(card.attrs.sget("style")) if card else None
+    number = int(card.attrs.sget("data-puzzle").removeprefix("p")) if card else None
+    mark = mark_of(page, number)
+    style = [*([part[0]] if part else []), *_position(page, number, around)]
     if mark:
-        article = article.replace("<h1", '<h1 class="plate"', 1)
-    puzzle = _NAME.search(article)
-    heads = (f"<th>{escape(say(each, around.edition.language))}</th>" for each in ("fact", "value"))
-    article = re.sub(
-        rf"<table>(?=\s*<thead>\s*<tr>{''.join(heads)}</tr>)", f'<table class="facts">{_COLUMNS}', article
-    )
-    if part:
-        article = _TITLE.sub(lambda found: _name_page(found, mark, puzzle, around), article)
-    elif mark:
+        heading.attrs["class"] = "plate"
+        if style:
+            required(tree, "body").attrs["style"] = "; ".join(style)
+    link = heading.first_child
+    if link is not None and part:
+        _name_page(link, mark, card.attrs.sget("data-name") if card else "")
+    elif link is not None and mark:
         section = next((entry.part for entry in around.entries if entry.page == page), "")
         above = mark + escape(section or say("before-puzzles", around.edition.language))
-        article = _HEAD.sub(
-            rf'\g<0><span class="eyebrow" aria-hidden="true">{above}</span> ', article, count=1
-        )
-    if title:
-        name = re.sub(r"<[^>]+>", "", title[1]).strip()
-        book = re.search(r'class="bar-title"[^>]*>.*?<span>([^<]*)<', head)
-        head = re.sub(
-            r"<title>.*?</title>",
-            lambda _: f"<title>{name} · {book[1] if book else ''}</title>",
-            head,
-            count=1,
-        )
-    article = mark_sections(mark_cells(article), around.edition.language)
-    return head + opening + draw_signs(article) + closing + tail
+        prepend(link, f'<span class="eyebrow" aria-hidden="true">{above}</span> ')
+    book = tree.css_first(".bar-title > span")
+    required(tree, "title").inner_html = escape(f"{name} · {book.text() if book else ''}", quote=False)
 
 
-def _name_page(title: re.Match[str], mark: str, puzzle: re.Match[str] | None, around: SiteContext) -> str:
-    """The title of a puzzle's page below the puzzle's number and name."""
-    start, number, name = title.groups()
-    colon = '<span class="visually-hidden">:</span>'
+def _name_page(link: Node, mark: str, puzzle: str) -> None:
+    """Sets the title of a puzzle's page below the puzzle's number and name."""
+    written = link.first_child
+    found = _TITLE.fullmatch(written.text()) if written is not None and written.is_text_node else None
+    if written is None or found is None:
+        return
+    number = escape(found[1], quote=False)
     if puzzle:
-        number = f'<span class="separated"><span>{number}</span> <span>{puzzle[1]}</span></span>'
-    return f'{start}<span class="eyebrow">{mark}{number}{colon}</span> {name}'
+        number = (
+            f'<span class="separated"><span>{number}</span> <span>{escape(puzzle, quote=False)}</span></span>'
+        )
+    colon = '<span class="visually-hidden">:</span>'
+    replace(written, f'<span class="eyebrow">{mark}{number}{colon}</span> {escape(found[2], quote=False)}')
 
 
-def _position(page: str, number: re.Match[str] | None, around: SiteContext) -> list[str]:
+def _position(page: str, number: int | None, around: SiteContext) -> list[str]:
     """The number of a page's puzzle and that of all puzzles, as CSS declarations.
 
     A page before the puzzles has the number 0, and one after them the number that follows the last one.
@@ -188,9 +220,8 @@ def _position(page: str, number: re.Match[str] | None, around: SiteContext) -> l
     if not places or own is None:
         return []
     last = max(places)
-    if number:
-        place = int(number[1])
-    else:
+    place = number
+    if place is None:
         place = max((each for each, index in places.items() if index < own), default=0)
         place = last + 1 if place == last else place
     return [f"--puzzle: {place}", f"--puzzles: {last}"]
@@ -202,14 +233,13 @@ def _fonts(edition: Edition, to_site: str) -> str:
     return f'<link rel="stylesheet" href="{to_site}assets/{file}">' if file else ""
 
 
-def _name_step(step: re.Match[str], around: SiteContext) -> str:
-    """The link to a neighbouring page; a page of a puzzle is named with the puzzle's number."""
-    first = re.match(r"(puzzle_(\d+))/", step["page"])
-    if first is None or _NUMBERED.match(step["title"]):
-        return step[0]
-    number = say("puzzle", around.edition.language, number=int(first[2]))
-    title = step["title"].replace("-", "-\N{WORD JOINER}")  # lines break elsewhere
-    return f"{step[1]}{escape(number)}: {title}"
+def _name_step(step: Node, language: str) -> None:
+    """Names the page of a puzzle with the puzzle's number in the link to a neighbouring page."""
+    first, title = _PUZZLE_PAGE.match(step.attrs.sget("href")), step.last_child
+    if first is None or title is None or _NUMBERED.match(title.text()):
+        return
+    name = title.text().replace("-", "-\N{WORD JOINER}")  # lines break elsewhere
+    title.replace_with(f"{say('puzzle', language, number=int(first[1]))}: {name}")
 
 
 def sidebar(around: SiteContext, page: str, up: str) -> str:
@@ -290,7 +320,7 @@ def switch_link(other: Edition, to_site: str, page: str) -> str:
     )
 
 
-def margin(article: str, terms: Sequence[Term], language: str, up: str) -> str:
+def margin(article: Node, terms: Sequence[Term], language: str, up: str) -> str:
     """What is beside the text in wide windows: the page's sections, and the terms that it explains first."""
     noted = _terms(terms, language, up)
     return f'<div class="margin">\n{outline(article, language)}\n{noted}</div>'
@@ -313,22 +343,27 @@ def _terms(terms: Sequence[Term], language: str, up: str) -> str:
     return f'<aside class="new-terms" aria-label="{name}">\n<h2>{name}</h2>\n{listed}\n</aside>\n'
 
 
-def read_terms(html: str) -> dict[str, tuple[Term, ...]]:
+def read_terms(glossary: Tree) -> dict[str, tuple[Term, ...]]:
     """The terms of a glossary's page as mdBook renders it, by the page that explains each first."""
     found: dict[str, list[Term]] = {}
-    for anchor, name, meaning, page in _TERM.findall(html):
-        found.setdefault(page, []).append(Term(anchor, name, re.sub(r"</?a\b[^>]*>", "", meaning).strip()))
+    for item in glossary.css('li:has(> span[id^="term-"])'):
+        entry, page = required(item, "span"), item.css("a")[-1]
+        term, address = entry.id or "", page.attrs.sget("href").partition("#")[0]
+        name = entry.text().removesuffix(".")
+        entry.remove()
+        page.remove()
+        item.unwrap_tags(["a"])
+        found.setdefault(address, []).append(Term(term, escape(name, quote=False), inner(item).strip()))
     return {page: tuple(terms) for page, terms in found.items()}
 
 
-def outline(article: str, language: str) -> str:
+def outline(article: Node, language: str) -> str:
     """The page's sections, for wide windows; nothing for a page with fewer than two."""
-    sections = _HEADING.findall(article)
+    sections = article.css("h2[id]")
     if len(sections) < 2:
         return ""
     items = "".join(
-        f'<li><a href="#{id_}">{escape(unescape(re.sub(r"<[^>]+>", "", title)).strip())}</a></li>\n'
-        for id_, title in sections
+        f'<li><a href="#{section.id}">{escape(section.text()).strip()}</a></li>\n' for section in sections
     )
     name = escape(say("outline", language))
     return f'<nav class="outline" aria-label="{name}">\n<h2>{name}</h2>\n<ol>\n{items}</ol>\n</nav>'

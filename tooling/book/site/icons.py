@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tooling.book.marks import cells_path
+from tooling.book.site.tree import Node, edit_texts
 
 _PATHS = {
     "menu": '<path d="M4 6h16M4 12h16M4 18h16"/>',
@@ -35,12 +36,12 @@ _TICK = ("good", "....#/...##/#.##./###../.#...")
 _CROSS = ("bad", "#...#/.#.#./..#../.#.#./#...#")
 _SIGNS = {"✅": _TICK, "✓": _TICK, "❌": _CROSS, "✗": _CROSS}
 """The cells of a tick and of a cross, five rows of five, as the marks of pages have them."""
-_SIGN = re.compile(rf"[{''.join(_SIGNS)}](?=[^<>]*<)")  # in text, not inside a tag
+_SIGN = re.compile(rf"[{''.join(_SIGNS)}]")
 
 
-def draw_signs(article: str) -> str:
-    """An article with its ticks and crosses drawn, for readers without an emoji font."""
-    return _SIGN.sub(lambda found: sign(found[0]), article)
+def draw_signs(article: Node) -> None:
+    """Draws the ticks and crosses of an article, for readers without an emoji font."""
+    edit_texts(article, _SIGN, lambda found: sign(found[0]))
 
 
 def sign(mark: str) -> str:

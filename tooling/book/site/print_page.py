@@ -8,53 +8,80 @@ from collections.abc import Mapping
 from html import escape
 
 from tooling.book.phrases import say
+from tooling.book.site.tree import (
+    ADDRESSES,
+    Node,
+    Tree,
+    append,
+    children,
+    is_relative,
+    prepend,
+    required,
+    serialised,
+)
 
 PRINT = "print.html"
-_ID = re.compile(r'(\bid="|url\(#|<style>#)')
-_REFERENCES = re.compile(r'\b(aria-controls|aria-labelledby|aria-describedby)="([^"]*)"')
-_LINK = re.compile(r'\b(href|src)="(?!\w+:|#|/)([^"#?]*)(#[^"]*)?"')
-_ROBOTS = re.compile(r'<link rel="(?:canonical|alternate)"[^>]*>\n?')
-_MARGIN = re.compile(r'<div class="margin">.*?</div>', re.DOTALL)
-_STEPS = re.compile(r'<footer class="page-end">.*?</footer>', re.DOTALL)
+_OF_ID = re.compile(r"url\(#|\A#")
+"""An id in the style of a drawing."""
+_REFERENCES = ("aria-controls", "aria-labelledby", "aria-describedby")
 
 
-def print_page(frame: str, pages: Mapping[str, str], language: str) -> str:
-    """The articles of all pages in one frame.
+def print_page(frame: Tree, pages: Mapping[str, Tree], language: str) -> str:
+    """The articles of all pages in one frame. All these trees are used up.
 
     Args:
         frame: a finished page at the root of the edition.
         pages: the finished pages by address, in reading order.
         language: of the edition.
     """
-    head, _, rest = frame.partition("<article>")
-    tail = rest.partition("</article>")[2]
-    articles = "\n".join(_article(page, html, pages) for page, html in pages.items())
-    head = _ROBOTS.sub("", head).replace("<head>", '<head>\n<meta name="robots" content="noindex">', 1)
-    title = f"{escape(say('print', language))} · "
-    head = re.sub(r"<title>(?:.* · )?", lambda _: f"<title>{title}", head, count=1)
-    head = re.sub(r"<body[^>]*>", '<body class="whole-book">', head, count=1)
-    return f"{head}<article>\n{articles}\n</article>{_STEPS.sub('', _MARGIN.sub('', tail))}"
+    whole = required(frame, "article")
+    whole.inner_html = ""
+    for page, tree in pages.items():
+        article = required(tree, "article")
+        _make_unique(article, page, pages)
+        section = append(whole, f'\n<section class="chapter" id="{_name(page)}"></section>')
+        for child in children(article):
+            section.insert_child(child)
+    append(whole, "\n")
+    for unused in frame.css('link[rel="canonical"], link[rel="alternate"], div.margin, footer.page-end'):
+        unused.remove()
+    prepend(required(frame, "head"), '\n<meta name="robots" content="noindex">')
+    title = required(frame, "title")
+    title.inner_html = f"{escape(say('print', language))} · {escape(title.text().rpartition(' · ')[2])}"
+    body = required(frame, "body")
+    for name in list(body.attributes):
+        del body.attrs[name]
+    body.attrs["class"] = "whole-book"
+    return serialised(frame)
 
 
-def _article(page: str, html: str, pages: Mapping[str, str]) -> str:
-    """An article whose ids and links are those of the one page."""
-    article = html.partition("<article>")[2].partition("</article>")[0]
+def _make_unique(article: Node, page: str, pages: Mapping[str, Tree]) -> None:
+    """Gives an article the ids and links of the one page, and opens its folds."""
     own = _name(page)
+    for node in [*article.traverse()]:
+        for name, value in node.attributes.items():
+            if value and (unique := _unique(name, value, page, pages)) != value:
+                node.attrs[name] = unique
+        if node.tag == "style":
+            node.inner_html = _OF_ID.sub(rf"\g<0>{own}", node.text())
+        elif node.tag == "details":
+            node.attrs["open"] = None
 
-    def refer(found: re.Match[str]) -> str:
-        return f'{found[1]}="{" ".join(own + name for name in found[2].split())}"'
 
-    def link(found: re.Match[str]) -> str:
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(page), found[2]))
-        if target in pages:
-            return f'{found[1]}="#{_name(target)}{(found[3] or "#")[1:]}"'
-        return f'{found[1]}="{target}{found[3] or ""}"'
-
-    article = _LINK.sub(link, article)  # before the fragments of this page get their prefix
-    article = re.sub(r'href="#(?![\w]+--)', f'href="#{own}', article)
-    article = _ID.sub(rf"\g<1>{own}", article)
-    article = _REFERENCES.sub(refer, article).replace("<details", "<details open")
-    return f'<section class="chapter" id="{own}">\n{article}\n</section>'
+def _unique(name: str, value: str, page: str, pages: Mapping[str, Tree]) -> str:
+    """The value of an attribute, with ids and links of the one page."""
+    own = _name(page)
+    if name == "id" or name in _REFERENCES:
+        return " ".join(own + each for each in value.split())
+    if name not in ADDRESSES:
+        return value.replace("url(#", f"url(#{own}")
+    if value.startswith("#"):
+        return f"#{own}{value[1:]}"
+    if not is_relative(value):
+        return value
+    path, hash_, fragment = value.partition("#")
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
+    return f"#{_name(target)}{fragment}" if target in pages else f"{target}{hash_}{fragment}"
 
 
 def _name(page: str) -> str:

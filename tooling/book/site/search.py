@@ -6,24 +6,21 @@ It is a script and not JSON because a page opened from `file://` may load script
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
-from html import unescape
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-_HEADING = re.compile(r'<h([1-3]) id="([^"]+)">(.*?)</h\1>', re.DOTALL)
-_UNSEEN = re.compile(
-    r'<math.*?</math>|<p class="tab-title".*?</p>|<div class="tab-labels".*?</div>|<svg.*?</svg>'
-    r'|<aside.*?</aside>|<span class="head".*?</span>'
-    r'|<section class="puzzle-card".*?</section>|<a class="filename".*?</a>',
-    re.DOTALL,
+from tooling.book.site.tree import Node, children
+
+_UNSEEN = frozenset(
+    {"math", "svg", "aside", "p.tab-title", "div.tab-labels", "span.head"}
+    | {"section.puzzle-card", "a.filename"}
 )
-_TAG = re.compile(
-    r"</?(?:p|br|li|d[dlt]|h\d|td|th|tr|div|pre|details|summary|figcaption|blockquote)[^>]*>"
-    r'|<span class="map-[^>]*>'  # the cells of the map of the puzzles
+_HEADINGS = frozenset({"h1", "h2", "h3"})
+_BLOCKS = _HEADINGS | frozenset(
+    {"p", "br", "li", "dl", "dt", "dd", "h4", "h5", "h6", "td", "th", "thead", "tr", "div", "pre"}
+    | {"details", "summary", "figcaption", "blockquote"}
 )
-_INLINE_TAG = re.compile(r"<[^>]+>")
 _JOINER = "\N{WORD JOINER}"  # keeps words on a line
 
 
@@ -45,25 +42,41 @@ class Section(Struct, frozen=True):
     text: str
 
 
-def sections(article: str, page: str) -> Iterator[Section]:
+def sections(article: Node, page: str) -> Iterator[Section]:
     """The sections of a rendered page."""
-    article = _UNSEEN.sub(" ", article)
-    found = list(_HEADING.finditer(article))
-    title = _plain(found[0][3]) if found else page
-    for index, match in enumerate(found):
-        end = found[index + 1].start() if index + 1 < len(found) else len(article)
-        level, fragment = match[1], match[2]
-        yield Section(
-            page,
-            "" if level == "1" else fragment,
-            title,
-            _plain(match[3]),
-            _plain(article[match.end() : end]),
-        )
+    found: list[tuple[Node, list[str]]] = []
+    for piece in _pieces(article):
+        if not isinstance(piece, str):
+            found.append((piece, []))
+        elif found:
+            found[-1][1].append(piece)
+    titles = [_plain(piece for piece in _pieces(heading) if isinstance(piece, str)) for heading, _ in found]
+    for (heading, pieces), title in zip(found, titles, strict=True):
+        fragment = "" if heading.tag == "h1" else heading.id or ""
+        yield Section(page, fragment, titles[0], title, _plain(pieces))
 
 
-def _plain(html: str) -> str:
-    return " ".join(unescape(_INLINE_TAG.sub("", _TAG.sub(" ", html))).replace(_JOINER, "").split())
+def _pieces(node: Node) -> Iterator[str | Node]:
+    """The text of a node that is searched, with spaces between its blocks, and the headings with an id."""
+    for child in children(node):
+        if child.is_text_node:
+            yield child.text()
+        elif child.is_element_node:
+            kind = child.attrs.sget("class")
+            if child.tag in _UNSEEN or f"{child.tag}.{kind}" in _UNSEEN:
+                yield " "
+            elif child.tag in _HEADINGS and child.id:
+                yield child
+            else:
+                is_cell = child.tag == "span" and kind.startswith("map-")  # of the map of the puzzles
+                space = " " * (child.tag in _BLOCKS or is_cell)
+                yield space
+                yield from _pieces(child)
+                yield space * (not is_cell)
+
+
+def _plain(pieces: Iterable[str]) -> str:
+    return " ".join("".join(pieces).replace(_JOINER, "").split())
 
 
 def script(found: list[Section]) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 
 from tooling.book.phrases import say
+from tooling.book.site.tree import Node, next_element
 
-_SECTION = re.compile(r'<h2 id="(?P<id>[^"]+)">(?P<title>.*?)</h2>(?P<body>.*?)(?=<h2 id="|\Z)', re.DOTALL)
-_TAG = re.compile(r"<[^>]+>")
-_HOLE = 'class="hole"'
+_HOLE, _WRONG, _COMMANDS = ".hole", "figure.code.changed", '[data-tab-group="package-manager"]'
 
 
-def mark_sections(article: str, language: str) -> str:
-    """The article with a class at the headings of its sections:
+def mark_sections(article: Node, language: str) -> None:
+    """Gives the headings of an article's sections a class:
 
     - `opening`: the overview at the top, whose heading the title makes superfluous to the eye;
     - `task`: code to complete;
@@ -20,34 +19,29 @@ def mark_sections(article: str, language: str) -> str:
     - `answer`: a folded solution, which has a title of its own;
     - `run`: commands to run, on such a page.
     """
-    overview = say("overview", language)
-    first = _SECTION.search(article)
-    kinds = {"answer", "task", "run", "wrong"} if _HOLE in article else {"answer"}
-
-    def mark(section: re.Match[str]) -> str:
-        opening = first is not None and section.start() == first.start()
-        kind = "opening" if opening and _title(section) == overview else _kind(section["body"])
+    sections: list[tuple[Node, list[Node]]] = []
+    for node in article.css(f"h2[id], {_HOLE}, {_WRONG}, {_COMMANDS}"):  # in the order of the page
+        if node.tag == "h2":
+            sections.append((node, []))
+        elif sections:
+            sections[-1][1].append(node)
+    kinds = {"answer", "task", "run", "wrong"} if article.css_first(_HOLE) else {"answer"}
+    for index, (heading, body) in enumerate(sections):
+        opening = index == 0 and heading.text().strip() == say("overview", language)
+        kind = "opening" if opening else _kind(heading, body)
         if kind != "opening" and kind not in kinds:
-            return section[0]
-        marked = section[0].replace('">', f'" class="{kind}">', 1)
-        if kind in {"opening", "answer"}:  # no heading that is not shown takes the focus
-            marked = marked.replace('<a class="header"', '<a class="header" tabindex="-1"', 1)
-        return marked
-
-    return _SECTION.sub(mark, article)
+            continue
+        heading.attrs["class"] = kind
+        link = heading.css_first("a.header")
+        if kind in {"opening", "answer"} and link:  # no heading that is not shown takes the focus
+            link.attrs["tabindex"] = "-1"
 
 
-def _title(section: re.Match[str]) -> str:
-    return _TAG.sub("", section["title"]).strip()
-
-
-def _kind(body: str) -> str | None:
-    if body.lstrip().startswith('<details class="solution-details">'):
+def _kind(heading: Node, body: Sequence[Node]) -> str | None:
+    following = next_element(heading)
+    if following is not None and following.css_matches("details.solution-details"):
         return "answer"
-    if _HOLE in body:
-        return "task"
-    if 'class="code changed"' in body:
-        return "wrong"
-    if 'data-tab-group="package-manager"' in body:
-        return "run"
+    for kind, selector in (("task", _HOLE), ("wrong", _WRONG), ("run", _COMMANDS)):
+        if any(node.css_matches(selector) for node in body):
+            return kind
     return None

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import re
-
+from tooling.book.site.tree import Node, only_text
 from tooling.text import ENGLISH
 
-_VARIABLE = re.compile(r"<em((?: lang=\"en\")?)>([A-Za-z])</em>")
-_LATIN = re.compile(r"<em>([ -;=-~]+)</em>")  # of one element: no `<`
 
+def mark_emphasis(page: Node, language: str) -> None:
+    """Gives emphasised single letters, which are variables of mathematics, a class.
 
-def mark_latin(html: str, language: str) -> str:
-    """The page with `lang="en"` on such letters: the theme's dots of emphasis are for Hangul."""
-    return html if language == ENGLISH else _LATIN.sub(r'<em lang="en">\1</em>', html)
-
-
-def mark_variables(html: str) -> str:
-    """The page with a class at emphasised single letters, which are variables of mathematics."""
-    return _VARIABLE.sub(r'<em\1 class="variable">\2</em>', html)
+    Outside of English, emphasised text in Latin letters gets `lang="en"`: the theme's dots of emphasis are
+    for Hangul.
+    """
+    for node in page.css("em"):
+        content = only_text(node)
+        if not content or not content.isascii():
+            continue
+        if language != ENGLISH and content.isprintable():
+            node.attrs["lang"] = "en"
+        if len(content) == 1 and content.isalpha():
+            node.attrs["class"] = "variable"

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from html import escape, unescape
+from html import escape
 from itertools import chain, repeat
 from textwrap import dedent
 
 from tooling.book.code_breaks import breakable, breakable_path
 from tooling.book.listings import Listing, Listings, identifier
 from tooling.book.phrases import say
+from tooling.book.site.tree import Node, add_class, fragment, next_element, wrap
 
 _MOJO_KEYWORDS = (
     "abi alias and as assert break capturing case comptime continue def deinit del elif else except "
@@ -60,17 +61,6 @@ _PATTERNS: dict[str, Callable[[], re.Pattern[str]]] = {
     "console": lambda: _SHELL,
     "sh": lambda: _SHELL,
 }
-_BLOCK = re.compile(
-    r'(<pre[^>]*><code class="language-(\w+))([^"]*)(">)(.*?)(</code></pre>)'
-    r'(?P<after>\s*(?:<p>)?<a class="filename"[^>]*>[^<]*</a>(?:</p>)?)?',
-    re.DOTALL,
-)
-_NEXT = re.compile(
-    r'href="([^"#]+)#[^"]*">[^<]*</a> (?:(?!</figure>).)*</figure>\s*<figure class="code'
-    r'(?="><figcaption><a class="filename" href="\1#)',
-    re.DOTALL,
-)
-"""A listing up to the next one of the same file, with nothing between: the head there need not name it."""
 _LONG = re.compile(r"^( *)\S.{37,}$", re.MULTILINE)
 """A line of output that may go on below itself, further in than it begins."""
 _TABLE_ROW = re.compile(r"^(?: {2}(?:\S+ )*|(?:\S+ ){0,3})\S+ {2,}\S.*? {2,}\S", re.MULTILINE)
@@ -82,10 +72,7 @@ _PROSE = re.compile(rf"^(?!{_TABLE_ROW.pattern[1:]})()\S.*")
 
 It is not indented, so group 1 is empty.
 """
-_TYPED = re.compile(
-    r"^(?P<start><span class=\"wrapped\">)?(?P<prompt>\$ |\(cuda-gdb\) )(?P<typed>.+?)(?P<end></span>)?$",
-    re.MULTILINE,
-)
+_TYPED = re.compile(r"(\$ |\(cuda-gdb\) )(.+)")
 """A command in a recorded session, with the prompt before it."""
 _SHELLS = ("bash", "console", "sh")
 _COMMAND = re.compile(r"^.+\n?", re.MULTILINE)
@@ -94,7 +81,7 @@ _KEYS = (("written", "", "changed-lines"), ("removed", "−", "removed-lines"), 
 _HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
 _LEFT_OUT = '<span class="line" data-line="⋮"><span class="left-out"></span>\n</span>'
 """The row in place of lines that are left out."""
-_EMPTY = re.compile(r"<span[^>]*>\n</span>")
+_EMPTY_ROW = '">\n</span>'
 
 
 @lru_cache(maxsize=4096)  # both editions show the same code
@@ -118,80 +105,101 @@ def highlight(code: str, language: str) -> str:
     return "".join(pieces)
 
 
-def highlight_page(html: str, repository: str, language: str, listings: Listings) -> str:
-    """A rendered page with its code blocks coloured, those of files with captions.
+def highlight_page(page: Node, repository: str, language: str, listings: Listings) -> None:
+    """Colours the code blocks of a page, and sets captions above those of files.
 
     Args:
         repository: the address of the source code.
         language: of the page.
         listings: of the edition.
     """
+    for code in page.css('pre > code[class^="language-"]'):
+        classes = code.attrs.sget("class").split()
+        name = identifier(classes)
+        listing = listings[name] if name else Listing()
+        # An included region often ends with the blank lines that separate it from the next one.
+        content = code.text().rstrip() + "\n"
+        code.attrs["class"] = " ".join(each for each in classes if each != name)
+        _colour(code, content, classes[0].removeprefix("language-"), listing)
+        if listing.simulated:
+            label = f'<span class="printed-on">{escape(say("printed-simulated", language))}</span>'
+            for piece in fragment(label):
+                code.insert_before(piece)
+        block = code.parent
+        if listing.file and block is not None:
+            _set_caption(block, content.count("\n"), listing, repository, language)
 
-    def colour(block: re.Match[str]) -> str:
-        name = identifier(block[3].split())
-        classes = block[3].replace(f" {name}", "")
-        return _colour(block, classes, listings[name] if name else Listing(), repository, language)
 
-    return _NEXT.sub(r"\g<0> continued", _BLOCK.sub(colour, html))
-
-
-def _colour(block: re.Match[str], classes: str, listing: Listing, repository: str, edition: str) -> str:
-    opening, language, _, middle, code, closing = block.groups()[:6]
-    # An included region often ends with the blank lines that separate it from the next one.
-    code = code.rstrip() + "\n"
+def _colour(code: Node, content: str, language: str, listing: Listing) -> None:
     if language in _SHELLS:
-        code = _own_lines(highlight(unescape(code), language))
+        html = _own_lines(highlight(content, language))
     elif language in _PATTERNS:
         # It may also come from the inside of a function.
-        lines = highlight(dedent(unescape(code)), language).splitlines()
-        code = _rows(lines, listing)
-    elif language == "text" and len(_TABLE_ROW.findall(code)) > 1:
-        code = _tighten(code)
-        width = max(len(line) for line in unescape(code).splitlines() if not _PROSE.fullmatch(line))
-        code = "\n".join(_PROSE.sub(_wrapped, line) for line in code.splitlines()) + "\n"
-        size = f'" style="--columns:{width}' if width <= _COLUMNS else ""  # a wider one is scrolled
-        middle = f" columns{size}{middle}"
-    elif language == "text":
-        code = _LONG.sub(_wrapped, code)
-    if language == "text":
-        code = _TYPED.sub(_typed, code)
-    if listing.simulated:
-        label = f'<span class="printed-on">{escape(say("printed-simulated", edition))}</span>'
-        opening = opening.replace("<code", f"{label}<code")
-    shown = f"{opening}{classes}{middle}{code}{closing}"
-    if not listing.file:
-        return shown + (block["after"] or "")
-    numbers = [number for number in listing.lines[: len(lines)] if number]
-    address = f"{repository}/blob/main/{listing.file}"
-    after = "" if f'"{address}"' in (block["after"] or f'"{address}"') else block["after"]
+        html = _rows(highlight(dedent(content), language).splitlines(), listing)
+    elif language != "text":
+        html = escape(content, quote=False)
+    elif len(_TABLE_ROW.findall(content)) > 1:
+        lines = _tighten(content)
+        add_class(code, "columns")
+        width = max(len(line) for line in lines if not _PROSE.fullmatch(line))
+        if width <= _COLUMNS:  # a wider one is scrolled
+            code.attrs["style"] = f"--columns:{width}"
+        html = "".join(
+            f"{_typed(line, wrapped=_PROSE.fullmatch(line), first=not row)}\n"
+            for row, line in enumerate(lines)
+        )
+    else:
+        lines = content.splitlines()
+        html = "".join(
+            f"{_typed(line, wrapped=_LONG.fullmatch(line), first=not row)}\n"
+            for row, line in enumerate(lines)
+        )
+    code.inner_html = html
+
+
+def _set_caption(block: Node, rows: int, listing: Listing, repository: str, language: str) -> None:
+    """Makes a block a figure whose caption names file and lines."""
+    numbers = [number for number in listing.lines[:rows] if number]
     first, last = min(numbers), max(numbers)
-    lines_shown = say("line" if first == last else "lines", edition, first=first, last=last)
+    address = f"{repository}/blob/main/{listing.file}"
+    following = next_element(block)  # it may be a paragraph with a link to the same file and nothing else
+    if following is not None:
+        link = following.first_child if following.tag == "p" else following
+        if (
+            link is not None
+            and link.css_matches(f'a.filename[href="{address}"]')
+            and following.text() == link.text()
+        ):
+            following.remove()
+    lines = say("line" if first == last else "lines", language, first=first, last=last)
     path = breakable_path(listing.file)
     kind, keys = "code", ""
     name = f'<a class="filename" href="{address}#L{first}-L{last}">{path}</a>'
     if listing.changed:  # in no file of the repository
         kind, name = "code changed", f'<span class="filename">{path}</span>'
         keys = "".join(
-            f'<span class="key" data-sign="{sign}">{escape(say(phrase, edition))}</span>'
+            f'<span class="key" data-sign="{sign}">{escape(say(phrase, language))}</span>'
             for mark, sign, phrase in _KEYS
             if getattr(listing, mark)
         )
         keys = f'<span class="keys">{keys}</span>' if keys else ""
     of_api = f' <span class="api">{listing.api}</span>' if listing.api else ""
-    caption = f"<figcaption>{name}{of_api} <span>{escape(lines_shown)}</span>{keys}</figcaption>"
-    return f'<figure class="{kind}">{caption}{shown}</figure>{after}'
+    caption = f"<figcaption>{name}{of_api} <span>{escape(lines)}</span>{keys}</figcaption>"
+    wrap(block, f'<figure class="{kind}">{caption}</figure>')
 
 
-def _wrapped(line: re.Match[str]) -> str:
-    indent = f' style="--indent:{len(line[1])}"' if line[1] else ""
-    return f'<span class="wrapped"{indent}>{line[0]}</span>'
-
-
-def _typed(line: re.Match[str]) -> str:
-    """A command in a session with its prompt; there is some space before all but the first one."""
-    pause = '<span class="pause"></span>' if line.start() else ""
-    command = f'<span class="p">{line["prompt"]}</span><b>{line["typed"]}</b>'
-    return f"{pause}{line['start'] or ''}{command}{line['end'] or ''}"
+def _typed(line: str, *, wrapped: re.Match[str] | None, first: bool) -> str:
+    """A line of output; a command in a session has its prompt, and all but the first one space before it."""
+    shown = escape(line, quote=False)
+    pause = ""
+    if command := _TYPED.fullmatch(line):
+        prompt, typed = (escape(part, quote=False) for part in command.groups())
+        shown = f'<span class="p">{prompt}</span><b>{typed}</b>'
+        pause = "" if first else '<span class="pause"></span>'
+    if wrapped:
+        indent = f' style="--indent:{len(wrapped[1])}"' if wrapped[1] else ""
+        shown = f'<span class="wrapped"{indent}>{shown}</span>'
+    return pause + shown
 
 
 def _rows(code: Sequence[str], listing: Listing) -> str:
@@ -210,7 +218,7 @@ def _rows(code: Sequence[str], listing: Listing) -> str:
         removed = row in listing.removed
         skipped = listing.changed and before is not None and number is not None and number != before + 1
         if number == 0 or skipped:
-            while shown and _EMPTY.fullmatch(shown[-1]):
+            while shown and shown[-1].endswith(_EMPTY_ROW):
                 shown.pop()
             gap = True
         before = number
@@ -238,16 +246,16 @@ def _row(line: str, number: int | str | None, *, removed: bool, named: bool) -> 
     return f'<span class="{kind}"{beside}>{space}{code}\n</span>'
 
 
-def _tighten(code: str) -> str:
+def _tighten(code: str) -> list[str]:
     """A table that a program printed, with two spaces between its columns."""
-    lines = unescape(code).splitlines()
+    lines = code.splitlines()
     rows = [index for index, line in enumerate(lines) if _TABLE_ROW.match(line)]
     width = max(len(lines[index]) for index in rows)
     blank = [all(lines[index][place : place + 1] in ("", " ") for index in rows) for place in range(width)]
     kept = [place for place in range(width) if not all(blank[max(0, place - 2) : place + 1]) or place < 2]
     for index in rows:
         lines[index] = "".join(lines[index][place : place + 1] for place in kept)
-    return escape("\n".join(lines) + "\n", quote=False)
+    return lines
 
 
 def _own_lines(code: str) -> str:

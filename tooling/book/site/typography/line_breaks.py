@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 import re
+from html import escape
 
 from tooling.book.code_breaks import breakable_path
+from tooling.book.site.tree import Node, add_class, only_text, substituted, texts
 
 _LONGEST = 26  # letters that fit beside a list's bullet on a screen of 360 pixels
-_SHORT = re.compile(rf"<code>((?!uv run )[^<]{{1,{_LONGEST}}})</code>")
 _MEDIUM = 48
 """Letters of code that stay in one line on wider screens."""
-_LONG = re.compile(r"<code>([^<]+)</code>")
 _PARTS = re.compile(
-    r"(?<=<code>)uv run(?= )|(?<= )tooling [a-z-]+(?: [\w.]+)?|(?<=<code>)(?:var )?\w+ \+?=(?= )"
+    r"^uv run (?P<command>tooling [a-z-]+(?: [\w.]+)?)"
+    r"|^uv run(?= )|(?<= )tooling [a-z-]+(?: [\w.]+)?|^(?:var )?\w+ \+?=(?= )"
     r"|(?<=\s)(?:--[a-z][\w-]*(?: [a-z][\w./-]*)?|-\w+)"
-    r"|(?<=\s)\w+\[[^\[\]<>]+\](?=</code>)"
+    r"|(?<=\s)\w+\[[^\[\]]+\]$"
 )
 """What stays in one line of longer code: a command with its program, an option with its value, `a[i]`."""
-_COMMAND = re.compile(r'<span class="short">uv run</span> <span class="\w+">tooling [^<]*</span>')
-"""The start of a longer command, which stays in one line on wider screens."""
-_PUZZLE = re.compile(r"<a (?=[^>]*>(?:[Pp]uzzle|퍼즐) \d+</a>)")
-_EQUATION = re.compile(
-    r"(</code>|</em>) ([=%<>≤×·−+-]) (?=<code|<em>|\d)|(?<=</em>) (mod) (?=\d)|(\d) ([=%×·]) (?=<code|<em>)"
-)
+_PUZZLE = re.compile(r"(?:[Pp]uzzle|퍼즐) \d+")
+_AFTER_TERM = re.compile(r" (?:[=%≤×·−+-] (?=\d|\Z)|mod (?=\d))")
+_BEFORE_TERM = re.compile(r"(?<=\d) [=%×·] \Z")
 """An operator between short terms, one of which is code or a variable."""
-_PARTICLE = re.compile(r"</(?:code|math)>(?=[가-힣])")
+_PARTICLE = re.compile(r"[가-힣]")
 _COUNTED = (
     r"(?:threads?|lanes?|warps?|blocks?|banks?|sectors?|requests?|passes|steps?|tiles?|rows?|columns?|cells?"
     r"|elements?|words?|bytes?|bits?|terms?|times|lines?|microseconds?)"
 )
 """What follows a small number in the same line."""
 _UNBROKEN = re.compile(
-    r"<(head|nav|h[1-6]|pre|code|svg|math|script|style)\b.*?</\1>|<[^>]*>"  # stay as they are
-    r"|\b(?:[Pp]uzzle|[Pp]art|[Ll]ane|[Tt]hread|[Ww]arp|[Bb]lock) \d+\b"
+    r"\b(?:[Pp]uzzle|[Pp]art|[Ll]ane|[Tt]hread|[Ww]arp|[Bb]lock) \d+\b"
     r"|\b(?:[Rr]ow|[Cc]olumn|[Bb]ank|[Ss]tep|[Tt]ile) \d+\b"
     r"|(?:퍼즐|레인|스레드|워프|블록|행|열|뱅크|타일) \d+"
     r"|(?<![가-힣])(?:한|두|세|네|다섯|여섯|일곱|여덟|몇|첫) (?:개|번|가지|줄|행|열|쪽|칸|값|배|단계)"
@@ -46,37 +43,69 @@ _UNBROKEN = re.compile(
     r"|(?:\b(?:thread|block) |(?:스레드|블록) )?\((?:(?:\d+|[a-z]), )+(?:\d+|[a-z])\)"
     r"|(?<=\w)\)(?=[가-힣])|(?<=\d)%(?=[가-힣])"  # before a particle
     r"|(?<=[가-힣])\(",  # before a gloss
-    re.DOTALL,
+)
+_AS_THEY_ARE = frozenset(
+    {"nav", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "code", "svg", "math", "script", "style"}
 )
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _JOINER = "\N{WORD JOINER}"
 
 
-def keep_together(html: str) -> str:
-    """The rendered page without these line breaks."""
-    html = _PUZZLE.sub('<a class="short" ', html)
-    html = _SHORT.sub(r'<code class="short">\1</code>', html)
-    html = _LONG.sub(_broken_between_parts, html)
-    html = _EQUATION.sub(_unbroken_equation, html)
-    html = _UNBROKEN.sub(lambda found: found[0] if found[0][0] == "<" else _joined(found[0]), html)
-    return _PARTICLE.sub(rf"\g<0>{_JOINER}", html)
+def keep_together(page: Node) -> None:
+    """Prevents these line breaks in a page."""
+    for link in page.css("a"):
+        child = link.first_child
+        if child is not None and child.is_text_node and child.next is None and _PUZZLE.fullmatch(link.text()):
+            add_class(link, "short")
+    for code in page.css("code"):
+        if content := only_text(code):
+            _keep_code(code, content)
+    for node in texts(page):
+        _keep_beside_terms(node)
+    for node in texts(page, _AS_THEY_ARE):
+        _rewrite(node, _UNBROKEN.sub(lambda found: _joined(found[0]), node.text()))
 
 
-def _broken_between_parts(code: re.Match[str]) -> str:
-    parts = _PARTS.sub(lambda part: f'<span class="{_size(part[0])}">{part[0]}</span>', code[0])
-    parts = _COMMAND.sub(r'<span class="medium">\g<0></span>', parts)
-    if len(code[1]) > _LONGEST and " " not in code[1]:
-        parts = f"<code>{breakable_path(code[1])}</code>"
-    return parts.replace("<code>", '<code class="medium">', 1) if len(code[1]) <= _MEDIUM else parts
+def _keep_code(code: Node, content: str) -> None:
+    if len(content) <= _LONGEST and not content.startswith("uv run "):
+        code.attrs["class"] = "short"
+        return
+    if len(content) <= _MEDIUM:
+        code.attrs["class"] = "medium"
+    is_path = len(content) > _LONGEST and " " not in content
+    code.inner_html = breakable_path(escape(content)) if is_path else substituted(_PARTS, _part, content)
 
 
-def _size(part: str) -> str:
-    return "short" if len(part) <= _LONGEST else "medium"
+def _part(found: re.Match[str]) -> str:
+    """A part of code that stays in one line; so does a command that `uv run` starts, on wider screens."""
+    if found["command"]:
+        return f'<span class="medium">{_span("uv run")} {_span(found["command"])}</span>'
+    return _span(found[0])
 
 
-def _unbroken_equation(found: re.Match[str]) -> str:
-    before, operator = found[1] or found[4] or "", found[2] or found[3] or found[5]
-    return f"{before}{_NO_BREAK}{operator}{_NO_BREAK}"
+def _span(part: str) -> str:
+    return (
+        f'<span class="{"short" if len(part) <= _LONGEST else "medium"}">{escape(part, quote=False)}</span>'
+    )
+
+
+def _keep_beside_terms(node: Node) -> None:
+    """Operators between code or variables, and particles after code or a formula."""
+    content, before, after = node.text(), node.prev, node.next
+    is_term = [each is not None and each.tag in ("code", "em") for each in (before, after)]
+    operator = _AFTER_TERM.match(content) if is_term[0] else None
+    if operator and (is_term[1] or operator.end() < len(content)):
+        content = operator[0].replace(" ", _NO_BREAK) + content[operator.end() :]
+    if is_term[1]:
+        content = _BEFORE_TERM.sub(lambda found: found[0].replace(" ", _NO_BREAK), content)
+    if before is not None and before.tag in ("code", "math") and _PARTICLE.match(content):
+        content = _JOINER + content
+    _rewrite(node, content)
+
+
+def _rewrite(node: Node, content: str) -> None:
+    if content != node.text():
+        node.replace_with(content)
 
 
 def _joined(words: str) -> str:

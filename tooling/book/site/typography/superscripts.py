@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 
+from tooling.book.site.tree import Node, edit_texts
+
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 _DIGITS = str.maketrans(_RAISED, "0123456789\N{MINUS SIGN}")
-_EXPONENT = re.compile(
-    rf"<(head|pre|code|svg|math|script|style)\b.*?</\1>|<[^>]*>|[{_RAISED}]+",  # tags and code stay
-    re.DOTALL,
-)
+_EXPONENT = re.compile(rf"[{_RAISED}]+")
+_CODE = frozenset({"pre", "code", "svg", "math", "script", "style"})
 
 
-def raise_exponents(html: str) -> str:
-    """The rendered page with `2⁻¹⁰` as `2<sup>−10</sup>`."""
-    return _EXPONENT.sub(_raised, html)
-
-
-def _raised(found: re.Match[str]) -> str:
-    text = found[0]
-    return text if text.startswith("<") else f"<sup>{text.translate(_DIGITS)}</sup>"
+def raise_exponents(page: Node) -> None:
+    """Sets `2⁻¹⁰` as `2<sup>−10</sup>`, except in code."""
+    edit_texts(page, _EXPONENT, lambda found: f"<sup>{found[0].translate(_DIGITS)}</sup>", _CODE)

@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from html import escape, unescape
-from itertools import count
 
-_TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)  # one from Markdown: those of directives have a class
-_ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
-_CELL = re.compile(r"<(?P<name>t[dh])>(?P<content>.*?)</t[dh]>", re.DOTALL)
-_NAME = re.compile(r'(?<=<tr><td>)<code(?: class="\w+")?>(\w{13,})(?=</code></td>)')  # at the head of a row
-_TAG = re.compile(r"<[^>]+>")
+from tooling.book.site.tree import Node, inner, prepend
+
+_NAME = re.compile(r"\w{13,}")  # of a row
 _UNIT = r"[%×]|[kmµn]?s|[kMGT]?i?B(?:/s)?|[GT]FLOP/s|bytes|바이트"
 _NUMBER = re.compile(rf"[−-]?\d[\d.,]*\s?(?:{_UNIT})?|nan|[–—-]?")
 _SHORT = re.compile(r"(?=.{1,13}\Z)\S+(?: \S+)+")  # words that stay in one line
@@ -24,8 +20,8 @@ _WIDEST = 5  # columns from which on a table of numbers is wide, too
 _FEW_ROWS = 3  # for which a narrow screen has columns
 
 
-def mark_cells(article: str) -> str:
-    """The article with classes at its tables and their columns.
+def mark_cells(article: Node) -> None:
+    """Gives the tables of an article and their columns classes. Those of directives have one already.
 
     - `number`: a column of numbers;
     - `stacked`: a wide table, unless its heads are numbers;
@@ -33,11 +29,13 @@ def mark_cells(article: str) -> str:
     - `wordy`: a table with long names of rows beside numbers;
     - `short`: a cell with words that stay in one line.
     """
-    return _TABLE.sub(lambda table: _mark(table[0]), article)
+    for table in article.css("table"):
+        if not table.attrs:
+            _mark(table)
 
 
-def _mark(table: str) -> str:
-    heads, *body = ([cell["content"] for cell in _CELL.finditer(row)] for row in _ROW.findall(table))
+def _mark(table: Node) -> None:
+    heads, *body = ([cell for cell in row.iter() if not cell.attrs] for row in table.css("tr"))
     columns = list(zip(*body, strict=True)) if all(len(row) == len(heads) for row in body) else []
     numbers = {
         number
@@ -49,42 +47,43 @@ def _mark(table: str) -> str:
     stacked = not turned and (many or (len(columns) >= _WIDE and len(columns) - len(numbers) >= _TEXTS))
     names = [_text(name) for name in columns[0]] if numbers else []
     wordy = max(map(len, names), default=0) > _LONG_NAME
-    kind = "turned" if turned else "stacked" if stacked else "wordy" if wordy else ""
-    if kind:
-        style = f' style="--columns: {len(columns)}"' if turned else ""
-        table = table.replace("<table>", f'<table class="{kind}"{style}>', 1)
-    labels = heads if stacked else []
-    if numbers:
-        table = _NAME.sub(_breakable, table)
-    return _ROW.sub(lambda row: _mark_row(row[0], numbers, labels), table)
+    if kind := "turned" if turned else "stacked" if stacked else "wordy" if wordy else "":
+        table.attrs["class"] = kind
+    if turned:
+        table.attrs["style"] = f"--columns: {len(columns)}"
+    for row in (heads, *body):
+        if numbers and row:
+            _break_name(row[0])
+        _mark_row(row, numbers, heads if stacked else [])
 
 
-def _breakable(name: re.Match[str]) -> str:
-    """A long name, in which a line may break on a narrow screen."""
-    return f"<code>{name[1].replace('_', '_<wbr>')}"
+def _break_name(cell: Node) -> None:
+    """Lets a line break in a long name on a narrow screen."""
+    code = cell.first_child
+    if code is None or code.tag != "code" or code.next is not None or not _NAME.fullmatch(code.text()):
+        return
+    if "class" in code.attrs:
+        del code.attrs["class"]
+    code.inner_html = code.text().replace("_", "_<wbr>")
 
 
-def _is_number(cell: str) -> bool:
+def _is_number(cell: Node) -> bool:
     return _NUMBER.fullmatch(_text(cell)) is not None
 
 
-def _text(cell: str) -> str:
-    return unescape(_TAG.sub("", cell)).strip()
+def _text(cell: Node) -> str:
+    return cell.text().strip()
 
 
-def _mark_row(row: str, numbers: set[int], labels: Sequence[str]) -> str:
-    position = count()
-
-    def mark(cell: re.Match[str]) -> str:
-        place = next(position)
-        short = cell["name"] == "td" and _SHORT.fullmatch(_text(cell["content"]))
-        attributes = ' class="number"' if place in numbers else ' class="short"' if short else ""
-        content = cell["content"]
-        if labels and place and cell["name"] == "td":
-            if "<code" in labels[place]:
-                content = f'<span class="head" aria-hidden="true">{labels[place]}</span>{content}'
+def _mark_row(row: Sequence[Node], numbers: set[int], labels: Sequence[Node]) -> None:
+    for position, cell in enumerate(row):
+        if position in numbers:
+            cell.attrs["class"] = "number"
+        elif cell.tag == "td" and _SHORT.fullmatch(_text(cell)):
+            cell.attrs["class"] = "short"
+        if labels and position and cell.tag == "td":
+            label = labels[position]
+            if label.css_first("code"):
+                prepend(cell, f'<span class="head" aria-hidden="true">{inner(label)}</span>')
             else:
-                attributes += f' data-head="{escape(_text(labels[place]))}"'
-        return f"<{cell['name']}{attributes}>{content}</{cell['name']}>"
-
-    return _CELL.sub(mark, row)
+                cell.attrs["data-head"] = _text(label)
