@@ -12,9 +12,18 @@ from tooling.toolchain.dependencies import imported_files
 from tooling.toolchain.diagnostics import parse_diagnostics, render_errors, render_warnings
 
 
-def record(kind: str, message: str, line: int = 1, column: int = 0, *, text: str = "", end: int = 0) -> str:
+def record(
+    kind: str,
+    message: str,
+    line: int = 1,
+    column: int = 0,
+    *,
+    text: str = "",
+    end: int = 0,
+    file: str = "/p/p01.mojo",
+) -> str:
     detail = {
-        "file": "/p/p01.mojo",
+        "file": file,
         "location": {"line": line, "column": column},
         "ranges": [{"start": column, "end": end}] if end else [],
         "text": text,
@@ -162,6 +171,97 @@ def test_a_missing_colon_has_a_hint() -> None:
 )
 def test_mistakes_of_beginners_have_hints(message: str, line: str, advice: str) -> None:
     assert render_errors(parse_diagnostics(record("error", message, text=line))).endswith(f"try: {advice}")
+
+
+def unknown(name: str) -> str:
+    return f"use of unknown declaration '{name}'"
+
+
+@pytest.mark.parametrize(
+    ("message", "line", "advice"),
+    [
+        # The messages are those of Mojo 1.2 on these lines.
+        ("expected ':' after 'if' condition", "    if (i < Int(size)) {", "Mojo has no braces"),
+        (
+            "expected ')' in parenthesized expression",
+            "    for (int k = 0; k < 4; k++):",
+            "`for k in range(4):`",
+        ),
+        ("expected ')' in call argument list", '    print(f"i = {i}")', 'Mojo has no `f"…"`'),
+        (
+            "expression must be mutable for in-place operator destination",
+            "    a[unsafe_offset=i] += 10",
+            "a kernel cannot change its inputs",
+        ),
+        (
+            "'raise' requires a surrounding 'try' block or the enclosing function to declare 'raises'",
+            '        raise Error("no")',
+            "a kernel cannot raise: return early instead",
+        ),
+        (unknown("threadIdx"), "    var t = threadIdx.x", "are `thread_idx`, `block_idx`"),
+        (unknown("blockDim"), "    var t = blockDim.x", "are `thread_idx`, `block_idx`"),
+        (unknown("__syncthreads"), "    __syncthreads()", "is `barrier()`"),
+        (unknown("__shared__"), "    __shared__ float shared[8]", "`unsafe_stack_allocation["),
+        (unknown("atomicAdd"), "    atomicAdd(output, 10)", "is `Atomic.fetch_add`"),
+        (
+            "expressions must not appear at file scope; move this into a function body",
+            "__global__ void add_10_guard(",
+            "a kernel is an ordinary function",
+        ),
+        (unknown("printf"), '    printf("%d", i)', '`print("i =", i)`'),
+        (unknown("true"), "    var f = true", "`True` and `False`"),
+        ("unexpected character `?`", "    var v = i < 4 ? 1 : 0", "`a if condition else b`"),
+        ("unexpected character `!`", "    if !(i < Int(size)):", "`not` instead of `!`"),
+        (
+            "body must not be empty; use 'pass' or check that the lines below are indented",
+            "    if i < Int(size):",
+            "indent the lines that belong to it",
+        ),
+        (
+            "indentation must not mix tabs and spaces; select one style",
+            "\tif i < Int(size):",
+            "indent with spaces alone",
+        ),
+        ("statements must start at the beginning of a line", "    var f = 1.0f", "leave out the `f`"),
+        (
+            "cannot implicitly convert 'IntLiteral[1]' value to 'None' in return value",
+            "    return 1",
+            "a kernel has no result",
+        ),
+        ("unexpected token in expression", "    // guard", "a comment begins with `#`"),
+        ("expected ':' after else", "    else if i < 3:", "write `elif`"),
+        (unknown("barrier"), "    barrier()", "`from max.gpu import barrier`"),
+        (unknown("block_dim"), "    var b = block_dim.x", "`from max.gpu import block_dim`"),
+        (unknown("TileTensor"), "    var b = TileTensor(a)", "`from layout import TileTensor`"),
+        (unknown("sqrt"), "    var m = sqrt(x)", "`from std.math import sqrt`"),
+    ],
+)
+def test_spellings_of_other_languages_have_hints(message: str, line: str, advice: str) -> None:
+    _, try_, hint = render_errors(parse_diagnostics(record("error", message, text=line))).rpartition("try: ")
+    assert try_
+    assert advice in hint
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("expected ')' in call argument list", '    print("f" i)'),
+        ("unexpected token in expression", "    var m = std::min(i, 3)"),
+        ("statements must start at the beginning of a line", "    var m = output->x"),
+        (unknown("j"), "    a[unsafe_offset=j]"),
+        ("cannot implicitly convert 'Int' value to 'Bool' in argument", "    f(1)"),
+    ],
+)
+def test_other_errors_have_no_hint_for_another_language(message: str, line: str) -> None:
+    assert "try:" not in render_errors(parse_diagnostics(record("error", message, text=line)))
+
+
+@pytest.mark.parametrize(("before", "hinted"), [("i++", True), ("i--;  # down", True), ("i += 1", False)])
+def test_an_increment_in_the_line_above_has_the_hint(tmp_path: Path, before: str, hinted: bool) -> None:
+    source = tmp_path / "p03.mojo"
+    source.write_text(f"def kernel():\n    var i = 0\n    {before}\n\n    # a comment\n    if i < 4:\n")
+    text = record("error", "unexpected token in expression", 6, 4, text="    if i < 4:", file=str(source))
+    assert ("in the line above; Mojo has no `++`" in render_errors(parse_diagnostics(text))) is hinted
 
 
 def test_a_comparison_as_a_statement_has_a_hint() -> None:

@@ -149,13 +149,25 @@ def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8, language:
         if count > most:
             continue
         shown.append(diagnostic.render())
-        hint = hint_for(diagnostic.message, diagnostic.text)
+        hint = hint_for(diagnostic.message, diagnostic.text, _line_before(diagnostic.location))
         if hint and hint not in hints:
             hints.add(hint)
             shown.append(_hint(hint, language))
     if count > most:
         shown.append(_MORE_ERRORS.of(count=count - most).render(language))
     return "\n".join(shown)
+
+
+def _line_before(location: Location | None) -> str:
+    """The line of code before a place in a file, without comments; empty where it cannot be read."""
+    if location is None or location.line is None:
+        return ""
+    try:
+        lines = location.path.read_text("utf-8", errors="replace").splitlines()[: location.line - 1]
+    except OSError:
+        return ""
+    code = (line for line in reversed(lines) if line.strip() and not line.lstrip().startswith("#"))
+    return next(code, "")
 
 
 def _hint(hint: Text, language: str) -> str:
