@@ -111,6 +111,47 @@ def test_a_race_between_blocks_has_no_hint_to_use_a_barrier() -> None:
     assert "No barrier orders two blocks" in explain(finding).hint
 
 
+@pytest.mark.parametrize(
+    ("blocks", "advice"),
+    [
+        ((0, 0), "Let one thread write (`if thread_idx.x == 0:`)"),
+        ((0, 1), "The threads belong to different blocks: let each block write an element of its own"),
+    ],
+)
+def test_blocks_that_write_one_element_are_not_told_to_let_one_thread_write(
+    blocks: tuple[int, int], advice: str
+) -> None:
+    one, two = (
+        Party(Action.WRITE, (0, 0, 0), (block, 0, 0), 0, 0, SourcePosition("p15.mojo", 31, 20, 88))
+        for block in blocks
+    )
+    buffer = Buffer(Memory.GLOBAL, 32, element=4)
+    found = replace(race(Kind.SAME_INSTRUCTION), parties=(one, two), buffer=buffer)
+    assert explain(found).hint.startswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("block", "thread", "element", "all_blocks"),
+    [
+        ((1, 0, 0), 0, 4, True),  # the index in the grid, of blocks of 4 threads
+        ((2, 0, 0), 3, 11, True),
+        ((1, 0, 0), 3, 4, False),  # `local_i + 1`
+        ((1, 0, 0), 0, 8, False),  # blocks of 8 threads: larger than the array
+        ((0, 0, 0), 4, 4, False),  # more threads than elements
+        ((0, 1, 0), 0, 4, False),
+    ],
+)
+def test_the_index_of_all_blocks_in_a_shared_array_has_the_hint_to_use_that_of_the_block(
+    block: tuple[int, int, int], thread: int, element: int, all_blocks: bool
+) -> None:
+    party = Party(Action.WRITE, (thread, 0, 0), block, 0, thread, SourcePosition("p08.mojo", 9, 5, 88))
+    buffer = Buffer(Memory.SHARED, 16, element=4)
+    found = replace(race(Kind.OUTSIDE_SHARED), parties=(party,), buffer=buffer, offset=4 * element)
+    hint = explain(found).hint
+    assert ("in the puzzles `local_i`" in hint) is all_blocks
+    assert ("Allocate as many elements" in hint) is not all_blocks
+
+
 def test_blocks_that_race_on_shared_memory_are_of_one_cluster() -> None:
     assert explain(race(block=1)).hint.startswith("Put `cluster_sync()` between the two lines")
 

@@ -321,12 +321,7 @@ def explanation(finding: Finding) -> Explanation:
         where = [Place(texts.AFTER.of(kernel=Code(finding.kernel)))]
     if finding.count > 1 and not finding.calls:
         where.append(Place(texts.TIMES.of(count=finding.count, kernel=Code(finding.kernel))))
-    advice = text.hint
-    if _has_elements_for_all(finding):
-        advice = texts.INDEX_TOO_LARGE
-    elif _has_overflowed(finding):
-        advice = texts.INDEX_OVERFLOWED
-    what, why, hint = (part.of(**facts) for part in (text.what, text.why, advice))
+    what, why, hint = (part.of(**facts) for part in (text.what, text.why, _advice(finding, text.hint)))
     return Explanation(what, tuple(where), why, hint)
 
 
@@ -353,6 +348,33 @@ def render(finding: Finding, language: str = "en") -> str:
     lines.append(f"  {why} {message.why}")
     lines.append(f"  {hint} {message.hint}")
     return "\n".join(lines)
+
+
+def _advice(finding: Finding, usual: Text) -> Text:
+    """What to try: the usual advice for the kind, unless the facts show a particular mistake."""
+    if _has_elements_for_all(finding):
+        return texts.INDEX_TOO_LARGE
+    if _has_overflowed(finding):
+        return texts.INDEX_OVERFLOWED
+    if finding.kind is Kind.OUTSIDE_SHARED and _counts_all_blocks(finding):
+        return texts.INDEX_OF_ALL_BLOCKS
+    if finding.kind is Kind.SAME_INSTRUCTION and race_scope(finding) in ("grid", "cluster"):
+        return texts.WRITES_OF_SEVERAL_BLOCKS
+    return usual
+
+
+def _counts_all_blocks(finding: Finding) -> bool:
+    """Whether the element of a shared array is that of the thread's index in the grid.
+
+    It is n times the index of the block plus the index of the thread, with n from 1 to the elements of the
+    array, as threads per block usually are.
+    """
+    buffer, party = finding.buffer, finding.parties[0]
+    (thread, *others), (block, *other_blocks) = party.thread, party.block
+    if buffer is None or not buffer.element or block == 0 or any(others) or any(other_blocks):
+        return False
+    threads, rest = divmod(finding.offset // buffer.element - thread, block)
+    return rest == 0 and thread < threads <= buffer.size // buffer.element
 
 
 def _has_elements_for_all(finding: Finding) -> bool:

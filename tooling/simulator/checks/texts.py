@@ -32,6 +32,14 @@ INDEX_OVERFLOWED = Text(
     "-32,768, after 2,147,483,647 an `Int32` at -2,147,483,648. Compute the index as `Int`, for example "
     "`Int(block_idx.x) * Int(block_dim.x)`."
 )
+INDEX_OF_ALL_BLOCKS = Text(
+    "The index counts the threads of all blocks, but each block has a shared array of its own, of {elements} "
+    "elements: index it with the index of the thread in its block (`thread_idx.x`, in the puzzles `local_i`)."
+)
+WRITES_OF_SEVERAL_BLOCKS = Text(
+    "The threads belong to different blocks: let each block write an element of its own, found with "
+    "`block_idx`, let only one of the blocks write, or add with `Atomic.fetch_add`."
+)
 
 FINDINGS: Mapping[str, FindingText] = {
     "past-the-end": FindingText(
