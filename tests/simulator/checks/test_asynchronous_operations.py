@@ -185,6 +185,7 @@ FENCE = "fence.proxy.async.shared::cta;"
 CHANGE = "mad.lo.u32 %r3, %r30, 4, %r1;\nst.shared.b32 [%r3], 7;"
 AGAIN = """wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16
         {%r10, %r11, %r12, %r13}, %rd2, %rd3, %p2, 1, 1, 0, 0;"""
+ZEROS = "mov.b32 %r20, 0; mov.b32 %r21, 0; mov.b32 %r22, 0; mov.b32 %r23, 0;"
 SECOND = f"wgmma.commit_group.sync.aligned;\n{AGAIN.replace('%r1', '%r2')}"
 
 
@@ -200,7 +201,7 @@ def product(fence: str = FENCE, before: str = "", after: str = "", pending: int 
         (product(more=AGAIN), set()),
         (product(after=f"bar.sync 0;\n{CHANGE}"), set()),
         (product(before="mov.b32 %r20, %r10;"), set()),
-        (product(more=f"mov.b32 %r20, 0;\n{SECOND}", pending=1), set()),
+        (product(more=f"{ZEROS}\n{SECOND}", pending=1), set()),
         (product(fence=""), {Kind.PROXY_FENCE_MISSING}),
         (product(before=CHANGE), {Kind.OPERAND_CHANGED}),
         (product(before=f"bar.sync 0;\n{CHANGE}"), {Kind.OPERAND_CHANGED}),

@@ -166,7 +166,7 @@ TILE = ".shared .align 4 .b8 tile[128];"
     "meet",
     [
         "shfl.sync.idx.b32 %r5, %r30, 0, 31, -1;",
-        "vote.sync.any.pred %p1, %p2, -1;",
+        "setp.eq.u32 %p2, %r30, 0; vote.sync.any.pred %p1, %p2, -1;",
         "match.any.sync.b32 %r5, %r30, -1;",
         "redux.sync.add.s32 %r5, %r30, -1;",
     ],

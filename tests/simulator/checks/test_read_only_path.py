@@ -74,7 +74,7 @@ def test_right_twins_are_silent(body: str, load: str, source: str, schedule: str
     [
         "ld.global.nc.v2.b32 {%r5, %r6},",
         "ld.global.nc.L1::no_allocate.v2.b32 {%r5, %r6},",
-        "ld.global.nc.v2.b16 {%rs1, %rs2},",
+        "mov.b32 %r5, 0; ld.global.nc.v2.b16 {%rs1, %rs2},",
         "ld.global.nc.b8 %r5,",
         "ldu.global.b32 %r5,",
     ],

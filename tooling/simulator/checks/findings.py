@@ -79,6 +79,7 @@ class Kind(StrEnum):
 
     UNWRITTEN_READ = "unwritten-read"
     UNWRITTEN_LIBRARY_READ = "unwritten-library-read"
+    UNWRITTEN_REGISTER = "unwritten-register"
     UNWRITTEN_COPY = "unwritten-copy"
     UNUSED_MEMORY = "unused-memory"
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import CheckHook, action_of, is_in_library, survivors
-from tooling.simulator.checks.findings import Check, Finding, Kind, Severity
+from tooling.simulator.checks.findings import Action, Check, Finding, Kind, Severity
 from tooling.simulator.checks.footprint import Footprints, extent
+from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.hooks import Access, AccessKind, Ints, LaunchContext, Space
 
@@ -231,6 +232,14 @@ class InitialisationCheck(CheckHook):
         written = self._shared if access.space is Space.SHARED else self._local
         if not written.covers(0, written.size):
             self._sparse(access, written, self._window_offsets(access), None)
+
+    def register_unwritten(self, threads: Ints, instruction: Instruction) -> None:
+        reader = self.party(int(threads[0]), Action.READ, instruction, len(threads))
+        finding = Finding(
+            self.check, Kind.UNWRITTEN_REGISTER, Severity.ERROR, self.kernel(), (reader,), count=len(threads)
+        )
+        key = (Kind.UNWRITTEN_REGISTER, self.context.launch.function.name, instruction.code_line)
+        self.note(key, finding)
 
     def _window_offsets(self, access: Access) -> Ints:
         context = self.context

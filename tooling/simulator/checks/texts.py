@@ -405,6 +405,13 @@ FINDINGS: Mapping[str, FindingText] = {
             "that all threads call it."
         ),
     ),
+    "unwritten-register": FindingText(
+        Text("a register is used that no instruction has written"),
+        Text("A new register holds whatever was there before: the value differs from run to run."),
+        Text(
+            "Write the register on every path to this instruction; Mojo does that except in inline assembly."
+        ),
+    ),
     "unwritten-copy": FindingText(
         Text(
             "{bytes} of {buffer} were copied to the host although they were never written, the first at "

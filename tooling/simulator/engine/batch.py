@@ -21,7 +21,7 @@ from tooling.simulator.gpu.stop_texts import DEADLOCK, NO_END
 from tooling.simulator.numerics.rounding import U32, U64
 from tooling.simulator.program.barrier_contract import ClusterBarrierState
 from tooling.simulator.program.first_answers import FirstAnswers
-from tooling.simulator.program.followed_values import FollowedValues
+from tooling.simulator.program.followed_values import FollowedValues, UnwrittenRegister
 from tooling.simulator.program.frames import Frames
 from tooling.simulator.program.products import Products
 from tooling.simulator.program.program import BasicBlock, WarpOperation
@@ -141,12 +141,31 @@ class RunningBatch:
                     kept[slot] = value
             return value
 
+        if self.followed is not None:
+            self._follow_unwritten(self.followed)
         self.resume(self.backend.group(self.program, self, missing))
         while self.waiting:
             self._run_group(self._next())
             if not self.waiting:
                 self._unstick()
         self.transfers.end_all()
+
+    def _follow_unwritten(self, followed: FollowedValues) -> None:
+        """Follow the registers that the kernel may read before it has written them."""
+        program = self.program
+        entry = program.entries[program.name]
+        origins = [program.origins[slot] for slot in program.live_in[entry]]
+        if not program.blocks[entry].flows or not any(origin.kind == "undefined" for origin in origins):
+            return
+
+        def used(lanes: NDArray[np.intp], instruction: Instruction) -> None:
+            for hook in self.hooks.register_unwritten:
+                hook.register_unwritten(self.spaces.threads[lanes], instruction)
+
+        lanes = np.arange(self.size)
+        for slot, origin in zip(program.live_in[entry], origins, strict=True):
+            if origin.kind == "undefined" and slot != program.frame_slot:
+                followed.hold(slot, UnwrittenRegister(used), lanes)
 
     def _next(self) -> Group:
         """Take the group that runs next, merged with all others at the same program point."""

@@ -307,6 +307,9 @@ class Hook:
     def product_used(self, threads: Ints, instruction: Instruction, product: Instruction) -> None:
         """These threads use a result of a matrix product that they have not waited for."""
 
+    def register_unwritten(self, threads: Ints, instruction: Instruction) -> None:
+        """These threads use what a register holds that no instruction has written."""
+
     def bulk_wait(self, threads: Ints, groups: Ints, instruction: Instruction) -> None:
         """Each of these threads waited for its groups of bulk copies before number `groups[i]`.
 

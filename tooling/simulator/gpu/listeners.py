@@ -12,7 +12,7 @@ HOOK_NAMES = (
     "warp_sync", "warp_missing", "shuffle_from_absent", "exchange", "cluster_arrive", "cluster_wait",
     "cluster_barrier", "fence", "async_commit", "async_wait", "async_arrive", "products_read",
     "product_wait", "product_used", "bulk_wait", "transfer_counted", "mbarrier_phase", "mbarrier",
-    "threads_exit", "stuck",
+    "register_unwritten", "threads_exit", "stuck",
 )  # fmt: skip
 
 
@@ -53,6 +53,7 @@ class Listeners:
     products_read: tuple[Hook, ...]
     product_wait: tuple[Hook, ...]
     product_used: tuple[Hook, ...]
+    register_unwritten: tuple[Hook, ...]
     bulk_wait: tuple[Hook, ...]
     transfer_counted: tuple[Hook, ...]
     mbarrier_phase: tuple[Hook, ...]

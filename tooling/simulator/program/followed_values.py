@@ -39,6 +39,27 @@ class Followed(Protocol):
         ...
 
 
+class UnwrittenRegister:
+    """What a register holds that no instruction has written.
+
+    Args:
+        used: called with the lanes that use it, and where.
+    """
+
+    computable = True
+
+    def __init__(self, used: Callable[[NDArray[np.intp], Instruction], None]) -> None:
+        self.holders = 0
+        self._used = used
+
+    def use(self, lanes: NDArray[np.intp], instruction: Instruction) -> None:
+        """These lanes of the batch use it."""
+        self._used(lanes, instruction)
+
+    def drop(self) -> None:
+        """It has been written everywhere."""
+
+
 class FollowedValues:
     """The followed values of one batch.
 
