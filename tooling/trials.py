@@ -240,6 +240,7 @@ def _run_case(
             kernels=run.kernels,
             stopped=run.stopped,
             provenance=run.provenance,
+            lockstep=target.lockstep,
         )
     )
 

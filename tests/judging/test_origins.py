@@ -322,6 +322,15 @@ def test_requirements_that_a_target_does_not_show_are_known_to_be_unchecked() ->
         )
     )
     assert simulated.unchecked == ()
+    sharing = replace_launches(copied(RIGHT.content, None), (replace(LAUNCH, reads_shared=True),))
+    alone = replace_launches(sharing, (LAUNCH,))
+    for provenance, lockstep, unchecked in (
+        (sharing, True, ("lockstep",)),
+        (sharing, False, ()),
+        (alone, True, ()),
+    ):
+        evidence = Evidence(MODE, CASE, RAN, USED, {"out": RIGHT}, provenance=provenance, lockstep=lockstep)
+        assert judge_case(evidence).unchecked == unchecked
     assert judge_case(Evidence(MODE, CASE, RAN, USED, {"out": RIGHT})).unchecked == ()
 
 

@@ -166,6 +166,17 @@ def test_what_a_real_gpu_does_not_show_is_said_beside_a_pass(
     assert rest == ([note] if note else [])
 
 
+def test_what_lockstep_hides_is_said_beside_a_pass() -> None:
+    cases = [replace(case(), dataset=name, unchecked=("lockstep",)) for name in ("book", "probe")]
+    target = Target(TargetKind.SIM_AMD, "simulated AMD GPU", "gfx942")
+    assert target.lockstep
+    _, note = shown(*cases, target=target, outcome=Outcome.PASSED).splitlines()
+    assert note == (
+        "note: not checked on simulated AMD GPU (gfx942): missing barriers between the threads of a warp, "
+        "which run in lockstep there; `tooling run p01 --target sim` checks it"
+    )
+
+
 def test_a_run_that_does_not_end_is_not_offered_as_a_replay() -> None:
     endless = replace(case(), transcript=Transcript("", "", Ending.TIME_LIMIT, 0, 1.0))
     assert "tooling replay" not in shown(replace(endless, problems=(wrong("time-limit"),)))

@@ -31,6 +31,8 @@ class Evidence(Struct, frozen=True, eq=False):
         kernels: their profiles; None where nothing was counted.
         stopped: the kernel that the simulated GPU stopped.
         provenance: where the results came from, and the launches; None where that is not known.
+        lockstep: the simulated GPU executes the threads of a warp together, so that it reports no missing
+            barrier between them.
     """
 
     mode: Mode
@@ -43,6 +45,7 @@ class Evidence(Struct, frozen=True, eq=False):
     kernels: Sequence[KernelProfile] | None = None
     stopped: StoppedKernel | None = None
     provenance: Provenance | None = None
+    lockstep: bool = False
 
     @property
     def finished(self) -> bool:
@@ -64,10 +67,14 @@ class Evidence(Struct, frozen=True, eq=False):
 
     @property
     def unchecked(self) -> tuple[str, ...]:
-        """The keys of the mode's requirements that nothing was recorded for, as on a real GPU."""
+        """The keys of the mode's requirements that nothing was recorded for, as on a real GPU, and `lockstep`
+        where threads share memory whose races were not all checked.
+        """
         mode = self.mode
         found = [] if self.kernels is not None or not mode.counters else ["counters"]
         if self.provenance is None:
             facts = {"launch": mode.launch, "threads": mode.threads, "shared_memory": mode.shared_memory}
             found += [name for name, required in facts.items() if required is not None]
+        elif self.lockstep and any(each.reads_shared for each in self.provenance.launches):
+            found.append("lockstep")
         return tuple(found)

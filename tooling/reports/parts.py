@@ -32,8 +32,9 @@ _REQUIREMENTS: dict[str, Text] = {
     "launch": Text("the shape of the launch"),
     "threads": Text("how many threads share the work"),
     "shared_memory": Text("whether a kernel reads shared memory"),
+    "lockstep": Text("missing barriers between the threads of a warp, which run in lockstep there"),
 }
-"""What a requirement of a mode is about, by its key in the manifest."""
+"""What was not checked: a requirement of a mode by its key in the manifest, or what a target hides."""
 _DATASETS: dict[str, Text] = {BOOK: Text("the book's data"), "probe": Text("other data")}
 _WITH = Text("with {dataset}")
 _RIGHT_WITH_BOOK = Text(

@@ -61,6 +61,11 @@ class Target(Struct, frozen=True):
         return self.kind is TargetKind.SIM
 
     @property
+    def lockstep(self) -> bool:
+        """Whether the simulated GPU executes the threads of a warp together, as AMD's GPUs do."""
+        return self.simulated and self.kind is not TargetKind.SIM
+
+    @property
     def instruction_set(self) -> str:
         """The instruction set of a simulated GPU, as `simulator.backends` names it."""
         return "ptx" if self.kind is TargetKind.SIM else self.accelerator
