@@ -112,3 +112,31 @@ def test_rows_of_16_lanes_are_permuted() -> None:
     assert found == [lane & 16 | 15 - lane % 16 for lane in range(32)]
     found = lanes_of("gfx1100", (*start, "v_permlanex16_b32 v1, v0, s4, s5"))
     assert found == [lane & 16 ^ 16 | 15 - lane % 16 for lane in range(32)]
+
+
+@pytest.mark.parametrize("architecture", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize(
+    ("instruction", "operand", "result"),
+    [
+        ("v_exp_f32_e32", -126.0, 2.0**-126),
+        ("v_exp_f32_e32", -127.0, 0.0),
+        ("v_log_f32_e32", 2.0**-126, -126.0),
+        ("v_log_f32_e32", 2.0**-127, float("-inf")),
+        ("v_rcp_f32_e32", 2.0**126, 2.0**-126),
+        ("v_rcp_f32_e32", -(2.0**127), -0.0),
+        ("v_rcp_f32_e32", -(2.0**-127), float("-inf")),
+        ("v_rsq_f32_e32", 2.0**-126, 2.0**63),
+        ("v_rsq_f32_e32", 2.0**-127, float("inf")),
+    ],
+)
+def test_functions_of_float32_flush_subnormal_numbers(
+    instruction: str, operand: float, result: float, architecture: str
+) -> None:
+    lines = (f"v_mov_b32_e32 v2, {bits(operand):#x}", f"{instruction} v1, v2")
+    assert lanes_of(architecture, lines)[0] == bits(result)
+
+
+@pytest.mark.parametrize("architecture", ["gfx942", "gfx1100"])
+def test_arithmetic_keeps_subnormal_numbers(architecture: str) -> None:
+    lines = ("v_mov_b32_e32 v2, 0x1", "v_add_f32_e32 v1, v2, v2")
+    assert lanes_of(architecture, lines)[0] == 2

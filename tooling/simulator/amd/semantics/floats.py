@@ -3,6 +3,10 @@
 Results are rounded to nearest-even and keep subnormal numbers, the modes that Mojo's kernels select
 (`lowering.modes` refuses others). Functions that hardware approximates (reciprocal, square root, exponential,
 sine) are correctly rounded here or nearly so: hardware may differ in the last bit.
+
+V_EXP_F32, V_LOG_F32, V_RCP_F32 and V_RSQ_F32 take subnormal numbers for zero, and return zero instead of one,
+in every mode: AMD's compiler scales the operands of exact functions around them for that reason (LLVM,
+AMDGPUISelLowering, `lowerFEXP2` and `lowerFLOG2`; AMDGPUCodeGenPrepare, divisions).
 """
 
 from __future__ import annotations
@@ -141,6 +145,20 @@ def _sine(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
 def _via64(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
     """In double precision, rounded once more."""
     return lambda a: np.asarray(function(a.astype(F64)), F64).astype(a.dtype)
+
+
+def _flushed(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A function that takes subnormal numbers for zero, and returns zero instead of one, with their sign."""
+
+    def flush(a: Array) -> Array:
+        return np.where(_is_subnormal(a), np.copysign(a.dtype.type(0), a), a)
+
+    return lambda a: flush(function(flush(a)))
+
+
+def _flushes(kind: str, function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """The function as its instruction computes it: only those of float32 flush."""
+    return _flushed(function) if kind == "f32" else function
 
 
 def _exponent_field(a: Array) -> Array:
@@ -317,8 +335,8 @@ for _kind in ("f16", "f32", "f64"):
             f"v_floor_{_kind}": quieted(np.floor), f"v_ceil_{_kind}": quieted(np.ceil),
             f"v_trunc_{_kind}": quieted(np.trunc), f"v_rndne_{_kind}": quieted(np.rint),
             f"v_fract_{_kind}": quieted(_fraction), f"v_frexp_mant_{_kind}": quieted(_mantissa),
-            f"v_rcp_{_kind}": quieted(_via64(lambda a: 1.0 / a)),
-            f"v_rsq_{_kind}": quieted(_via64(lambda a: 1.0 / np.sqrt(a))),
+            f"v_rcp_{_kind}": quieted(_flushes(_kind, _via64(lambda a: 1.0 / a))),
+            f"v_rsq_{_kind}": quieted(_flushes(_kind, _via64(lambda a: 1.0 / np.sqrt(a)))),
             f"v_sqrt_{_kind}": quieted(np.sqrt),
         },
     )  # fmt: skip
@@ -344,7 +362,8 @@ for _kind in ("f16", "f32"):
     enter(
         _VOP1, f"{_kind} <- {_kind}",
         **{
-            f"v_exp_{_kind}": quieted(_via64(np.exp2)), f"v_log_{_kind}": quieted(_via64(np.log2)),
+            f"v_exp_{_kind}": quieted(_flushes(_kind, _via64(np.exp2))),
+            f"v_log_{_kind}": quieted(_flushes(_kind, _via64(np.log2))),
             f"v_sin_{_kind}": quieted(_sine(np.sin)), f"v_cos_{_kind}": quieted(_sine(np.cos)),
         },
     )  # fmt: skip
@@ -361,7 +380,11 @@ enter(
     _VOP2, "f32 <- f32 f32",
     v_mul_legacy_f32=lambda a, b: np.where((a == 0) | (b == 0), F32.type(0), _multiply(a, b)),
 )  # fmt: skip
-enter(_VOP1, "f32 <- f32", v_rcp_iflag_f32=quieted(_via64(lambda a: 1.0 / a)))
+enter(
+    _VOP1, "f32 <- f32",
+    v_rcp_iflag_f32=quieted(_flushed(_via64(lambda a: 1.0 / a))),
+    v_exp_legacy_f32=quieted(_flushed(_via64(np.exp2))), v_log_legacy_f32=quieted(_flushed(_via64(np.log2))),
+)  # fmt: skip
 enter(_VOP3, "f32 mask <- f32 f32 f32", v_div_scale_f32=_div_scale(96, 64, 23))
 enter(_VOP3, "f64 mask <- f64 f64 f64", v_div_scale_f64=_div_scale(768, 128, 53))
 enter(_VOP3, "f32 <- f32 f32 f32 vcc", v_div_fmas_f32=quieted(_div_fmas("f32", 64)))
