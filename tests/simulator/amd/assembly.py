@@ -71,10 +71,10 @@ def code_object(architecture: str, code: bytes, *, shared: int = 0, local: int =
     kernel = KernelFunction(
         "kernel", True, (Parameter("buffer", 0, 8, 1),), (), {}, (), (), (), descriptor=descriptor
     )
+    digest = f"{architecture} {shared} {code.hex()}"
     return CodeObject(
-        (0, 0), (architecture,), 64, {"kernel": kernel}, {}, (), {}, {}, f"{architecture} {code.hex()}", "",
-        architecture, code=code, code_address=0, segments=(Segment(0, code, len(code)),),
-        image_bytes=len(code), function_offsets=(0,),
+        (0, 0), (architecture,), 64, {"kernel": kernel}, {}, (), {}, {}, digest, "", architecture, code=code,
+        code_address=0, segments=(Segment(0, code, len(code)),), image_bytes=len(code), function_offsets=(0,),
     )  # fmt: skip
 
 

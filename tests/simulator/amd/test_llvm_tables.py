@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
+from pathlib import Path
 
 import pytest
 
@@ -110,6 +111,15 @@ def test_the_list_of_unsupported_instructions_is_complete_and_no_longer_than_nee
 ) -> None:
     refused, _, _ = results_of(recorded(architecture), architecture)
     assert sorted(refused) == unsupported(architecture)
+
+
+@pytest.mark.parametrize("page", ["book/src/trust.md", "i18n/ko/book/src/trust.md"])
+def test_the_page_on_trust_states_how_many_are_executed(page: str) -> None:
+    text = (Path(__file__).parents[3] / page).read_text("utf-8")
+    for architecture in ARCHITECTURES:
+        known = len({mnemonic(each) for each in recorded(architecture).values()})
+        left_out = len(unsupported(architecture))
+        assert re.search(rf"{known:,}.{{1,30}}\b{left_out}", text)
 
 
 @each_architecture

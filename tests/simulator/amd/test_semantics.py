@@ -39,6 +39,8 @@ DIFFERENT = {
     "s_bcnt1_i32_b64", "s_bcnt0_i32_b64",
     # Its halves may be NaN, whose payload is lost in the evaluation.
     "v_pk_fmac_f16",
+    # The pseudo-code keeps other bits of 2/pi than it says.
+    "v_trig_preop_f64",
     # The pseudo-code says nothing of subnormal numbers, which these take for zero.
     "v_exp_f32", "v_log_f32", "v_rcp_f32", "v_rsq_f32", "v_rcp_iflag_f32", "v_exp_legacy_f32",
     "v_log_legacy_f32",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import struct
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from tests.simulator.amd.assembly import lanes_of
 from tooling.simulator.amd.semantics.narrow_floats import VALUES, narrowed
+from tooling.simulator.amd.semantics.registry import OPERATIONS
 
 
 def bits(number: float) -> int:
@@ -140,3 +142,16 @@ def test_functions_of_float32_flush_subnormal_numbers(
 def test_arithmetic_keeps_subnormal_numbers(architecture: str) -> None:
     lines = ("v_mov_b32_e32 v2, 0x1", "v_add_f32_e32 v1, v2, v2")
     assert lanes_of(architecture, lines)[0] == 2
+
+
+def test_the_digits_of_two_over_pi() -> None:
+    """The segments of V_TRIG_PREOP_F64 add up to 2/pi, and follow those that a large angle skips."""
+    segment = OPERATIONS["v_trig_preop_f64"].function
+    parts = [
+        Fraction(float(segment(np.array([1.0]), np.array([number], np.uint32))[0])) for number in range(3)
+    ]
+    assert float(parts[0]) == np.nextafter(2 / np.pi, 0)
+    two_over_pi = Fraction(2) / Fraction("3.14159265358979323846264338327950288419716939937510582097")
+    assert 0 < two_over_pi - sum(parts) < Fraction(1, 2**158)
+    later = segment(np.array([2.0**107]), np.array([0], np.uint32))  # its exponent is 53 above the last
+    assert float(later[0]) == float(parts[1])

@@ -12,6 +12,7 @@ AMDGPUISelLowering, `lowerFEXP2` and `lowerFLOG2`; AMDGPUCodeGenPrepare, divisio
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -257,6 +258,36 @@ def _div_fixup(kind: str) -> Callable[[Array, Array, Array], Array]:
     return of
 
 
+@cache
+def _two_over_pi() -> int:
+    """The first 1201 bits of the fraction of 2/pi, by Machin's formula for pi."""
+    extra = 64
+    one = 1 << 1201 + extra
+
+    def arctangent(inverse: int) -> int:
+        total = term = one // inverse
+        square, number, sign = inverse * inverse, 3, -1
+        while term:
+            term //= square
+            total += sign * (term // number)
+            number, sign = number + 2, -sign
+        return total
+
+    pi = 4 * (4 * arctangent(5) - arctangent(239))
+    return (2 * one * one // pi) >> extra
+
+
+def _trigonometric_segment(a: Array, which: Array) -> Array:
+    """V_TRIG_PREOP_F64: 53 bits of 2/pi, for the reduction of a large angle."""
+    exponent, number = np.broadcast_arrays(_exponent_field(a), which & U32.type(31))
+    shifts = number.astype(np.int64) * 53 + np.maximum(exponent - 1077, 0)
+    found = np.empty(shifts.shape, F64)
+    for shift in np.unique(shifts):
+        digits = (_two_over_pi() << int(shift) & (1 << 1201) - 1) >> 1201 - 53
+        found[shifts == shift] = np.ldexp(float(digits), -53 - int(shift))
+    return np.where(exponent >= 1968, np.ldexp(found, 128), found)
+
+
 _CLASSES: tuple[Callable[[Array], Array], ...] = (
     _is_signalling,
     lambda a: np.isnan(a) & ~_is_signalling(a),
@@ -391,6 +422,7 @@ enter(_VOP3, "f32 <- f32 f32 f32 vcc", v_div_fmas_f32=quieted(_div_fmas("f32", 6
 enter(_VOP3, "f64 <- f64 f64 f64 vcc", v_div_fmas_f64=quieted(_div_fmas("f64", 128)))
 enter(_VOP3, "f32 <- f32 f32 f32", v_div_fixup_f32=_div_fixup("f32"))
 enter(_VOP3, "f64 <- f64 f64 f64", v_div_fixup_f64=_div_fixup("f64"))
+enter(_VOP3, "f64 <- f64 u32", v_trig_preop_f64=_trigonometric_segment)
 enter(
     _VOP3, "f16 <- f16 f16 f16",
     v_div_fixup_f16=_div_fixup("f16"), v_div_fixup_legacy_f16=_div_fixup("f16"),
