@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,3 +40,10 @@ def expected(mode: str, inputs: Buffers) -> Buffers:
     if mode == "simple":
         return {"out": np.cumsum(a)}
     return {"out": np.concatenate([np.cumsum(a), np.add.reduceat(a, np.arange(0, a.size, TPB))])}
+
+
+def added_at(offsets: Iterable[int], a: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What a scan gives that adds, for each offset in turn, the element that far before every one."""
+    for offset in offsets:
+        a = a + np.concatenate([np.zeros(offset), a[:-offset]])
+    return a
