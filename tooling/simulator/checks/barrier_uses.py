@@ -27,10 +27,10 @@ def _is_for_one_warp(barrier: Instruction) -> bool:
 
 
 class Use(NamedTuple):
-    """A barrier passed by some threads of a block: the threads, the stamp, and the instruction."""
+    """A barrier passed by some threads of a block: the threads, the clock, and the instruction."""
 
     threads: Ints
-    stamp: int
+    clock: int
     instruction: Instruction
 
 
@@ -45,11 +45,11 @@ class BarrierUses:
         self._size = threads
         self._last: dict[tuple[int, int], Use] = {}
 
-    def passed(self, passed: PartialBarrier, stamp: int) -> None:
-        """Some threads passed a barrier; what they do from now on is after `stamp`."""
+    def passed(self, passed: PartialBarrier, clock: int) -> None:
+        """Some threads passed a barrier; what they do from now on is after `clock`."""
         for block in passed.blocks.tolist():
             members = passed.threads[passed.threads // self._size == block]
-            self._last[block, passed.barrier] = Use(members, stamp, passed.instruction)
+            self._last[block, passed.barrier] = Use(members, clock, passed.instruction)
 
     def forget(self, blocks: Ints) -> None:
         """All threads of these blocks passed a barrier, which orders all earlier uses."""
@@ -58,7 +58,7 @@ class BarrierUses:
             self._last = {key: use for key, use in self._last.items() if key[0] not in here}
 
     def too_early(
-        self, threads: Ints, barrier: int, instruction: Instruction, clocks: Clocks
+        self, threads: Ints, barrier: int, instruction: Instruction, order: Clocks
     ) -> tuple[int, Use] | None:
         """One of these arriving threads, and an earlier use of the barrier that may not be over for it.
 
@@ -73,16 +73,16 @@ class BarrierUses:
             late = late[~np.isin(late % self._size // WARP, use.threads % self._size // WARP)]
             # A thread after one of them is usually after the first: only the rest is compared with all.
             for members in (use.threads[:1], use.threads):
-                late = late[self._unaware(late, members, use.stamp, clocks)]
+                late = late[self._unaware(late, members, use.clock, order)]
             if len(late):
                 return int(late[0]), use
         return None
 
-    def _unaware(self, threads: Ints, members: Ints, stamp: int, clocks: Clocks) -> NDArray[np.bool_]:
+    def _unaware(self, threads: Ints, members: Ints, clock: int, order: Clocks) -> NDArray[np.bool_]:
         """(n,) which threads, with all lanes of their warps, are not ordered after any member."""
         shape = (len(threads), len(members))
-        stamps = np.full(shape[0] * shape[1], stamp)
-        pairs = np.tile(members, shape[0]), stamps, np.repeat(threads, shape[1])
-        unaware = clocks.unordered(*pairs).reshape(shape).all(axis=1)
+        clocks = np.full(shape[0] * shape[1], clock)
+        pairs = np.tile(members, shape[0]), clocks, np.repeat(threads, shape[1])
+        unaware = order.unordered(*pairs).reshape(shape).all(axis=1)
         warps = threads % self._size // WARP
         return np.asarray(unaware & ~np.isin(warps, warps[~unaware]))

@@ -21,7 +21,7 @@ class ProxyFences:
 
     Args:
         threads: of the launch.
-        now: the stamp of its first access.
+        now: the clock of its first access.
     """
 
     def __init__(self, threads: int, now: int) -> None:
@@ -30,7 +30,7 @@ class ProxyFences:
         self._own: NDArray[np.int64] | None = None
         self._others: NDArray[np.int64] | None = None
 
-    def fence(self, threads: Ints, instruction: Instruction, clocks: Clocks, now: int) -> None:
+    def fence(self, threads: Ints, instruction: Instruction, order: Clocks, now: int) -> None:
         """These threads executed a fence."""
         spaces = _spaces(instruction)
         if not spaces:
@@ -40,18 +40,18 @@ class ProxyFences:
             self._others = np.full(self._shape, self._start, np.int64)
         for space in spaces:
             self._own[space, threads] = now
-            self._others[space, threads] = clocks.known_until(threads, now)
+            self._others[space, threads] = order.known_until(threads, now)
 
-    def lacking(self, space: Space, writers: Ints, stamps: Ints, copiers: Ints) -> NDArray[np.bool_]:
+    def lacking(self, space: Space, writers: Ints, clocks: Ints, copiers: Ints) -> NDArray[np.bool_]:
         """Which stores a copy cannot see yet.
 
         Args:
-            writers: (n,) threads that stored; stamps: (n,) when.
+            writers: (n,) threads that stored; clocks: (n,) when.
             copiers: (n,) threads that begin the copy, or multiply.
         """
         if self._own is None or self._others is None:
             return np.ones(len(writers), np.bool_)
-        return np.asarray((stamps >= self._own[space, writers]) & (stamps >= self._others[space, copiers]))
+        return np.asarray((clocks >= self._own[space, writers]) & (clocks >= self._others[space, copiers]))
 
 
 def _spaces(instruction: Instruction) -> tuple[Space, ...]:

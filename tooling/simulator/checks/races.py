@@ -27,16 +27,16 @@ from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.happens_before.block_clocks import Clocks
 from tooling.simulator.checks.proxies import ProxyFences
 from tooling.simulator.checks.shadow import (
+    CLOCK_SHIFT,
     IN_FLIGHT,
-    STAMP_SHIFT,
     STRONG,
     THREAD,
-    Keys,
+    Epochs,
     Panel,
     Shadow,
+    clocks_of,
     gather,
     scatter,
-    stamps_of,
 )
 from tooling.simulator.checks.targets import Target, dense_strip, dense_target, panel_target, sparse_target
 from tooling.simulator.gpu.clusters import clusters_of
@@ -61,7 +61,7 @@ _NONE: NDArray[np.int64] = np.empty(0, np.int64)
 
 
 class _Logged(NamedTuple):
-    """An access by its stamp; `value`: what it has loaded, if some lanes may not use it."""
+    """An access by its clock; `value`: what it has loaded, if some lanes may not use it."""
 
     instruction: Instruction
     action: Action
@@ -89,21 +89,23 @@ class _Copy(Struct):
     """An asynchronous copy in flight: its destination in shared memory, or its source, which may change.
 
     Attributes:
-        granules, keys, groups: (n,) what it fills or reads, by which threads, in which of their groups.
+        granules, epochs, groups: (n,) what it fills or reads, by which threads, in which of their groups.
         source: the shadow of the memory that it reads, and bytes of a granule; None for the destination.
         base: the physical address of that memory.
     """
 
     instruction: Instruction
     granules: NDArray[np.int64]
-    keys: Keys
+    epochs: Epochs
     groups: NDArray[np.int64]
     source: tuple[Shadow, int] | None = None
     base: int = 0
 
     def only(self, lanes: NDArray[np.bool_]) -> _Copy:
         """Some of its lanes."""
-        return replace(self, granules=self.granules[lanes], keys=self.keys[lanes], groups=self.groups[lanes])
+        return replace(
+            self, granules=self.granules[lanes], epochs=self.epochs[lanes], groups=self.groups[lanes]
+        )
 
 
 def _barrier_address(barrier: int) -> int:
@@ -144,7 +146,7 @@ class RaceCheck(CheckHook):
         self._global: dict[int, Shadow] = {}
         self._shared = Shadow(0, 4)
         self._shared_values: NDArray[np.uint64] | None = None
-        self._first_block = self._batch = self._shared_floor = 0
+        self._first_block = self._batch = self._shared_horizon = 0
         self._copies: list[_Copy] = []
         self._committed: Ints = np.zeros(0, np.int64)
         self._locks: Ints = np.zeros(0, np.int64)
@@ -169,15 +171,15 @@ class RaceCheck(CheckHook):
             self._global.clear()
         self._granules, self._accesses = accesses.granules, accesses
         for shadow in self._global.values():
-            shadow.forget(self._team)
+            shadow.forget(self._warp_mates)
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
         self._first_block, self._batch = first_block, blocks
-        self._shared = Shadow(blocks * self._window, self._granules[Space.SHARED], self._team)
+        self._shared = Shadow(blocks * self._window, self._granules[Space.SHARED], self._warp_mates)
         self._shared_values = None
         self._uses = BarrierUses(self.context.threads_per_block)
         self._copies.clear()
-        self._raise_shared_floor()
+        self._raise_shared_horizon()
 
     def batch_end(self, first_block: int, blocks: int) -> None:
         self._clocks.batch_ends()
@@ -201,7 +203,7 @@ class RaceCheck(CheckHook):
     def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
         self._clocks.block_barrier(blocks, self._now)
         self._uses.forget(blocks)
-        self._raise_shared_floor()
+        self._raise_shared_horizon()
 
     def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
         self._clocks.cluster_arrive(threads, instruction, self._now)
@@ -280,7 +282,7 @@ class RaceCheck(CheckHook):
         """
         left: list[_Copy] = []
         for copy in self._copies:
-            done = wanted(copy, copy.keys & THREAD)
+            done = wanted(copy, copy.epochs & THREAD)
             if done.any():
                 self._complete(copy.only(done), self._tick(copy.instruction, Action.ASYNC_COPY))
                 if barrier is not None:
@@ -290,7 +292,7 @@ class RaceCheck(CheckHook):
         self._copies = left
 
     def _hand_over(self, copy: _Copy, barrier: tuple[int, int]) -> None:
-        owners = np.unique(copy.keys & THREAD)
+        owners = np.unique(copy.epochs & THREAD)
         transfer = Transfer(int(owners[0]), copy.instruction, barrier)
         if copy.source is not None:
             size = copy.source[1]
@@ -301,13 +303,13 @@ class RaceCheck(CheckHook):
         blocks, offsets = np.divmod(copy.granules * size, self._window)
         for block in np.unique(blocks).tolist():
             here = offsets[blocks == block]
-            home = self._first_block + block
-            self._bulk_copies.arriving(transfer, AccessKind.STORE, home, here, size, owners)
+            its_block = self._first_block + block
+            self._bulk_copies.arriving(transfer, AccessKind.STORE, its_block, here, size, owners)
 
     def products_read(self, operands: Access) -> None:
         """A matrix product must be able to see what it reads: see `ProxyFences`."""
         self._tick(operands.instruction, Action.PRODUCT)
-        for target in self._targets(operands, (self._now - 1) << STAMP_SHIFT):
+        for target in self._targets(operands, (self._now - 1) << CLOCK_SHIFT):
             self._look_for_fences(target)
 
     def async_wait(self, threads: Ints, pending: int | None, instruction: Instruction) -> None:
@@ -321,20 +323,20 @@ class RaceCheck(CheckHook):
 
         self._end_copies(waited_for)
 
-    def _complete(self, copy: _Copy, stamp: int) -> None:
-        granules, keys = copy.granules, copy.keys
-        now = (keys & THREAD) | stamp << STAMP_SHIFT
+    def _complete(self, copy: _Copy, clock: int) -> None:
+        granules, epochs = copy.granules, copy.epochs
+        now = (epochs & THREAD) | clock << CLOCK_SHIFT
         if copy.source is None:
-            own = self._shared.writer[granules] == keys
+            own = self._shared.writer[granules] == epochs
             self._shared.writer[granules[own]] = now[own]
-            self._shared.newest_write = max(self._shared.newest_write, (stamp + 1) << STAMP_SHIFT)
+            self._shared.newest_write = max(self._shared.newest_write, (clock + 1) << CLOCK_SHIFT)
             return
         shadow, granule = copy.source
         times = granule // shadow.granule
         granules = (granules[:, None] * times + np.arange(times)).ravel()
         bounds = int(granules.min()), int(granules.max()) + 1
-        floor = self._clocks.launch << STAMP_SHIFT
-        shadow.record_read(granules, np.repeat(now, times), bounds, floor)
+        horizon = self._clocks.launch << CLOCK_SHIFT
+        shadow.record_read(granules, np.repeat(now, times), bounds, horizon)
 
     def _is_being_copied(self, shadow: Shadow) -> bool:
         """Whether an asynchronous copy in flight reads this memory."""
@@ -345,13 +347,13 @@ class RaceCheck(CheckHook):
         for copy in self._copies:
             if copy.source is None or copy.source[0] is not target.shadow:
                 continue
-            granules = target.granules(np.arange(len(target.keys)))
+            granules = target.granules(np.arange(len(target.epochs)))
             order = np.argsort(copy.granules, kind="stable")
             sources = copy.granules[order]
             wanted = granules // (copy.source[1] // target.shadow.granule)
             at = np.minimum(np.searchsorted(sources, wanted), len(sources) - 1)
             lanes = np.flatnonzero(sources[at] == wanted)
-            self._report(target, copy.keys[order][at], lanes, Kind.SOURCE_IN_FLIGHT)
+            self._report(target, copy.epochs[order][at], lanes, Kind.SOURCE_IN_FLIGHT)
 
     def _groups_of(self, threads: Ints) -> Ints:
         """The number of copy groups that each of these threads has committed."""
@@ -365,22 +367,22 @@ class RaceCheck(CheckHook):
         if access.space is Space.LOCAL or not len(access.threads):
             return
         strong = access.kind is AccessKind.ATOMIC or access.instruction.is_strong
-        stamp = self._tick(access.instruction, action_of(access), access.value)
+        clock = self._tick(access.instruction, action_of(access), access.value)
         if access.asynchronous and access.kind is AccessKind.STORE:
-            stamp += IN_FLIGHT
+            clock += IN_FLIGHT
         if strong and _takes_lock(access.instruction):
             self._note_lock(access)
         if strong and self._accesses.synchronise and access.space in self._accesses.acquiring:
             self._synchronise(access)
-        for target in self._targets(access, stamp << STAMP_SHIFT | (STRONG if strong else 0)):
-            known, alike = self._compare(target, strong)
+        for target in self._targets(access, clock << CLOCK_SHIFT | (STRONG if strong else 0)):
+            known, same_value = self._compare(target, strong)
             if access.instruction.is_non_coherent:
                 self._look_for_writes(target)
-            if self._copies and target.home is not None and access.kind is not AccessKind.LOAD:
+            if self._copies and target.allocation is not None and access.kind is not AccessKind.LOAD:
                 self._compare_sources(target)
             if access.transfer is not None and access.kind is not AccessKind.STORE:
                 self._look_for_fences(target)
-            self._record(target, known, alike)
+            self._record(target, known, same_value)
 
     def _note_lock(self, access: Access) -> None:
         """Remember by thread where it has tried to take a lock that orders nothing."""
@@ -424,7 +426,7 @@ class RaceCheck(CheckHook):
         return self.context.shared_bytes + -self.context.shared_bytes % 16
 
     @property
-    def _team(self) -> int:
+    def _warp_mates(self) -> int:
         """The most threads with neighbouring numbers that are always of one warp."""
         return math.gcd(self.context.threads_per_block, self.context.warp_size)
 
@@ -433,31 +435,33 @@ class RaceCheck(CheckHook):
         self._now += 1
         return self._now - 1
 
-    def _targets(self, access: Access, mark: int) -> Iterator[Target]:
-        """The granules to compare; `mark` is common to the keys of the access."""
+    def _targets(self, access: Access, clock_part: int) -> Iterator[Target]:
+        """The granules to compare; `clock_part` is common to the epochs of the access."""
         if access.space is Space.SHARED:
             if access.bytes < self._shared.granule:
                 self._divide_shared(access.bytes)
-            panel = panel_target(access, self._shared, self._first_block, self._window, mark)
+            panel = panel_target(access, self._shared, self._first_block, self._window, clock_part)
             if panel is not None:
                 yield panel
                 return
             size = self.context.threads_per_block
             blocks = access.threads // size if access.blocks is None else access.blocks
             offsets = access.addresses + (blocks - self._first_block) * self._window
-            yield sparse_target(access, self._shared, offsets, mark=mark, home=None)
+            yield sparse_target(access, self._shared, offsets, clock_part=clock_part, allocation=None)
             return
         writes = access.kind is not AccessKind.LOAD
         for piece in self._footprints.of(access, self.context.memory).pieces:
-            home, part = piece.allocation, piece.access
-            if home.of_runtime:
+            allocation, part = piece.allocation, piece.access
+            if allocation.of_runtime:
                 continue
-            if not writes and self._written is not None and home.serial not in self._written:
+            if not writes and self._written is not None and allocation.serial not in self._written:
                 continue
-            shadow = self._global.get(home.physical_address)
+            shadow = self._global.get(allocation.physical_address)
             if shadow is None:
                 granule = self._granules[Space.GLOBAL]
-                shadow = self._global[home.physical_address] = Shadow(home.size, granule, self._team)
+                shadow = self._global[allocation.physical_address] = Shadow(
+                    allocation.size, granule, self._warp_mates
+                )
             if part.bytes < shadow.granule:
                 shadow.divide(part.bytes)
             if part.contiguous:
@@ -466,17 +470,21 @@ class RaceCheck(CheckHook):
                     or (writes and self._is_being_copied(shadow))
                     or (access.instruction.is_non_coherent and shadow.was_written(0, shadow.count))
                 )
-                strip = None if single else dense_strip(part, shadow, piece.low, mark)
+                strip = None if single else dense_strip(part, shadow, piece.low, clock_part)
                 if strip is not None and shadow.take(strip, writes=writes):
                     continue
-                yield dense_target(part, shadow, piece.low, piece.high, mark=mark, home=home)
+                yield dense_target(
+                    part, shadow, piece.low, piece.high, clock_part=clock_part, allocation=allocation
+                )
                 continue
             if part.uniform and part.kind is AccessKind.LOAD and not shadow.was_written(0, shadow.count):
                 # All lanes read one address that is never written: one reader per warp is enough.
                 warps = part.threads // self.context.warp_size
                 first = np.flatnonzero(np.diff(warps, prepend=-1))
                 part = lanes_of(part, np.unique(np.append(first, len(warps) - 1)))
-            yield sparse_target(part, shadow, part.addresses - home.base, mark=mark, home=home)
+            yield sparse_target(
+                part, shadow, part.addresses - allocation.base, clock_part=clock_part, allocation=allocation
+            )
 
     def _divide_shared(self, granule: int) -> None:
         """Divide the granules of shared memory: some GPUs load from any address, byte by byte."""
@@ -487,37 +495,37 @@ class RaceCheck(CheckHook):
             parts = self._shared_values[:, None] >> bits & np.uint64((1 << 8 * granule) - 1)
             self._shared_values = parts.ravel()
 
-    def _compare(self, target: Target, strong: bool) -> tuple[Keys | None, NDArray[np.int64]]:
+    def _compare(self, target: Target, strong: bool) -> tuple[Epochs | None, NDArray[np.int64]]:
         """Compare an access with the writers of its granules, and if it writes, with their readers.
 
         Returns:
-            (n,) the keys of the last writers, None if nothing was written since `_floor`; and positions of
-            those that stored, unordered with this access, the value that it stores.
+            (n,) the epochs of the last writers, None if nothing was written since `_horizon`; and positions
+            of those that stored, unordered with this access, the value that it stores.
         """
-        shadow, where, floor = target.shadow, target.where, self._floor(target)
+        shadow, where, horizon = target.shadow, target.where, self._horizon(target)
         writes = target.access.kind is not AccessKind.LOAD
-        known, alike = None, _NONE
+        known, same_value = None, _NONE
         shadow.flush_writes()
-        if shadow.newest_write >= floor and shadow.was_written(target.low, target.high):
+        if shadow.newest_write >= horizon and shadow.was_written(target.low, target.high):
             kind = Kind.WRITE_AFTER_WRITE if writes else Kind.READ_AFTER_WRITE
             known = gather(shadow.writer, where)
-            reported, alike = self._compare_keys(target, known, kind, strong)
+            reported, same_value = self._compare_keys(target, known, kind, strong)
             if not strong or self._has_scopes(target):
                 self._compare_further_writers(target, kind, reported, strong=strong, among_strong=True)
             if writes:
                 self._compare_further_writers(target, kind, reported, strong=strong, among_strong=False)
         if writes and shadow.was_read(target.low, target.high):
-            shadow.flush_reads(floor)
-            if shadow.newest_read >= floor:
+            shadow.flush_reads(horizon)
+            if shadow.newest_read >= horizon:
                 reader, earlier = gather(shadow.reader, where), gather(shadow.earlier, where)
                 self._compare_keys(target, reader, Kind.WRITE_AFTER_READ, strong)
                 self._compare_keys(
                     target, np.where(earlier == reader, 0, earlier), Kind.WRITE_AFTER_READ, strong
                 )
-                positions, further = shadow.further_readers(where, floor)
+                positions, further = shadow.further_readers(where, horizon)
                 if len(positions):
                     self._compare_keys(target.at(positions), further, Kind.WRITE_AFTER_READ, strong)
-        return known, alike
+        return known, same_value
 
     def _compare_further_writers(
         self, target: Target, kind: Kind, reported: NDArray[np.int64], *, strong: bool, among_strong: bool
@@ -528,43 +536,43 @@ class RaceCheck(CheckHook):
             reported: positions of the races with the last writers.
             among_strong: compare with those that wrote by strong accesses, and not with the others.
         """
-        shadow, floor = target.shadow, self._floor(target)
-        if not shadow.has_further_writers(floor, strong=among_strong):
+        shadow, horizon = target.shadow, self._horizon(target)
+        if not shadow.has_further_writers(horizon, strong=among_strong):
             return
-        left = np.ones(len(target.keys), np.bool_)
+        left = np.ones(len(target.epochs), np.bool_)
         left[reported] = False
         if not among_strong:  # these all stored what the granule contains now
             left &= self._changes_value(target, np.arange(len(left)))
         rest = target.at(np.flatnonzero(left))
-        positions, further = shadow.further_writers(rest.where, floor, strong=among_strong)
+        positions, further = shadow.further_writers(rest.where, horizon, strong=among_strong)
         if len(positions):
             self._compare_keys(rest.at(positions), further, kind, strong)
 
-    def _floor(self, target: Target) -> int:
+    def _horizon(self, target: Target) -> int:
         """A key below which every access is ordered before every later access."""
-        return self._shared_floor if target.home is None else self._clocks.launch << STAMP_SHIFT
+        return self._shared_horizon if target.allocation is None else self._clocks.launch << CLOCK_SHIFT
 
-    def _raise_shared_floor(self) -> None:
+    def _raise_shared_horizon(self) -> None:
         """Shared memory is accessed by its own block only, unless there are clusters."""
-        floor = self._clocks.launch
+        horizon = self._clocks.launch
         if self.context.blocks_per_cluster == 1:
-            floor = self._clocks.oldest_block_barrier(self._first_block, self._batch)
-        self._shared_floor = floor << STAMP_SHIFT
+            horizon = self._clocks.oldest_block_barrier(self._first_block, self._batch)
+        self._shared_horizon = horizon << CLOCK_SHIFT
 
-    def _record(self, target: Target, known: Keys | None, alike: NDArray[np.int64]) -> None:
-        """Record an access; see `_compare` for `known` and `alike`."""
+    def _record(self, target: Target, known: Epochs | None, same_value: NDArray[np.int64]) -> None:
+        """Record an access; see `_compare` for `known` and `same_value`."""
         access, shadow = target.access, target.shadow
         if access.kind is AccessKind.LOAD:
-            shadow.record_read(target.where, target.keys, (target.low, target.high), self._floor(target))
-            if access.asynchronous and target.home is not None:
+            shadow.record_read(target.where, target.epochs, (target.low, target.high), self._horizon(target))
+            if access.asynchronous and target.allocation is not None:
                 self._begin_copy(target, (shadow, shadow.granule))
             return
-        keeps = known is not None and (len(alike) > 0 or bool(target.keys[0] & STRONG))
+        keeps = known is not None and (len(same_value) > 0 or bool(target.epochs[0] & STRONG))
         if known is not None and keeps and known.base is not None:
             known = known.copy()  # a view of what is about to be overwritten
-        displaced = shadow.record_write(target.where, target.keys, (target.low, target.high))
+        displaced = shadow.record_write(target.where, target.epochs, (target.low, target.high))
         if known is not None and keeps:
-            self._keep_displaced(target, known, alike, displaced)
+            self._keep_displaced(target, known, same_value, displaced)
         if len(displaced):
             if access.kind is AccessKind.STORE:
                 displaced = self._compare_within(target, displaced)
@@ -572,7 +580,7 @@ class RaceCheck(CheckHook):
                 winners = gather(shadow.writer, target.where)
                 apart = self._out_of_scope(target, winners)[displaced]
                 self._report(target, winners, displaced[apart], Kind.NARROW_SCOPE)
-            shadow.keep_writers(target.where, target.keys, displaced)
+            shadow.keep_writers(target.where, target.epochs, displaced)
         if access.space is Space.SHARED and access.values is not None:
             if self._shared_values is None:
                 self._shared_values = np.zeros(shadow.count, dtype=np.uint64)
@@ -581,28 +589,28 @@ class RaceCheck(CheckHook):
             self._begin_copy(target, None)
 
     def _begin_copy(self, target: Target, source: tuple[Shadow, int] | None) -> None:
-        granules = target.granules(np.arange(len(target.keys)))
-        groups = self._groups_of(target.keys & THREAD)
-        base = 0 if target.home is None else target.home.physical_address
-        self._copies.append(_Copy(target.access.instruction, granules, target.keys, groups, source, base))
+        granules = target.granules(np.arange(len(target.epochs)))
+        groups = self._groups_of(target.epochs & THREAD)
+        base = 0 if target.allocation is None else target.allocation.physical_address
+        self._copies.append(_Copy(target.access.instruction, granules, target.epochs, groups, source, base))
 
     def _compare_keys(
-        self, target: Target, known: Keys, kind: Kind, strong: bool
+        self, target: Target, known: Epochs, kind: Kind, strong: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Compare an access with the keys in its granules; report the pairs that are not ordered.
+        """Compare an access with the epochs in its granules; report the pairs that are not ordered.
 
         Returns:
             positions that were reported; and those that are not ordered, but store the same value.
         """
-        floor = self._floor(target)
+        horizon = self._horizon(target)
         newest = int(known.max())
-        if newest < floor:
+        if newest < horizon:
             return _NONE, _NONE
-        clash = (known >= floor) & ((known ^ target.keys) & THREAD != 0)
-        flying = alike = apart = _NONE
-        if newest >= IN_FLIGHT << STAMP_SHIFT:
-            in_flight = known >= IN_FLIGHT << STAMP_SHIFT
-            own = (known ^ target.keys) & THREAD == 0
+        clash = (known >= horizon) & ((known ^ target.epochs) & THREAD != 0)
+        flying = same_value = apart = _NONE
+        if newest >= IN_FLIGHT << CLOCK_SHIFT:
+            in_flight = known >= IN_FLIGHT << CLOCK_SHIFT
+            own = (known ^ target.epochs) & THREAD == 0
             flying = np.flatnonzero(in_flight & ~own if target.access.asynchronous else in_flight)
             clash &= ~in_flight
         scoped = strong and self._has_scopes(target)
@@ -611,8 +619,8 @@ class RaceCheck(CheckHook):
             clash &= weak | self._out_of_scope(target, known) if scoped else weak
         lanes = np.flatnonzero(clash)
         if len(lanes):
-            mine, others = target.keys[lanes] & THREAD, known[lanes] & THREAD
-            unordered = self._clocks.unordered(others, stamps_of(known[lanes]), mine)
+            mine, others = target.epochs[lanes] & THREAD, known[lanes] & THREAD
+            unordered = self._clocks.unordered(others, clocks_of(known[lanes]), mine)
             if self.context.lockstep:  # a warp performs its accesses in the order of its instructions
                 unordered &= self._warp(others) != self._warp(mine)
             lanes = lanes[unordered]
@@ -622,27 +630,29 @@ class RaceCheck(CheckHook):
             self._report(target, known, apart, Kind.NARROW_SCOPE)
         if len(lanes) and kind is Kind.WRITE_AFTER_WRITE:
             changes = self._changes_value(target, lanes) | (known[lanes] & STRONG != 0)
-            alike, lanes = lanes[~changes], lanes[changes]
+            same_value, lanes = lanes[~changes], lanes[changes]
         self._report(target, known, lanes, kind)
         self._report(target, known, flying, Kind.COPY_IN_FLIGHT)
-        return np.concatenate([apart, lanes, flying]) if len(flying) or len(apart) else lanes, alike
+        return np.concatenate([apart, lanes, flying]) if len(flying) or len(apart) else lanes, same_value
 
     def _has_scopes(self, target: Target) -> bool:
         """Whether the scope of some strong access to this memory excludes threads of the launch."""
         return target.access.space in self._accesses.narrow
 
-    def _out_of_scope(self, target: Target, known: Keys) -> NDArray[np.bool_]:
-        """(n,) of which keys, if this access is strong, either excludes the other thread by its scope.
+    def _out_of_scope(self, target: Target, known: Epochs) -> NDArray[np.bool_]:
+        """(n,) of which epochs, if this access is strong, either excludes the other thread by its scope.
 
         Only two operations whose scopes include both threads are morally strong (PTX ISA 8.7.1).
         """
         result = np.zeros(len(known), np.bool_)
-        stamps = stamps_of(known)
-        mine, others = ((keys & THREAD) // self.context.threads_per_block for keys in (target.keys, known))
-        lanes = np.flatnonzero((known & STRONG != 0) & (stamps >= self._log_start) & (mine != others))
+        clocks = clocks_of(known)
+        mine, others = (
+            (epochs & THREAD) // self.context.threads_per_block for epochs in (target.epochs, known)
+        )
+        lanes = np.flatnonzero((known & STRONG != 0) & (clocks >= self._log_start) & (mine != others))
         if len(lanes):
             scope_of = self._accesses.scope
-            places, which = np.unique(stamps[lanes] - self._log_start, return_inverse=True)
+            places, which = np.unique(clocks[lanes] - self._log_start, return_inverse=True)
             scopes = np.array([scope_of(self._log[place].instruction) for place in places.tolist()])
             scope = np.minimum(scopes[which], scope_of(target.access.instruction))
             launch = self.context.launch
@@ -651,25 +661,25 @@ class RaceCheck(CheckHook):
         return result
 
     def _keep_displaced(
-        self, target: Target, known: Keys, alike: NDArray[np.int64], displaced: NDArray[np.int64]
+        self, target: Target, known: Epochs, same_value: NDArray[np.int64], displaced: NDArray[np.int64]
     ) -> None:
         """Keep the writers that an access has displaced as the last ones, without a race, but unordered.
 
         Args:
-            known: (n,) their keys; alike: positions at which they stored the same value.
+            known: (n,) their epochs; same_value: positions at which they stored the same value.
             displaced: positions at which another lane of the access is now the last writer.
         """
-        kept = alike
-        if target.keys[0] & STRONG:
-            other = (known ^ target.keys) & THREAD != 0
+        kept = same_value
+        if target.epochs[0] & STRONG:
+            other = (known ^ target.epochs) & THREAD != 0
             was_strong = known & STRONG != 0
-            unordered = (known >= self._floor(target)) & (known < IN_FLIGHT << STAMP_SHIFT)
+            unordered = (known >= self._horizon(target)) & (known < IN_FLIGHT << CLOCK_SHIFT)
             unordered &= other == was_strong
             unordered[displaced] &= ~was_strong[displaced]  # once for each granule
             kept = np.flatnonzero(unordered)
         target.shadow.keep_writers(target.where, known, kept)
 
-    def _warp(self, threads: Keys) -> Keys:
+    def _warp(self, threads: Epochs) -> Epochs:
         """A number of each thread's warp, different for warps of different blocks."""
         size = self.context.threads_per_block
         return threads // size * size + threads % size // self.context.warp_size
@@ -681,17 +691,17 @@ class RaceCheck(CheckHook):
             those of `displaced` that wrote the same value as the lane that is now the last writer.
         """
         known = gather(target.shadow.writer, target.where)
-        alike = _NONE
+        same_value = _NONE
         if target.access.values is not None:
             values = target.values()
-            order = np.argsort(target.keys, kind="stable")
-            winner = order[np.searchsorted(target.keys[order], known[displaced])]
+            order = np.argsort(target.epochs, kind="stable")
+            winner = order[np.searchsorted(target.epochs[order], known[displaced])]
             # A thread's key covers all granules of its vector: move to the granule in question.
             winner = winner + target.granules(displaced) - target.granules(winner)
             changes = values[winner] != values[displaced]
-            alike, displaced = displaced[~changes], displaced[changes]
+            same_value, displaced = displaced[~changes], displaced[changes]
         self._report(target, known, displaced, Kind.SAME_INSTRUCTION)
-        return alike
+        return same_value
 
     def _look_for_writes(self, target: Target) -> None:
         """Report a load through the read-only path of what this launch has written, by whichever thread."""
@@ -700,26 +710,26 @@ class RaceCheck(CheckHook):
             return
         shadow.flush_writes()
         known = gather(shadow.writer, target.where)
-        written = known >= self._clocks.launch << STAMP_SHIFT
+        written = known >= self._clocks.launch << CLOCK_SHIFT
         self._report(target, known, np.flatnonzero(written), Kind.READ_ONLY_PATH)
 
     def _look_for_fences(self, target: Target) -> None:
         """Report ordinary stores that are ordered before a bulk copy but not visible to it."""
         known = gather(target.shadow.writer, target.where)
-        stamps = stamps_of(known)
-        lanes = np.flatnonzero(stamps >= self._log_start)
+        clocks = clocks_of(known)
+        lanes = np.flatnonzero(clocks >= self._log_start)
         if not len(lanes):
             return
         generic = [
-            stamp
-            for stamp in np.unique(stamps[lanes]).tolist()
-            if "bulk" not in self._log[stamp - self._log_start].instruction.modifiers
+            clock
+            for clock in np.unique(clocks[lanes]).tolist()
+            if "bulk" not in self._log[clock - self._log_start].instruction.modifiers
         ]
-        lanes = lanes[np.isin(stamps[lanes], generic)]
-        writers, copiers = known[lanes] & THREAD, target.keys[lanes] & THREAD
+        lanes = lanes[np.isin(clocks[lanes], generic)]
+        writers, copiers = known[lanes] & THREAD, target.epochs[lanes] & THREAD
         if len(lanes):
-            late = self._fences.lacking(target.access.space, writers, stamps[lanes], copiers)
-            late &= ~self._clocks.unordered(writers, stamps[lanes], copiers)
+            late = self._fences.lacking(target.access.space, writers, clocks[lanes], copiers)
+            late &= ~self._clocks.unordered(writers, clocks[lanes], copiers)
             self._report(target, known, lanes[late], Kind.PROXY_FENCE_MISSING)
 
     def _changes_value(self, target: Target, lanes: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -730,27 +740,27 @@ class RaceCheck(CheckHook):
         new = target.values()[lanes]
         granule = target.shadow.granule
         granules = target.granules(lanes)
-        if target.home is None:
+        if target.allocation is None:
             if self._shared_values is None:
                 return np.ones(len(lanes), dtype=np.bool_)
             return np.asarray(self._shared_values[granules] != new)
         memory = self.context.memory
         whole = memory.bytes[: len(memory.bytes) // granule * granule].view(f"u{granule}")
-        old = whole[(target.home.base - memory.base) // granule + granules]
+        old = whole[(target.allocation.base - memory.base) // granule + granules]
         return np.asarray(old != new)
 
-    def _report(self, target: Target, known: Keys, lanes: NDArray[np.int64], kind: Kind) -> None:
+    def _report(self, target: Target, known: Epochs, lanes: NDArray[np.int64], kind: Kind) -> None:
         """Report clashes, one finding for each pair of instructions.
 
         A clash with a load counts when the lane that loads uses the value (`LoadedValue`).
         """
         if not len(lanes):
             return
-        all_stamps = stamps_of(known[lanes])
+        all_clocks = clocks_of(known[lanes])
         access = target.access
-        for stamp in np.unique(all_stamps).tolist():
-            here = lanes[all_stamps == stamp]
-            logged = self._log[stamp - self._log_start]
+        for clock in np.unique(all_clocks).tolist():
+            here = lanes[all_clocks == clock]
+            logged = self._log[clock - self._log_start]
             key: Hashable = (
                 kind,
                 self.context.launch.function.name,
@@ -759,23 +769,23 @@ class RaceCheck(CheckHook):
             )
             if self._bulk_copies.has_reported(access.instruction, logged.instruction):
                 continue
-            later, earlier = target.keys[here] & THREAD, known[here] & THREAD
+            later, earlier = target.epochs[here] & THREAD, known[here] & THREAD
             clash = _Clash(target, logged, kind, key, here, later, earlier)
             if access.value is not None:
                 self._report_if_used(clash, access.value, later, later)
             elif logged.value is not None:
-                self._report_if_used(clash, logged.value, *self._readers_meant(clash, logged.value, stamp))
+                self._report_if_used(clash, logged.value, *self._readers_meant(clash, logged.value, clock))
             else:
                 self._note_clash(clash, 0, int(earlier[0]), len(here))
 
-    def _readers_meant(self, clash: _Clash, value: LoadedValue, stamp: int) -> tuple[Ints, Ints]:
-        """The threads that have loaded a value, besides those that stand for their teams in the shadow, and
+    def _readers_meant(self, clash: _Clash, value: LoadedValue, clock: int) -> tuple[Ints, Ints]:
+        """The threads that have loaded a value, besides those that stand for their warps in the shadow, and
         of each the thread that overwrites what it has loaded."""
         readers, writers = [], []
         for later, earlier in sorted(set(zip(clash.later.tolist(), clash.earlier.tolist(), strict=True))):
-            team = value.at_same_address(earlier, self._team)
-            stamps, writer = np.full(len(team), stamp), np.full(len(team), later)
-            apart = team[self._clocks.unordered(team, stamps, writer)]
+            warp_mates = value.at_same_address(earlier, self._warp_mates)
+            clocks, writer = np.full(len(warp_mates), clock), np.full(len(warp_mates), later)
+            apart = warp_mates[self._clocks.unordered(warp_mates, clocks, writer)]
             readers.append(apart)
             writers.append(np.full(len(apart), later))
         return np.concatenate(readers), np.concatenate(writers)
@@ -826,9 +836,11 @@ class RaceCheck(CheckHook):
     def _buffer(self, target: Target) -> Buffer:
         element = target.access.element_bytes
         return (
-            self.window(Space.SHARED, element) if target.home is None else self.buffer(target.home, element)
+            self.window(Space.SHARED, element)
+            if target.allocation is None
+            else self.buffer(target.allocation, element)
         )
 
     def _offset(self, target: Target, lane: int) -> int:
         offset = int(target.granules(np.array([lane]))[0]) * target.shadow.granule
-        return offset % self._window if target.home is None else offset
+        return offset % self._window if target.allocation is None else offset

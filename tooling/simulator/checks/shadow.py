@@ -5,8 +5,9 @@ are kept in lists. An earlier writer is kept only if no race with the last one h
 granule by strong accesses, or both stored the same value.
 
 A granule is 1, 2, 4 or 8 bytes: the smallest access width of the kernel in that memory. An entry is a 64-bit
-key with the stamp of the access (its number in simulation order) in the upper half and the thread in the
-lower, so that "after the last barrier" is one comparison.
+epoch with the clock of the access (its number in simulation order) in the upper half and the thread in the
+lower (FastTrack's c@t, Flanagan and Freund 2009), so that "after the last barrier" is one comparison. What is
+below the horizon happens before everything that follows.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Keys: TypeAlias = NDArray[np.int64]
+Epochs: TypeAlias = NDArray[np.int64]
 
-STAMP_SHIFT = 32
+CLOCK_SHIFT = 32
 STRONG = 1 << 31
 """Key flag: an atomic or another strong access; two of these do not race."""
 THREAD = STRONG - 1
 IN_FLIGHT = 1 << 30
-"""Added to the stamp of an asynchronous copy that was not waited for: later than every barrier."""
+"""Added to the clock of an asynchronous copy that was not waited for: later than every barrier."""
 
 
-def stamps_of(keys: Keys) -> NDArray[np.int64]:
-    """The stamps, without the flag of a copy in flight."""
-    return (keys >> STAMP_SHIFT) & (IN_FLIGHT - 1)
+def clocks_of(epochs: Epochs) -> NDArray[np.int64]:
+    """The clocks, without the flag of a copy in flight."""
+    return (epochs >> CLOCK_SHIFT) & (IN_FLIGHT - 1)
 
 
 MAX_STRIPS = 4096
@@ -62,7 +63,7 @@ class Panel(NamedTuple):
     high: int
     stride: int
 
-    def of(self, array: Keys) -> Keys:
+    def of(self, array: Epochs) -> Epochs:
         """The panel of an array of all granules, as a view."""
         return array.reshape(-1, self.stride)[self.first : self.last, self.low : self.high]
 
@@ -77,7 +78,7 @@ class Panel(NamedTuple):
 
 
 Selection: TypeAlias = slice | Panel | NDArray[np.int64]
-"""The granules of an access, in the order of its keys: a slice or panel if they are contiguous."""
+"""The granules of an access, in the order of its epochs: a slice or panel if they are contiguous."""
 
 
 def gather(array: NDArray[Any], where: Selection | NDArray[np.int32]) -> NDArray[Any]:
@@ -97,21 +98,21 @@ def scatter(array: NDArray[Any], where: Selection | NDArray[np.int32], values: N
 class Strip(NamedTuple):
     """A dense access: consecutive threads on consecutive granules, kept as five numbers.
 
-    Granules `low` up to `high` (exclusive), `each` per thread, from thread `first` on; `mark` is common to
-    the keys.
+    Granules `low` up to `high` (exclusive), `each` per thread, from thread `first` on; `clock_part` is common
+    to the epochs.
     """
 
     low: int
     high: int
     first: int
     each: int
-    mark: int
+    clock_part: int
 
-    def keys(self) -> Keys:
-        """The keys of the granules."""
+    def epochs(self) -> Epochs:
+        """The epochs of the granules."""
         threads = np.arange(self.first, self.first + (self.high - self.low) // self.each)
-        keys = threads | self.mark
-        return keys if self.each == 1 else np.repeat(keys, self.each)
+        epochs = threads | self.clock_part
+        return epochs if self.each == 1 else np.repeat(epochs, self.each)
 
     def same_threads(self, other: Strip) -> bool:
         """Whether each granule belongs to the same thread in both."""
@@ -142,7 +143,7 @@ class _Touched:
         strips = self.strips
         for place in range(len(strips) - 1, max(-1, len(strips) - 1 - LATEST), -1):
             other = strips[place]
-            if other[:4] == strip[:4] and (other.mark ^ strip.mark) & STRONG == 0:
+            if other[:4] == strip[:4] and (other.clock_part ^ strip.clock_part) & STRONG == 0:
                 del strips[place]
                 return
 
@@ -164,15 +165,15 @@ class Shadow:
 
     Attributes:
         count: granules.
-        writer: (granules,) key of the last write, 0 for none.
-        reader: (granules,) key of the last read; `earlier`: of a read by another thread before it.
-        newest_write, newest_read: an upper bound of the keys in the arrays.
+        writer: (granules,) epoch of the last write, 0 for none.
+        reader: (granules,) epoch of the last read; `earlier`: of a read by another thread before it.
+        newest_write, newest_read: an upper bound of the epochs in the arrays.
 
     Args:
         size: bytes of the memory.
         granule: bytes of a granule.
-        team: neighbouring threads, all of one warp of one block, of which one reader or writer may stand for
-            the others.
+        warp_mates: how many neighbouring threads are always of one warp of one block, so that one reader or
+            writer may stand for the others.
 
     Most buffers are accessed by each thread at its own element only. Such accesses stay strips: the three
     arrays, six times as large as the memory itself, are not allocated.
@@ -190,14 +191,14 @@ class Shadow:
         "granule",
         "newest_read",
         "newest_write",
-        "team",
+        "warp_mates",
     )
 
-    def __init__(self, size: int, granule: int, team: int = WARP) -> None:
+    def __init__(self, size: int, granule: int, warp_mates: int = WARP) -> None:
         self.count = -(-size // granule)
         self.granule = granule
-        self.team = team
-        self._arrays: list[Keys | None] = [None, None, None]
+        self.warp_mates = warp_mates
+        self._arrays: list[Epochs | None] = [None, None, None]
         self.newest_write = self.newest_read = 0
         self._written = _Touched()
         self._read = _Touched()
@@ -207,26 +208,26 @@ class Shadow:
         self._plain_writers = Further()
 
     @property
-    def writer(self) -> Keys:
+    def writer(self) -> Epochs:
         return self._array(0)
 
     @property
-    def reader(self) -> Keys:
+    def reader(self) -> Epochs:
         return self._array(1)
 
     @property
-    def earlier(self) -> Keys:
+    def earlier(self) -> Epochs:
         return self._array(2)
 
-    def _array(self, number: int) -> Keys:
+    def _array(self, number: int) -> Epochs:
         array = self._arrays[number]
         if array is None:
             array = self._arrays[number] = np.zeros(self.count, dtype=np.int64)
         return array
 
-    def forget(self, team: int) -> None:
-        """A new launch, ordered after everything recorded, with teams of this size."""
-        self.team = team
+    def forget(self, warp_mates: int) -> None:
+        """A new launch, ordered after everything recorded, with warps of this size."""
+        self.warp_mates = warp_mates
         self._written.clear()
         self._read.clear()
         self._later.clear()
@@ -276,147 +277,151 @@ class Shadow:
         touched.waiting = _union(touched.waiting, strip.low, strip.high)
         return True
 
-    def further_readers(self, where: Selection, floor: int) -> tuple[NDArray[np.int64], Keys]:
-        """Readers at these granules besides `reader` and `earlier`: positions in `where`, and their keys.
+    def further_readers(self, where: Selection, horizon: int) -> tuple[NDArray[np.int64], Epochs]:
+        """Readers at these granules besides `reader` and `earlier`: positions in `where`, and their epochs.
 
         Args:
-            floor: a key below which every access is ordered before every later access.
+            horizon: an epoch below which every access is ordered before every later access.
         """
-        return self._further_readers.at(where, floor)
+        return self._further_readers.at(where, horizon)
 
     def further_writers(
-        self, where: Selection, floor: int, *, strong: bool
-    ) -> tuple[NDArray[np.int64], Keys]:
+        self, where: Selection, horizon: int, *, strong: bool
+    ) -> tuple[NDArray[np.int64], Epochs]:
         """Writers at these granules before `writer`, strong or others: see `further_readers`."""
-        return (self._strong_writers if strong else self._plain_writers).at(where, floor)
+        return (self._strong_writers if strong else self._plain_writers).at(where, horizon)
 
     def flush_writes(self) -> None:
         """Write the pending write strips to the arrays."""
         for strip in self._written.strips:
-            keys, where = strip.keys(), slice(strip.low, strip.high)
-            if strip.mark & STRONG:
+            epochs, where = strip.epochs(), slice(strip.low, strip.high)
+            if strip.clock_part & STRONG:
                 before = self.writer[where]
                 own = (before & STRONG == 0) & (before > 0)
                 self.keep_writers(where, before, np.flatnonzero(own))
-            self.writer[where] = keys
+            self.writer[where] = epochs
             self._written.entered = _union(self._written.entered, strip.low, strip.high)
-            self.newest_write = max(self.newest_write, int(keys[0]))
+            self.newest_write = max(self.newest_write, int(epochs[0]))
         self._written.forget_strips()
 
-    def flush_reads(self, floor: int) -> None:
+    def flush_reads(self, horizon: int) -> None:
         """Write the pending reads, strips and others, to the arrays.
 
         Args:
-            floor: a key below which every access is ordered before every later access.
+            horizon: an epoch below which every access is ordered before every later access.
         """
-        self._further_readers.forget(floor)
+        self._further_readers.forget(horizon)
         for strip in self._read.strips:
-            keys = strip.keys()
-            self._write_readers(slice(strip.low, strip.high), keys, floor)
+            epochs = strip.epochs()
+            self._write_readers(slice(strip.low, strip.high), epochs, horizon)
             self._read.entered = _union(self._read.entered, strip.low, strip.high)
-            self.newest_read = max(self.newest_read, int(keys[0]))
+            self.newest_read = max(self.newest_read, int(epochs[0]))
         self._read.forget_strips()
-        if self.newest_read >= floor:
-            for where, threads, mark in self._later:
-                self._write_readers(where, threads.astype(np.int64) | mark, floor)
+        if self.newest_read >= horizon:
+            for where, threads, clock_part in self._later:
+                self._write_readers(where, threads.astype(np.int64) | clock_part, horizon)
         self._later.clear()
 
-    def record_read(self, target: Selection, keys: Keys, bounds: tuple[int, int], floor: int) -> None:
+    def record_read(self, target: Selection, epochs: Epochs, bounds: tuple[int, int], horizon: int) -> None:
         """Record readers; if two threads read one granule, both are kept.
 
         They are kept in compact form: a barrier usually invalidates them before the next write.
 
         Args:
-            target: granules, one per key; `bounds` are the first and one past the last.
-            keys: (n,) keys of the readers, with a mark in common.
-            floor: a key below which every access is ordered before every later access.
+            target: granules, one per epoch; `bounds` are the first and one past the last.
+            epochs: (n,) epochs of the readers, with a clock_part in common.
+            horizon: an epoch below which every access is ordered before every later access.
         """
-        if self.newest_read < floor:
+        if self.newest_read < horizon:
             self._later.clear()
         elif len(self._later) == MAX_LATER:
-            self.flush_reads(floor)
-        first = int(keys[0])
+            self.flush_reads(horizon)
+        first = int(epochs[0])
         short = target if isinstance(target, slice | Panel) else target.astype(np.int32)
-        self._later.append((short, (keys & THREAD).astype(np.int32), first & ~THREAD))
+        self._later.append((short, (epochs & THREAD).astype(np.int32), first & ~THREAD))
         self._read.entered = _union(self._read.entered, *bounds)
         self.newest_read = max(self.newest_read, first)
 
-    def keep_writers(self, where: Selection, keys: Keys, chosen: NDArray[np.int64]) -> None:
-        """Keep the chosen ones of (n,) keys at (n,) granules, which an access displaces as the last writers.
+    def keep_writers(self, where: Selection, epochs: Epochs, chosen: NDArray[np.int64]) -> None:
+        """Keep the chosen ones of (n,) epochs at (n,) granules, which an access displaces as the last ones.
 
-        Of many that wrote one granule together, the first and the last are kept, of fewer one per team.
+        Of many that wrote one granule together, the first and the last are kept, of fewer one of each warp.
         """
         if not len(chosen):
             return
         if len(chosen) > MANY:
             chosen = chosen[self._first_or_last(granules_of(where, chosen))]
-        new = self._one_of_each_team(granules_of(where, chosen), keys[chosen])
-        strong = keys[chosen] & STRONG != 0
-        self._strong_writers.add(where, keys, chosen[new & strong])
-        self._plain_writers.add(where, keys, chosen[new & ~strong])
+        new = self._one_of_each_warp(granules_of(where, chosen), epochs[chosen])
+        strong = epochs[chosen] & STRONG != 0
+        self._strong_writers.add(where, epochs, chosen[new & strong])
+        self._plain_writers.add(where, epochs, chosen[new & ~strong])
 
-    def has_further_writers(self, floor: int, *, strong: bool) -> bool:
+    def has_further_writers(self, horizon: int, *, strong: bool) -> bool:
         """Whether `further_writers` may find any."""
         further = self._strong_writers if strong else self._plain_writers
-        further.forget(floor)
+        further.forget(horizon)
         return bool(len(further))
 
-    def record_write(self, where: Selection, keys: Keys, bounds: tuple[int, int]) -> NDArray[np.int64]:
+    def record_write(self, where: Selection, epochs: Epochs, bounds: tuple[int, int]) -> NDArray[np.int64]:
         """Record writes; of several lanes that write one granule the last is kept.
 
         Returns:
-            Positions of the keys that were displaced by another lane of the same access.
+            Positions of the epochs that were displaced by another lane of the same access.
         """
-        scatter(self.writer, where, keys)
+        scatter(self.writer, where, epochs)
         self._written.entered = _union(self._written.entered, *bounds)
-        self.newest_write = max(self.newest_write, int(keys[0]))
+        self.newest_write = max(self.newest_write, int(epochs[0]))
         if isinstance(where, slice | Panel):
             return np.empty(0, np.int64)
-        return np.flatnonzero(self.writer[where] != keys)
+        return np.flatnonzero(self.writer[where] != epochs)
 
-    def _write_readers(self, where: Selection | NDArray[np.int32], keys: Keys, floor: int) -> None:
+    def _write_readers(self, where: Selection | NDArray[np.int32], epochs: Epochs, horizon: int) -> None:
         known = gather(self.reader, where)
-        if int(known.max()) < floor:
+        if int(known.max()) < horizon:
             # Nothing to keep: of several lanes at one granule, the first and the last are recorded.
             if isinstance(where, slice | Panel):
-                scatter(self.earlier, where, keys)
+                scatter(self.earlier, where, epochs)
             else:
-                self.earlier[where[::-1]] = keys[::-1]
-            scatter(self.reader, where, keys)
+                self.earlier[where[::-1]] = epochs[::-1]
+            scatter(self.reader, where, epochs)
         else:
-            self._displace(where, keys, known, floor)
-            scatter(self.reader, where, keys)
+            self._displace(where, epochs, known, horizon)
+            scatter(self.reader, where, epochs)
         if isinstance(where, slice | Panel):
             return
-        lost = np.flatnonzero(self.reader[where] != keys)
+        lost = np.flatnonzero(self.reader[where] != epochs)
         if len(lost):
-            self._write_several(where[lost], keys[lost], floor)
+            self._write_several(where[lost], epochs[lost], horizon)
 
-    def _displace(self, where: Selection | NDArray[np.int32], keys: Keys, known: Keys, floor: int) -> None:
+    def _displace(
+        self, where: Selection | NDArray[np.int32], epochs: Epochs, known: Epochs, horizon: int
+    ) -> None:
         """Move readers that another thread replaces to `earlier`, and earlier ones to the list."""
-        other = (known ^ keys) & THREAD != 0
+        other = (known ^ epochs) & THREAD != 0
         if not other.any():
             return
         before = gather(self.earlier, where)
-        leaving = other & (before >= max(floor, 1))
-        leaving &= ((before ^ known) & THREAD != 0) & ((before ^ keys) & THREAD != 0)
+        leaving = other & (before >= max(horizon, 1))
+        leaving &= ((before ^ known) & THREAD != 0) & ((before ^ epochs) & THREAD != 0)
         self._further_readers.add(where, before, np.flatnonzero(leaving))
         scatter(self.earlier, where, known if other.all() else np.where(other, known, before))
 
-    def _write_several(self, where: NDArray[np.int64] | NDArray[np.int32], keys: Keys, floor: int) -> None:
+    def _write_several(
+        self, where: NDArray[np.int64] | NDArray[np.int32], epochs: Epochs, horizon: int
+    ) -> None:
         """Record lanes that read a granule together with the lane that is its reader now: the first becomes
-        the earlier reader; of the others one per team is kept."""
+        the earlier reader; of the others one of each warp is kept."""
         before = self.earlier[where]
-        self.earlier[where[::-1]] = keys[::-1]
+        self.earlier[where[::-1]] = epochs[::-1]
         now = self.earlier[where]
-        first = now == keys
-        leaving = first & (before >= max(floor, 1)) & (before & ~THREAD != keys & ~THREAD)
-        leaving &= (before ^ keys) & THREAD != 0
+        first = now == epochs
+        leaving = first & (before >= max(horizon, 1)) & (before & ~THREAD != epochs & ~THREAD)
+        leaving &= (before ^ epochs) & THREAD != 0
         self._further_readers.add(where, before, np.flatnonzero(leaving))
         rest = np.flatnonzero(~first)
         if len(rest):
-            new = self._one_of_each_team(where[rest], keys[rest])
-            self._further_readers.add(where, keys, rest[new])
+            new = self._one_of_each_warp(where[rest], epochs[rest])
+            self._further_readers.add(where, epochs, rest[new])
 
     def _first_or_last(self, granules: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(n,) true for the first and the last of the lanes at each granule."""
@@ -428,16 +433,16 @@ class Shadow:
         chosen |= place[granules] == lanes
         return np.asarray(chosen)
 
-    def _one_of_each_team(self, granules: NDArray[Any], keys: Keys) -> NDArray[np.bool_]:
-        """(n,) true for the first of neighbouring lanes of one team at one granule."""
-        teams = (keys & THREAD) // self.team
-        new = np.ones(len(keys), np.bool_)
-        new[1:] = (granules[1:] != granules[:-1]) | (teams[1:] != teams[:-1])
+    def _one_of_each_warp(self, granules: NDArray[Any], epochs: Epochs) -> NDArray[np.bool_]:
+        """(n,) true for the first of neighbouring lanes of one warp at one granule."""
+        warps = (epochs & THREAD) // self.warp_mates
+        new = np.ones(len(epochs), np.bool_)
+        new[1:] = (granules[1:] != granules[:-1]) | (warps[1:] != warps[:-1])
         return new
 
 
 class Further:
-    """Further readers or writers of granules: pairs of granule and key, sorted on demand.
+    """Further readers or writers of granules: pairs of granule and epoch, sorted on demand.
 
     If there are too many, the newest of each warp is kept, and if these are still too many, the newest of
     2, 4, 8, … neighbouring warps.
@@ -454,13 +459,13 @@ class Further:
     def clear(self) -> None:
         """Remove all."""
         self._granules = np.empty(0, np.int64)
-        self._keys: Keys = np.empty(0, np.int64)
-        self._new: list[tuple[NDArray[np.int64], Keys]] = []
+        self._keys: Epochs = np.empty(0, np.int64)
+        self._new: list[tuple[NDArray[np.int64], Epochs]] = []
         self._newest = self._count = 0
 
-    def forget(self, floor: int) -> None:
-        """Remove the keys below this one if it is above all of them."""
-        if self._newest and self._newest < floor:
+    def forget(self, horizon: int) -> None:
+        """Remove the epochs below this one if it is above all of them."""
+        if self._newest and self._newest < horizon:
             self.clear()
 
     def divide(self, times: int) -> None:
@@ -471,22 +476,22 @@ class Further:
             self._granules, self._keys = parts.ravel(), np.repeat(self._keys, times)
             self._count *= times
 
-    def add(self, where: Selection | NDArray[np.int32], keys: Keys, chosen: NDArray[np.int64]) -> None:
-        """Add the chosen ones of (n,) keys at (n,) granules."""
+    def add(self, where: Selection | NDArray[np.int32], epochs: Epochs, chosen: NDArray[np.int64]) -> None:
+        """Add the chosen ones of (n,) epochs at (n,) granules."""
         if len(chosen):
-            kept = keys[chosen]
+            kept = epochs[chosen]
             self._new.append((granules_of(where, chosen), kept))
             self._newest = max(self._newest, int(kept.max()))
             self._count += len(chosen)
             if self._count > MAX_FURTHER:
                 self._thin_out()
 
-    def at(self, where: Selection, floor: int) -> tuple[NDArray[np.int64], Keys]:
-        """Positions in `where`, and keys from `floor` on, of those at its granules.
+    def at(self, where: Selection, horizon: int) -> tuple[NDArray[np.int64], Epochs]:
+        """Positions in `where`, and epochs from `horizon` on, of those at its granules.
 
         If they are too many because lanes have granules in common, each lane gets the latest ones.
         """
-        self.forget(floor)
+        self.forget(horizon)
         if not self._count:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         self._sort()
@@ -503,37 +508,37 @@ class Further:
                 low = high - counts
             positions = np.repeat(np.arange(len(granules)), counts)
             found = np.arange(len(positions)) + np.repeat(low - (np.cumsum(counts) - counts), counts)
-        keys = self._keys[found]
-        new = keys >= floor
-        return positions[new], keys[new]
+        epochs = self._keys[found]
+        new = epochs >= horizon
+        return positions[new], epochs[new]
 
-    def _all(self) -> tuple[NDArray[np.int64], Keys]:
-        """Granules and keys in the order in which they were added, but for those sorted before."""
+    def _all(self) -> tuple[NDArray[np.int64], Epochs]:
+        """Granules and epochs in the order in which they were added, but for those sorted before."""
         granules = np.concatenate([self._granules, *(granules for granules, _ in self._new)])
-        return granules, np.concatenate([self._keys, *(keys for _, keys in self._new)])
+        return granules, np.concatenate([self._keys, *(epochs for _, epochs in self._new)])
 
     def _sort(self) -> None:
         if self._new:
-            granules, keys = self._all()
+            granules, epochs = self._all()
             order = np.argsort(granules, kind="stable")
-            self._granules, self._keys = granules[order], keys[order]
+            self._granules, self._keys = granules[order], epochs[order]
             self._new.clear()
 
     def _thin_out(self) -> None:
-        """Keep the newest key of each warp at each granule, or of several warps."""
-        granules, keys = self._all()
+        """Keep the newest epoch of each warp at each granule, or of several warps."""
+        granules, epochs = self._all()
         self._new.clear()
-        order = np.argsort(granules << STAMP_SHIFT | keys & THREAD)
-        granules, keys = granules[order], keys[order]
+        order = np.argsort(granules << CLOCK_SHIFT | epochs & THREAD)
+        granules, epochs = granules[order], epochs[order]
         group = WARP
-        while len(keys) > MAX_FURTHER // 2 and group < THREAD:
-            groups = (keys & THREAD) // group
-            first = np.ones(len(keys), np.bool_)
+        while len(epochs) > MAX_FURTHER // 2 and group < THREAD:
+            groups = (epochs & THREAD) // group
+            first = np.ones(len(epochs), np.bool_)
             first[1:] = (granules[1:] != granules[:-1]) | (groups[1:] != groups[:-1])
-            granules, keys = granules[first], np.maximum.reduceat(keys, np.flatnonzero(first))
+            granules, epochs = granules[first], np.maximum.reduceat(epochs, np.flatnonzero(first))
             group *= 2
-        self._granules, self._keys = granules, keys
-        self._count = len(keys)
+        self._granules, self._keys = granules, epochs
+        self._count = len(epochs)
 
 
 def granules_of(where: Selection | NDArray[np.int32], positions: NDArray[np.int64]) -> NDArray[np.int64]:

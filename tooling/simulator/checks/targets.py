@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from tooling.simulator.checks.shadow import Keys, Panel, Selection, Shadow, Strip, granules_of
+from tooling.simulator.checks.shadow import Epochs, Panel, Selection, Shadow, Strip, granules_of
 from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.hooks import Access, Ints
 
@@ -16,28 +16,28 @@ class Target(Struct, frozen=True):
     """One access to one range of memory; n = lanes x granules per lane, lane by lane.
 
     Attributes:
-        where: the n granules; `keys`: (n,) the key of each.
+        where: the n granules; `epochs`: (n,) the epoch of each.
         low, high: granules that bound them (`high` is one past the last).
-        home: the allocation, or None for shared memory.
+        allocation: the allocation, or None for shared memory.
         chosen: the positions that remain of the access, some of them several times; None: all, once.
     """
 
     access: Access
     shadow: Shadow
     where: Selection
-    keys: Keys
+    epochs: Epochs
     low: int
     high: int
-    home: Allocation | None
+    allocation: Allocation | None
     chosen: NDArray[np.int64] | None = None
 
     def at(self, positions: NDArray[np.int64]) -> Target:
-        """The target at some positions of `keys`, such as one position for each further reader there."""
+        """The target at some positions of `epochs`, such as one position for each further reader there."""
         chosen = positions if self.chosen is None else self.chosen[positions]
-        return replace(self, where=self.granules(positions), keys=self.keys[positions], chosen=chosen)
+        return replace(self, where=self.granules(positions), epochs=self.epochs[positions], chosen=chosen)
 
     def granules(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Granule numbers at some positions of `keys`."""
+        """Granule numbers at some positions of `epochs`."""
         return granules_of(self.where, positions)
 
     def values(self) -> NDArray[np.uint64]:
@@ -54,7 +54,7 @@ class Target(Struct, frozen=True):
         return bits if self.chosen is None else bits[self.chosen]
 
 
-def dense_strip(access: Access, shadow: Shadow, low: int, mark: int) -> Strip | None:
+def dense_strip(access: Access, shadow: Shadow, low: int, clock_part: int) -> Strip | None:
     """A dense access from byte `low` on as a strip; None if its threads are not consecutive."""
     lanes = len(access.threads)
     first = int(access.threads[0])
@@ -62,25 +62,29 @@ def dense_strip(access: Access, shadow: Shadow, low: int, mark: int) -> Strip | 
         return None
     each = max(1, access.bytes // shadow.granule)
     start = low // shadow.granule
-    return Strip(start, start + lanes * each, first, each, mark)
+    return Strip(start, start + lanes * each, first, each, clock_part)
 
 
 def dense_target(
-    access: Access, shadow: Shadow, low: int, high: int, *, mark: int, home: Allocation
+    access: Access, shadow: Shadow, low: int, high: int, *, clock_part: int, allocation: Allocation
 ) -> Target:
-    """The target of an access with contiguous lanes: bytes `low` up to `high` of `home`.
+    """The target of an access with contiguous lanes: bytes `low` up to `high` of `allocation`.
 
-    `mark` is common to all keys of the access.
+    `clock_part` is common to all epochs of the access.
     """
     granule = shadow.granule
     each = max(1, access.bytes // granule)
-    keys = access.threads | mark
-    keys = keys if each == 1 else np.repeat(keys, each)
+    epochs = access.threads | clock_part
+    epochs = epochs if each == 1 else np.repeat(epochs, each)
     first = low // granule
-    return Target(access, shadow, slice(first, first + len(keys)), keys, first, -(-high // granule), home)
+    return Target(
+        access, shadow, slice(first, first + len(epochs)), epochs, first, -(-high // granule), allocation
+    )
 
 
-def panel_target(access: Access, shadow: Shadow, first_block: int, window: int, mark: int) -> Target | None:
+def panel_target(
+    access: Access, shadow: Shadow, first_block: int, window: int, clock_part: int
+) -> Target | None:
     """The target of an access in which each block touches the same contiguous bytes of its shared memory.
 
     Args:
@@ -104,21 +108,21 @@ def panel_target(access: Access, shadow: Shadow, first_block: int, window: int, 
         return None
     granule = shadow.granule
     each = access.bytes // granule
-    keys = access.threads | mark
-    keys = keys if each == 1 else np.repeat(keys, each)
+    epochs = access.threads | clock_part
+    epochs = epochs if each == 1 else np.repeat(epochs, each)
     where = Panel(row, row + rows, low // granule, high // granule, window // granule)
-    return Target(access, shadow, where, keys, 0, shadow.count, None)
+    return Target(access, shadow, where, epochs, 0, shadow.count, None)
 
 
 def sparse_target(
-    access: Access, shadow: Shadow, offsets: Ints, mark: int, home: Allocation | None
+    access: Access, shadow: Shadow, offsets: Ints, clock_part: int, allocation: Allocation | None
 ) -> Target:
     """The target of an access at arbitrary byte offsets (n,) of the memory of `shadow`."""
     granule = shadow.granule
     each = max(1, access.bytes // granule)
-    keys = access.threads | mark
+    epochs = access.threads | clock_part
     where = offsets >> granule.bit_length() - 1
     if each > 1:
-        keys = np.repeat(keys, each)
+        epochs = np.repeat(epochs, each)
         where = (where[:, None] + np.arange(each)).ravel()
-    return Target(access, shadow, where, keys, 0, shadow.count, home)
+    return Target(access, shadow, where, epochs, 0, shadow.count, allocation)

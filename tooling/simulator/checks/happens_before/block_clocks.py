@@ -1,10 +1,10 @@
 """The happens-before relation between threads: the clocks of the race check.
 
-Time is the stamp of the next access. A barrier of a block or a whole warp is one number: everything its
-threads did before that stamp happens before everything they do afterwards. Barriers of some of the threads
-need vectors: `_pairs` for the lanes of a warp, `_vectors` for the threads of a block, allocated only if such
-barriers occur. Where arrival and wait are separate, accesses between them are not ordered: clusters have
-`cluster_order`, and mbarriers keep what was released until their phase is complete.
+The clock counts the accesses of a launch, in simulation order. A barrier of a block or a whole warp is one
+number: everything its threads did before that clock happens before everything they do afterwards. Barriers
+of some of the threads need vectors: `_pairs` for the lanes of a warp, `_vectors` for the threads of a block,
+allocated only if such barriers occur. Where arrival and wait are separate, accesses between them are not
+ordered: clusters have `cluster_order`, and mbarriers keep what was released until their phase is complete.
 
 Blocks are ordered only by releases and acquires at one address: see `block_order`. Models:
 FastTrack (Flanagan and Freund 2009) for the clocks, the PTX memory model (PTX ISA 8.5, section 8) for what
@@ -28,7 +28,7 @@ from tooling.simulator.program.backend import Order
 
 
 class _Released(Struct):
-    """What arrivals at one address released: a stamp for each thread of the block, and for other blocks."""
+    """What arrivals at one address released: a clock for each thread of the block, and for other blocks."""
 
     threads: Ints | None = None
     blocks: dict[int, int] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Clocks:
 
     Args:
         context: the launch.
-        now: the stamp of its first access.
+        now: the clock of its first access.
     """
 
     def __init__(self, context: LaunchContext, now: int) -> None:
@@ -67,7 +67,7 @@ class Clocks:
         self._block_order = BlockOrder(context.blocks, now)
 
     def oldest_block_barrier(self, first_block: int, blocks: int) -> int:
-        """The stamp of the oldest latest barrier of these blocks."""
+        """The clock of the oldest latest barrier of these blocks."""
         return int(self._block[first_block : first_block + blocks].min())
 
     def block_barrier(self, blocks: Ints, now: int) -> None:
@@ -158,8 +158,8 @@ class Clocks:
     def _acquire(self, block: int, members: Ints, released: _Released | None) -> None:
         if released is None:
             return
-        for other, stamp in released.blocks.items():
-            self._block_order.acquire_from(block, other, stamp)
+        for other, clock in released.blocks.items():
+            self._block_order.acquire_from(block, other, clock)
         if released.threads is not None:
             vector = self._vector(block)
             vector[members] = np.maximum(vector[members], released.threads)
@@ -179,7 +179,7 @@ class Clocks:
 
         Args:
             threads: (n,) of the lanes; `addresses`: (n,) what they access, in shared memory if `shared`.
-            now: the stamp after the access.
+            now: the clock after the access.
             acquires: they use the value they read; `releases`: they change the value.
             order: how the access orders blocks; within a block every strong access acquires and releases.
         """
@@ -225,7 +225,7 @@ class Clocks:
             self._acquire(block, members, self._released.get((block, address)))
 
     def known_until(self, threads: Ints, now: int) -> Ints:
-        """(n,) stamps before which all accesses of its block happen before each of these threads.
+        """(n,) clocks before which all accesses of its block happen before each of these threads.
 
         If barriers of some of the threads occur, or arrivals before the end of a block's accesses, all
         accesses are assumed to be ordered.
@@ -234,49 +234,49 @@ class Clocks:
             return np.full(len(threads), now, np.int64)
         return np.asarray(self._block[threads // self._threads])
 
-    def unordered(self, earlier: Ints, stamps: Ints, later: Ints) -> NDArray[np.bool_]:
+    def unordered(self, earlier: Ints, clocks: Ints, later: Ints) -> NDArray[np.bool_]:
         """Which pairs of accesses are not ordered.
 
         Args:
-            earlier: (n,) threads of the earlier accesses; `stamps`: when they happened.
+            earlier: (n,) threads of the earlier accesses; `clocks`: when they happened.
             later: (n,) threads that access now.
 
         Returns:
             (n,) true if the earlier access does not happen before the later one.
         """
         block, other = later // self._threads, earlier // self._threads
-        result = (stamps >= self.launch) & (earlier != later)
+        result = (clocks >= self.launch) & (earlier != later)
         same = block == other
-        result &= ~(same & (stamps < np.maximum(self._block[block], self._acquired_by_all[block])))
+        result &= ~(same & (clocks < np.maximum(self._block[block], self._acquired_by_all[block])))
         if self._cluster is not None:
-            result &= ~self._cluster.ordered(earlier, stamps, later)
+            result &= ~self._cluster.ordered(earlier, clocks, later)
         if self._warp is not None and result.any():
-            self._apply_warps(result, earlier, stamps, later, same)
+            self._apply_warps(result, earlier, clocks, later, same)
         if self._vectors and result.any():
-            self._apply_vectors(result, earlier, stamps, later, same)
+            self._apply_vectors(result, earlier, clocks, later, same)
         apart = np.flatnonzero(result & ~same)
         if len(apart):
-            result[apart] = self._block_order.unordered(other[apart], stamps[apart], block[apart])
+            result[apart] = self._block_order.unordered(other[apart], clocks[apart], block[apart])
         return np.asarray(result)
 
     def _apply_warps(
-        self, result: NDArray[np.bool_], earlier: Ints, stamps: Ints, later: Ints, same: NDArray[np.bool_]
+        self, result: NDArray[np.bool_], earlier: Ints, clocks: Ints, later: Ints, same: NDArray[np.bool_]
     ) -> None:
         if self._warp is None:
             return
         mine, others = later % self._threads, earlier % self._threads
         together = same & (mine // WARP == others // WARP)
         warp = later // self._threads * self._warps + mine // WARP
-        result &= ~(together & (stamps < self._warp[warp]))
+        result &= ~(together & (clocks < self._warp[warp]))
         if not self._pairs:
             return
         for index in np.flatnonzero(result & together):
             pairs = self._pairs.get(int(warp[index]))
-            if pairs is not None and stamps[index] < pairs[mine[index] % WARP, others[index] % WARP]:
+            if pairs is not None and clocks[index] < pairs[mine[index] % WARP, others[index] % WARP]:
                 result[index] = False
 
     def _apply_vectors(
-        self, result: NDArray[np.bool_], earlier: Ints, stamps: Ints, later: Ints, same: NDArray[np.bool_]
+        self, result: NDArray[np.bool_], earlier: Ints, clocks: Ints, later: Ints, same: NDArray[np.bool_]
     ) -> None:
         block = later // self._threads
         for one in np.unique(block[result & same]):
@@ -284,7 +284,7 @@ class Clocks:
             if vector is not None:
                 lanes = np.flatnonzero(result & same & (block == one))
                 known = vector[later[lanes] % self._threads, earlier[lanes] % self._threads]
-                result[lanes] = stamps[lanes] >= known
+                result[lanes] = clocks[lanes] >= known
 
     def _partial_warp(self, warp: int, mask: int, now: int) -> None:
         lanes = np.flatnonzero(np.array([mask >> lane & 1 for lane in range(WARP)]))
@@ -298,7 +298,7 @@ class Clocks:
         pairs[lanes] = np.maximum(pairs[lanes], joint)
 
     def _vector(self, block: int) -> NDArray[np.int64]:
-        """(threads, threads): the stamp up to which a thread (column) is ordered before a thread (row)."""
+        """(threads, threads): the clock up to which a thread (column) is ordered before a thread (row)."""
         vector = self._vectors.get(block)
         if vector is None:
             shape = (self._threads, self._threads)

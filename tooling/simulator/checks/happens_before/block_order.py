@@ -33,7 +33,7 @@ _ANYWHERE = -1
 """The log of releases whose address was not tracked: an acquire from any log includes this one."""
 
 _EVERYTHING = -2
-"""The key for all logs in a block's clock; its position is a stamp."""
+"""The key for all logs in a block's clock; its position is a clock."""
 
 _DIRECT = -3
 """The logs of direct releases between blocks are numbered downwards from here."""
@@ -54,13 +54,13 @@ class _Log:
     that a block may be assumed to have acquired a little more than it has.
     """
 
-    __slots__ = ("_blocks", "_count", "_folded", "_knowledge", "_stamps", "start")
+    __slots__ = ("_blocks", "_clocks", "_count", "_folded", "_knowledge", "start")
 
     def __init__(self) -> None:
         self.start = 0  # position of the first release that is not folded
         self._count = 0
         self._blocks = np.empty(4, np.int64)
-        self._stamps = np.empty(4, np.int64)
+        self._clocks = np.empty(4, np.int64)
         self._knowledge: list[tuple[int, Knowledge]] = []
         self._folded: tuple[Ints, Ints, Knowledge] | None = None
 
@@ -70,21 +70,21 @@ class _Log:
         return self.start + self._count
 
     @property
-    def last_stamp(self) -> int:
-        """The stamp of the last release, 0 if there is none."""
+    def last_clock(self) -> int:
+        """The clock of the last release, 0 if there is none."""
         if self._count:
-            return int(self._stamps[self._count - 1])
+            return int(self._clocks[self._count - 1])
         return 0 if self._folded is None else int(self._folded[1].max())
 
-    def add(self, blocks: Ints, stamp: int) -> None:
-        """These blocks release what they did before `stamp`, one after the other."""
+    def add(self, blocks: Ints, clock: int) -> None:
+        """These blocks release what they did before `clock`, one after the other."""
         count = self._count + len(blocks)
         if count > len(self._blocks):
             room = max(count, 2 * len(self._blocks))
             self._blocks = np.concatenate([self._blocks, np.empty(room - len(self._blocks), np.int64)])
-            self._stamps = np.concatenate([self._stamps, np.empty(room - len(self._stamps), np.int64)])
+            self._clocks = np.concatenate([self._clocks, np.empty(room - len(self._clocks), np.int64)])
         self._blocks[self._count : count] = blocks
-        self._stamps[self._count : count] = stamp
+        self._clocks[self._count : count] = clock
         self._count = count
 
     def add_knowledge(self, position: int, knowledge: Knowledge) -> None:
@@ -93,31 +93,31 @@ class _Log:
 
     def fold(self) -> None:
         """Fold all releases together."""
-        blocks, stamps, knowledge = self.between(0, self.end)
-        latest: dict[int, int] = dict(zip(blocks.tolist(), stamps.tolist(), strict=True))
+        blocks, clocks, knowledge = self.between(0, self.end)
+        latest: dict[int, int] = dict(zip(blocks.tolist(), clocks.tolist(), strict=True))
         merged: dict[int, int] = {}
         for known in knowledge:
             _merge(merged, known)
         self._folded = np.array(list(latest)), np.array(list(latest.values())), merged
         self.start, self._count = self.end, 0
-        self._blocks, self._stamps, self._knowledge = np.empty(4, np.int64), np.empty(4, np.int64), []
+        self._blocks, self._clocks, self._knowledge = np.empty(4, np.int64), np.empty(4, np.int64), []
 
-    def position_at(self, stamp: int) -> int:
-        """Position after the last release whose stamp is at most `stamp`."""
-        return self.start + int(np.searchsorted(self._stamps[: self._count], stamp, side="right"))
+    def position_at(self, clock: int) -> int:
+        """Position after the last release whose clock is at most `clock`."""
+        return self.start + int(np.searchsorted(self._clocks[: self._count], clock, side="right"))
 
     def between(self, low: int, high: int) -> tuple[Ints, Ints, list[Knowledge]]:
-        """Blocks, stamps (ascending for each block) and knowledge of the releases at these positions."""
+        """Blocks, clocks (ascending for each block) and knowledge of the releases at these positions."""
         first, last = max(low - self.start, 0), max(high - self.start, 0)
-        blocks, stamps = self._blocks[first:last], self._stamps[first:last]
+        blocks, clocks = self._blocks[first:last], self._clocks[first:last]
         begin = bisect_right(self._knowledge, first + self.start - 1, key=lambda entry: entry[0])
         end = bisect_right(self._knowledge, last + self.start - 1, key=lambda entry: entry[0])
         knowledge = [known for _, known in self._knowledge[begin:end]]
         if self._folded is not None and low < self.start:
             blocks = np.concatenate([self._folded[0], blocks])
-            stamps = np.concatenate([self._folded[1], stamps])
+            clocks = np.concatenate([self._folded[1], clocks])
             knowledge.insert(0, self._folded[2])
-        return blocks, stamps, knowledge
+        return blocks, clocks, knowledge
 
 
 class BlockOrder:
@@ -125,7 +125,7 @@ class BlockOrder:
 
     Args:
         blocks: of the launch.
-        launch: the stamp of its first access.
+        launch: the clock of its first access.
     """
 
     def __init__(self, blocks: int, launch: int) -> None:
@@ -150,7 +150,7 @@ class BlockOrder:
         self,
         blocks: Ints,
         addresses: Ints,
-        stamp: int,
+        clock: int,
         *,
         acquires: bool,
         releases: bool,
@@ -160,7 +160,7 @@ class BlockOrder:
 
         Args:
             blocks: (n,) block of each lane; `addresses`: (n,) of what it accesses.
-            stamp: what happened before it is released, the access included.
+            clock: what happened before it is released, the access included.
             acquires: the lanes use the values they read; `releases`: they change them.
             order: whether the access itself acquires and releases, or needs fences.
         """
@@ -168,35 +168,35 @@ class BlockOrder:
         if releases and not order.releases:
             fenced = self._fenced[blocks]
             if fenced.any():
-                self._write(blocks[fenced], addresses[fenced], stamp, acquires=acquires)
+                self._write(blocks[fenced], addresses[fenced], clock, acquires=acquires)
             if acquires and not fenced.all():
-                self._read(blocks[~fenced], addresses[~fenced], stamp)
+                self._read(blocks[~fenced], addresses[~fenced], clock)
         elif releases:
-            self._write(blocks, addresses, stamp, acquires=acquires)
+            self._write(blocks, addresses, clock, acquires=acquires)
         else:
-            self._read(blocks, addresses, stamp)
+            self._read(blocks, addresses, clock)
         self._into = self._known
 
-    def _write(self, blocks: Ints, addresses: Ints, stamp: int, *, acquires: bool) -> None:
+    def _write(self, blocks: Ints, addresses: Ints, clock: int, *, acquires: bool) -> None:
         """Blocks release at addresses, and with `acquires` also acquire what was released there."""
         for address, here in self._by_address(blocks, addresses):
             if address is None:
                 if acquires:
                     for block in here.tolist():
-                        self._acquire(block, _EVERYTHING, stamp)
-                self._release(_ANYWHERE, here, stamp)
+                        self._acquire(block, _EVERYTHING, clock)
+                self._release(_ANYWHERE, here, clock)
             elif acquires:
-                self._update(address, here, stamp)
+                self._update(address, here, clock)
             else:
-                self._release(address, here, stamp)
+                self._release(address, here, clock)
 
-    def acquire_from(self, block: int, other: int, stamp: int) -> None:
-        """What another block did before `stamp` happens before what this one does from now on."""
+    def acquire_from(self, block: int, other: int, clock: int) -> None:
+        """What another block did before `clock` happens before what this one does from now on."""
         name = _DIRECT - other
         log = self._logs.setdefault(name, _Log())
-        if log.last_stamp < stamp:
-            self._release(name, np.array([other]), stamp)
-        self._acquire(block, name, log.position_at(stamp - 1) + 1)
+        if log.last_clock < clock:
+            self._release(name, np.array([other]), clock)
+        self._acquire(block, name, log.position_at(clock - 1) + 1)
 
     def batch_ends(self) -> None:
         """The blocks that ran have ended: their clocks are dropped, what they released is kept."""
@@ -211,21 +211,21 @@ class BlockOrder:
         if merged:
             self._known.update(dict.fromkeys(blocks.tolist(), merged))
 
-    def unordered(self, earlier: Ints, stamps: Ints, later: Ints) -> NDArray[np.bool_]:
+    def unordered(self, earlier: Ints, clocks: Ints, later: Ints) -> NDArray[np.bool_]:
         """Which accesses of other blocks are not ordered before those of now.
 
         Args:
-            earlier: (n,) blocks of the earlier accesses; `stamps`: when they happened.
+            earlier: (n,) blocks of the earlier accesses; `clocks`: when they happened.
             later: (n,) blocks that access now.
         """
         result = np.ones(len(earlier), np.bool_)
         for block in np.unique(later).tolist() if self._known else ():
             if block in self._known:
                 mine = np.flatnonzero(later == block)
-                result[mine] = self._unknown(block, earlier[mine], stamps[mine])
+                result[mine] = self._unknown(block, earlier[mine], clocks[mine])
         return result
 
-    def _unknown(self, block: int, others: Ints, stamps: Ints) -> NDArray[np.bool_]:
+    def _unknown(self, block: int, others: Ints, clocks: Ints) -> NDArray[np.bool_]:
         """(n,) which accesses are not ordered before a block; reads logs until all are, or none is left."""
         row = np.full(self._blocks, self._launch, np.int64)
         reached: dict[int, int] = {}
@@ -242,7 +242,7 @@ class BlockOrder:
             reached[name] = position
             blocks, before, knowledge = self._logs[name].between(done, position)
             row[blocks] = np.maximum(row[blocks], before)
-            missing = stamps >= row[others]
+            missing = clocks >= row[others]
             if not missing.any():
                 break
             for known in knowledge:
@@ -264,15 +264,15 @@ class BlockOrder:
                 return
         yield None, _in_order(blocks)
 
-    def _release(self, name: int, blocks: Ints, stamp: int) -> None:
+    def _release(self, name: int, blocks: Ints, clock: int) -> None:
         log = self._logs.setdefault(name, _Log())
         if self._known:
             for position, block in enumerate(blocks.tolist(), log.end):
                 self._add_knowledge(log, name, position, block)
-        log.add(blocks, stamp)
+        log.add(blocks, clock)
         self._fold(log)
 
-    def _read(self, blocks: Ints, addresses: Ints, stamp: int) -> None:
+    def _read(self, blocks: Ints, addresses: Ints, clock: int) -> None:
         """Blocks acquire what was released where they read; usually there is nothing."""
         anywhere = self._logs.get(_ANYWHERE)
         if anywhere is not None:
@@ -284,11 +284,11 @@ class BlockOrder:
         for address, here in self._by_address(blocks[some], addresses[some]) if some.any() else ():
             for block in here.tolist():
                 if address is None:
-                    self._acquire(block, _EVERYTHING, stamp)
+                    self._acquire(block, _EVERYTHING, clock)
                 else:
                     self._acquire(block, address, self._logs[address].end)
 
-    def _update(self, name: int, blocks: Ints, stamp: int) -> None:
+    def _update(self, name: int, blocks: Ints, clock: int) -> None:
         """One block after the other acquires what was released there and adds its own release."""
         log = self._logs.setdefault(name, _Log())
         anywhere = self._logs.get(_ANYWHERE)
@@ -298,7 +298,7 @@ class BlockOrder:
             self._add_knowledge(log, name, position, block)
             if position:
                 self._acquire(block, name, position)
-        log.add(blocks, stamp)
+        log.add(blocks, clock)
         self._fold(log)
 
     def _add_knowledge(self, log: _Log, name: int, position: int, block: int) -> None:

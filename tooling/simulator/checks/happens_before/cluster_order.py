@@ -22,15 +22,15 @@ _OTHER_FENCES = frozenset({"proxy", "mbarrier_init", "acquire"})
 """Fences that do not release ordinary accesses."""
 
 Release = Callable[[NDArray[np.int64], Ints], None]
-"""Raises the stamps of a table (blocks, threads of a block) to what some threads did and acquired."""
+"""Raises the clocks of a table (blocks, threads of a block) to what some threads did and acquired."""
 
 
 class ClusterOrder:
-    """The stamp up to which the accesses of each thread happen before those of its cluster.
+    """The clock up to which the accesses of each thread happen before those of its cluster.
 
     Args:
         context: the launch.
-        now: the stamp of its first access.
+        now: the clock of its first access.
     """
 
     def __init__(self, context: LaunchContext, now: int) -> None:
@@ -62,7 +62,7 @@ class ClusterOrder:
         """All threads of these clusters have arrived or exited.
 
         Returns:
-            the blocks of each cluster in turn, and per block the stamp before which everything is ordered.
+            the blocks of each cluster in turn, and per block the clock before which everything is ordered.
         """
         blocks = blocks_of(self._launch, clusters).reshape(-1)
         known = np.where(self._arrived[blocks], self._released[blocks], now)
@@ -70,12 +70,12 @@ class ClusterOrder:
         self._arrived[blocks] = False
         return blocks, known.min(axis=1)
 
-    def ordered(self, earlier: Ints, stamps: Ints, later: Ints) -> NDArray[np.bool_]:
-        """(n,) which accesses of threads `earlier`, at these stamps, happen before threads `later`."""
+    def ordered(self, earlier: Ints, clocks: Ints, later: Ints) -> NDArray[np.bool_]:
+        """(n,) which accesses of threads `earlier`, at these clocks, happen before threads `later`."""
         size = self._known.shape[1]
         homes = (clusters_of(self._launch, threads // size) for threads in (earlier, later))
         together = np.equal(*homes)
-        return np.asarray(together & (stamps < self._known.reshape(-1)[earlier]))
+        return np.asarray(together & (clocks < self._known.reshape(-1)[earlier]))
 
 
 def releases_memory(fence: Instruction) -> bool:
