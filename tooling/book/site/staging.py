@@ -10,7 +10,6 @@ or refers to, the state of the translation, or any file that `tooling.book.site.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from tooling.book.editions import Edition, editions
 from tooling.book.errors import BookErrors, BuildFailed
 from tooling.book.figure_numbers import FigureNumber, number_figures, numbered_in
 from tooling.book.listings import Listings
+from tooling.book.site.configuration import staged_configuration
 from tooling.book.site.inputs import Inputs, digest
 from tooling.book.summary import Entry, read_summary, summary_text
 from tooling.platform.atomic_write import write_atomically
@@ -31,8 +31,6 @@ from tooling.project import Project
 if TYPE_CHECKING:
     from tooling.book.directives.chapter_renderer import ChapterRenderer
     from tooling.book.puzzle_index import PuzzleIndex
-
-_PREPROCESSORS = re.compile(r"^\[preprocessor\b.*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
 
 
 class Contents(Struct, frozen=True):
@@ -137,8 +135,7 @@ class Stage(Struct):
             wanted[folder / "src" / NOT_FOUND] = not_found.read_text(encoding="utf-8")
         listed = [entry for entry in contents.entries if entry.path not in untranslated]
         wanted[folder / "src" / "SUMMARY.md"] = summary_text(listed)
-        config = (edition.folder / "book.toml").read_text(encoding="utf-8")
-        wanted[folder / "book.toml"] = _PREPROCESSORS.sub("", config)
+        wanted[folder / "book.toml"] = staged_configuration(edition.folder / "book.toml")
         _write(folder, wanted, right)
         if renderer:
             kept.save()
