@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from functools import partial
@@ -11,21 +12,10 @@ from typing import Any
 
 import pytest
 
+from tests.book.book_copy import FILES, PARTS, ROOT, copy_book
 from tests.book.web_server import serving
 from tooling.book.site.build import build
 from tooling.project import Project
-
-ROOT = Path(__file__).resolve().parents[2]
-_PARTS = (
-    "book", "i18n", "problems", "solutions",
-    "tests/data/h200/shown", "tests/data/outputs", "tests/data/traces", "tests/mutants",
-)  # fmt: skip
-_FILES = (
-    "pyproject.toml", "pixi.toml", "tests/data/h100/benchmarks.json", "tests/data/h200/benchmarks.json",
-    "tests/data/h200/defects.json",
-)  # fmt: skip
-_LINKED = ("benchmarks", "tests/*", "tests/data/h200/*")
-"""Files that pages only name: links to those of the checkout, where nothing was copied."""
 
 
 @pytest.fixture(scope="session")
@@ -38,39 +28,46 @@ def real() -> Project:
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A copy of the book's inputs, without git."""
     root = tmp_path_factory.mktemp("checkout")
-    for part in _PARTS:
-        shutil.copytree(ROOT / part, root / part, symlinks=True)
-    for file in _FILES:
-        (root / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / file, root / file)
-    for named in (path for pattern in _LINKED for path in ROOT.glob(pattern)):
-        if not (link := root / named.relative_to(ROOT)).exists():
-            link.symlink_to(named)
+    copy_book(root)
     return Project(root)
 
 
+@pytest.fixture(scope="session")
+def copied_state(copied: Project) -> dict[Path, FileState]:
+    """What `checkout` compares the copy with."""
+    return _states(copied.root)
+
+
 @pytest.fixture
-def checkout(copied: Project) -> Iterator[Project]:
+def checkout(copied: Project, copied_state: dict[Path, FileState]) -> Iterator[Project]:
     """The copy; changes by a test are undone."""
-    before = _contents(copied.root)
     yield copied
-    for path, content in _contents(copied.root).items():
-        if path not in before:
-            path.unlink()
-        elif before[path] != content:
-            path.write_bytes(before[path])
-    for path in before.keys() - _contents(copied.root).keys():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(before[path])
+    after = _states(copied.root)
+    for path in after.keys() - copied_state.keys():
+        path.unlink()
+    for path, state in copied_state.items():
+        if after.get(path) != state:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
+            shutil.copy2(ROOT / path.relative_to(copied.root), path, follow_symlinks=False)
+            copied_state[path] = _state(path)
 
 
-def _contents(root: Path) -> dict[Path, bytes]:
-    found = (
-        path
-        for part in (*_PARTS, *_FILES)
-        for path in ((root / part).rglob("*") if (root / part).is_dir() else [root / part])
-    )
-    return {path: path.read_bytes() for path in found if path.is_file()}
+FileState = tuple[int, int, int, int]
+
+
+def _state(path: Path) -> FileState:
+    """What a write to a file changes: a copy has the time of its original, and a write a later one."""
+    status = path.lstat()
+    return status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _states(root: Path) -> dict[Path, FileState]:
+    """The state of every file of the copied parts."""
+    folders = (entry for part in PARTS for entry in os.walk(root / part))
+    parts = (Path(folder, name) for folder, _, names in folders for name in names)
+    files = (root / file for file in FILES)
+    return {path: _state(path) for path in (*parts, *files) if os.path.lexists(path)}
 
 
 class Quiet(SimpleHTTPRequestHandler):
