@@ -29,7 +29,7 @@ from tooling.text import ENGLISH, Sentence, Text
 
 _ABANDONED_AFTER = 3600.0  # seconds; a build takes seconds, so an older partial folder is abandoned
 _MOST_ENTRIES = 4000
-_KEY = re.compile(r"[0-9a-f]{40}")  # see `build_key`
+_KEY = re.compile(r"[0-9a-f]{40}")  # see `tooling.toolchain.key`
 _PARTIAL = "build-"
 _CONTENTS = ("builds", "graphs", "linker", "packages", "refused", "simulator", "sources")
 
