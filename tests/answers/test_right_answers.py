@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from _pytest.mark import ParameterSet
 from msgspec import Struct, convert
 
 from tests.cli.conftest import REPOSITORY
@@ -56,18 +55,10 @@ class Answer(Struct, frozen=True):
 ANSWERS = convert(yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text("utf-8")), list[Answer])
 
 
-# These two run in the first tier as well.
-SAMPLE = ("last_element_first", "one_thread_adds_the_products")
-
-
-def _parameter(answer: Answer) -> ParameterSet:
-    marks = () if answer.name in SAMPLE else pytest.mark.slow
-    return pytest.param(answer, id=f"{answer.puzzle}-{answer.name}", marks=marks)
-
-
+@pytest.mark.slow
 @pytest.mark.mojo
 @needs_simulated_gpu
-@pytest.mark.parametrize("answer", [_parameter(each) for each in ANSWERS])
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: f"{answer.puzzle}-{answer.name}")
 def test_a_right_answer_passes(answer: Answer) -> None:
     project = Project(REPOSITORY)
     selection = select(project, answer.puzzle, answer.flags, ())

@@ -109,6 +109,7 @@ def test_a_profile_of_a_failing_program_says_so_and_can_be_compared(sizes: Path,
     assert f"only in {earlier}: first" in second.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.mojo
 @needs_simulated_gpu
 def test_an_executable_without_line_tables_is_explained(sizes: Path) -> None:

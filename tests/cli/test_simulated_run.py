@@ -52,6 +52,7 @@ def test_the_problem_file_fails_and_says_that_nothing_was_written(tmp_path: Path
     assert "never-written" in verdict["names"]
 
 
+@pytest.mark.slow
 def test_right_values_do_not_pass_where_counters_decide(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     result = tooling("run", "p32", "--two-way", "--target", "sim", "--json", str(report))
@@ -63,6 +64,7 @@ def test_right_values_do_not_pass_where_counters_decide(tmp_path: Path) -> None:
     assert verdict["names"] == ["counters"]
 
 
+@pytest.mark.slow
 def test_the_simulated_amd_gpu_has_no_counters_to_judge(tmp_path: Path) -> None:
     result = tooling("run", "p32", "--two-way", "--target", "sim-amd", "--solution")
     assert result.returncode == ExitCode.NOT_POSSIBLE, result.stdout + result.stderr
@@ -72,6 +74,7 @@ def test_the_simulated_amd_gpu_has_no_counters_to_judge(tmp_path: Path) -> None:
     assert "only the simulated NVIDIA GPU has, not simulated AMD GPU (gfx942)" in shown
 
 
+@pytest.mark.slow
 def test_a_program_for_gfx1100_is_simulated_on_the_gpu_that_it_was_built_for() -> None:
     executable = str(program("defects", "gfx1100"))
     result = tooling("simulate", "--gpu", "gfx1100", "--", executable, "race")
@@ -99,6 +102,7 @@ def test_no_network_is_needed() -> None:
     assert result.returncode == ExitCode.PASSED, result.stdout + result.stderr
 
 
+@pytest.mark.slow
 def test_any_program_can_be_simulated(tmp_path: Path) -> None:
     source = tmp_path / "past_the_end.mojo"
     source.write_text(
@@ -119,6 +123,7 @@ def test_any_program_can_be_simulated(tmp_path: Path) -> None:
     assert json.loads(report.read_text())["findings"][0]["check"] == "memory"
 
 
+@pytest.mark.slow
 def test_a_kernel_that_never_ends_is_stopped(tmp_path: Path) -> None:
     source = tmp_path / "endless.mojo"
     source.write_text(
@@ -169,6 +174,7 @@ def test_a_simulated_run_without_a_launch_has_checked_nothing(
     assert failed.returncode == ExitCode.WRONG
 
 
+@pytest.mark.slow
 def test_a_profile_without_a_kernel_has_counted_nothing(tmp_path: Path) -> None:
     source = tmp_path / "idle.mojo"
     source.write_text('def main():\n    print("idle")\n')

@@ -30,6 +30,7 @@ def build(name: str, accelerator: str) -> Cell:
     return next(cells)
 
 
+@pytest.mark.slow
 @pytest.mark.mojo
 def test_a_refusal_is_reported_at_the_line_that_uses_the_missing_feature() -> None:
     cell = build("p34_tile_tensor", "gfx942")
@@ -42,6 +43,7 @@ def test_a_refusal_is_reported_at_the_line_that_uses_the_missing_feature() -> No
     assert "pass manager" not in explained
 
 
+@pytest.mark.slow
 @pytest.mark.mojo
 def test_what_can_be_checked_without_apples_tools_is_checked() -> None:
     assert build("p01", "apple-m1").result is Result.BUILT

@@ -7,20 +7,11 @@ import pytest
 from tests.machine import needs_simulated_gpu
 from tests.messages.mistakes import GOLDEN, LANGUAGES, Mistake, messages, mistakes
 
-SAMPLE = ("barrier_in_a_branch", "int32_in_an_index")
-"""These are in the first tier."""
 
-
-def _cases() -> list[object]:
-    return [
-        pytest.param(mistake, id=mistake.name, marks=() if mistake.name in SAMPLE else pytest.mark.slow)
-        for mistake in mistakes()
-    ]
-
-
+@pytest.mark.slow
 @pytest.mark.mojo
 @needs_simulated_gpu
-@pytest.mark.parametrize("mistake", _cases())
+@pytest.mark.parametrize("mistake", mistakes(), ids=lambda mistake: mistake.name)
 def test_a_typical_mistake_is_explained(mistake: Mistake) -> None:
     wanted = {
         language: (GOLDEN / f"{mistake.name}.{language}.txt").read_text("utf-8") for language in LANGUAGES

@@ -54,6 +54,7 @@ def test_the_page_holds_every_value_of_the_reduction(tmp_path: Path) -> None:
     assert "http" not in page.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
 
 
+@pytest.mark.slow
 @on_the_simulated_gpu
 def test_a_race_marks_both_parties(tmp_path: Path) -> None:
     page = tmp_path / "p12.html"
@@ -71,6 +72,7 @@ def test_a_race_marks_both_parties(tmp_path: Path) -> None:
     assert (trace["buffers"][mark["buffer"]]["name"], mark["cell"]) == ("shared", 4)
 
 
+@pytest.mark.slow
 @on_the_simulated_gpu
 def test_accesses_out_of_bounds_are_refused_and_shown(tmp_path: Path) -> None:
     page = tmp_path / "p03.html"
@@ -123,7 +125,16 @@ def test_the_limits_leave_steps_out_and_say_so(tmp_path: Path, monkeypatch: pyte
 
 
 @on_the_simulated_gpu
-def test_what_the_page_holds_is_what_memory_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [
+        ("p15", ("--blocks", "1")),
+        pytest.param("p16_tile_tensor", ("--tiled",), marks=pytest.mark.slow),
+    ],
+)
+def test_what_the_page_holds_is_what_memory_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, arguments: tuple[str, ...]
+) -> None:
     from tooling.cli import main
     from tooling.replay import running
     from tooling.replay.recorder import Recorder
@@ -142,28 +153,27 @@ def test_what_the_page_holds_is_what_memory_holds(tmp_path: Path, monkeypatch: p
             left["shared"] = left["windows"][: len(self._blocks)].copy()
 
     monkeypatch.setattr(running, "Recorder", Watched)
-    for program, arguments in (("p15", ("--blocks", "1")), ("p16_tile_tensor", ("--tiled",))):
-        page = tmp_path / f"{program}.html"
-        assert main(["replay", program, *arguments, "--solution", "--html", str(page)]) == ExitCode.PASSED
-        trace = embedded(page)["trace"]
-        before_the_end = cells_after(trace, len(trace["steps"]) - 2)
-        memory = left["shared"][0].view(np.float32)
-        arrays = [number for number, each in enumerate(trace["buffers"]) if each["space"] == "shared"]
-        assert len(arrays) == (1 if program == "p15" else 2)
-        shown = [[value for _, value in sorted(before_the_end[number].items())] for number in arrays]
-        count = sum(map(len, shown))
-        orders = [sum(order, []) for order in permutations(shown)]  # noqa: RUF017 - two at most
-        assert memory[:count].tolist() in orders
-        # The blocks' own stores account for all of what they write: at the end only others add to it.
-        (move,) = trace["steps"][-1]["moves"] or [{"after": []}]
-        stored = {
-            cell
-            for step in trace["steps"][:-1]
-            for each in step.get("moves", ())
-            if (each["buffer"], each["action"]) == (move["buffer"], "store")
-            for cell in spread(each["cells"])
-        }
-        assert stored and not stored & {cell for cell, _ in move["after"]}
+    page = tmp_path / f"{program}.html"
+    assert main(["replay", program, *arguments, "--solution", "--html", str(page)]) == ExitCode.PASSED
+    trace = embedded(page)["trace"]
+    before_the_end = cells_after(trace, len(trace["steps"]) - 2)
+    memory = left["shared"][0].view(np.float32)
+    arrays = [number for number, each in enumerate(trace["buffers"]) if each["space"] == "shared"]
+    assert len(arrays) == (1 if program == "p15" else 2)
+    shown = [[value for _, value in sorted(before_the_end[number].items())] for number in arrays]
+    count = sum(map(len, shown))
+    orders = [sum(order, []) for order in permutations(shown)]  # noqa: RUF017 - two at most
+    assert memory[:count].tolist() in orders
+    # The blocks' own stores account for all of what they write: at the end only others add to it.
+    (move,) = trace["steps"][-1]["moves"] or [{"after": []}]
+    stored = {
+        cell
+        for step in trace["steps"][:-1]
+        for each in step.get("moves", ())
+        if (each["buffer"], each["action"]) == (move["buffer"], "store")
+        for cell in spread(each["cells"])
+    }
+    assert stored and not stored & {cell for cell, _ in move["after"]}
 
 
 @pytest.mark.slow

@@ -157,6 +157,7 @@ def test_generic_accesses_may_name_shared_local_and_global_variables() -> None:
     assert results(body) == ([99007 + 110 * lane for lane in range(4)], [])
 
 
+@pytest.mark.slow
 @pytest.mark.mojo
 @needs_simulated_gpu
 def test_a_mojo_program_reads_constant_memory_that_the_host_has_written() -> None:

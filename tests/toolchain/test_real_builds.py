@@ -50,6 +50,7 @@ def test_an_executable_links_without_a_c_compiler(tmp_path: Path, cache: BuildCa
     assert (result.stdout, result.returncode) == ("hello world\n", 3)
 
 
+@pytest.mark.slow
 @on_x86_linux
 @pytest.mark.usefixtures("no_c_compiler")
 def test_a_shared_library_links_without_a_c_compiler(tmp_path: Path, cache: BuildCache) -> None:
@@ -94,6 +95,7 @@ def test_old_mojo_gets_a_hint_at_the_learners_line(
     assert hint in error.details
 
 
+@pytest.mark.slow
 def test_a_compiler_that_names_no_line_is_quoted_with_what_to_try(tmp_path: Path, cache: BuildCache) -> None:
     source = tmp_path / "flags.mojo"
     source.write_text(
@@ -107,6 +109,7 @@ def test_a_compiler_that_names_no_line_is_quoted_with_what_to_try(tmp_path: Path
     assert "failed to run the pass manager\n  try: the compiler reported no line" in caught.value.details
 
 
+@pytest.mark.slow
 def test_a_gpu_program_keeps_the_learners_lines(tmp_path: Path, cache: BuildCache) -> None:
     text = (
         "from layout import Layout, LayoutTensor\n"

@@ -96,14 +96,15 @@ P32 = {
 """32 blocks of 4 full wavefronts, of which each reads and writes 256 bytes at a time."""
 
 
+@pytest.mark.slow
 @pytest.mark.mojo
 @needs_simulated_gpu
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
         (("p12",), P12),
-        pytest.param(("p15",), P15, marks=pytest.mark.slow),
-        pytest.param(("p32", "--no-conflict"), P32, marks=pytest.mark.slow),
+        (("p15",), P15),
+        (("p32", "--no-conflict"), P32),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )

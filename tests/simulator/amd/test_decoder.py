@@ -104,10 +104,9 @@ def compared(source: Path, architecture: Architecture, includes: tuple[Path, ...
     return sum(count for count, _ in results)
 
 
+@pytest.mark.slow
 @pytest.mark.mojo
-@pytest.mark.parametrize(
-    "architecture", [GFX942, pytest.param(GFX1100, marks=pytest.mark.slow)], ids=lambda each: each.name
-)
+@each_architecture
 def test_the_text_of_a_program_is_the_assemblers(architecture: Architecture) -> None:
     assert compared(PROGRAMS / "operations.mojo", architecture) > 800
 

@@ -141,11 +141,13 @@ def launch_once(module: CodeObject, name: str, chance: random.Random) -> None:
         assert render(finding)
 
 
+@pytest.mark.slow
 def test_an_argument_of_a_damaged_size_is_refused() -> None:
     """One of the hundred thousand: the size of a hidden argument was negative."""
     assert run_damaged(range(1892, 1893), "gfx942") == (1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accelerator", ["gfx942", "gfx1100"])
 def test_damaged_code_objects_are_refused_or_run_to_an_end(accelerator: str) -> None:
     refused, ran = run_damaged(range(60), accelerator)
@@ -153,6 +155,7 @@ def test_damaged_code_objects_are_refused_or_run_to_an_end(accelerator: str) -> 
     assert ran > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accelerator", ["gfx942", "gfx1100"])
 def test_random_instructions_are_refused_or_run_to_an_end(accelerator: str) -> None:
     refused, ran = run_damaged(range(60), accelerator, of_random_instructions)

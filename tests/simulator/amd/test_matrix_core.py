@@ -28,6 +28,7 @@ def expected(m: int, n: int, k: int) -> list[list[float]]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.mojo
 @needs_simulated_gpu
 def test_products_of_tensor_cores_are_numpys() -> None:

@@ -27,6 +27,9 @@ from tooling.simulator.server.session import Simulation, SimulationOptions
 
 pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
 
+EACH_GPU = pytest.mark.parametrize("accelerator", ["gfx942", pytest.param("gfx1100", marks=pytest.mark.slow)])
+"""The first tier builds for one of them."""
+
 
 def run(name: str, *arguments: str, accelerator: str = "gfx942") -> tuple[str, Simulation]:
     """Standard output of a program on the simulated GPU that it was built for, and the simulation."""
@@ -65,7 +68,7 @@ def line_of(name: str, text: str, occurrence: int = 0) -> int:
         ),
     ],
 )
-@pytest.mark.parametrize("accelerator", ["gfx942", "gfx1100"])
+@EACH_GPU
 def test_a_defect_is_reported_at_its_line(
     defect: str, kinds: list[Kind], text: str, occurrence: int, accelerator: str
 ) -> None:
@@ -118,7 +121,7 @@ def test_strings_are_part_of_a_message_for_the_host() -> None:
         calls.serve(printed.append)
 
 
-@pytest.mark.parametrize("accelerator", ["gfx942", "gfx1100"])
+@EACH_GPU
 def test_a_kernel_prints(accelerator: str) -> None:
     text, simulation = run("defects", "printing", accelerator=accelerator)
     assert not simulation.findings
@@ -175,6 +178,7 @@ def test_a_code_object_of_another_architecture_is_refused() -> None:
     assert str(caught.value) == "the program was built for gfx942, and the simulated GPU is gfx1100"
 
 
+@pytest.mark.slow
 def test_a_kernel_for_wavefronts_of_64_threads_is_refused() -> None:
     """gfx1100 has a mode with 64 lanes, which Mojo does not use."""
     image = bytearray(code_objects("defects", "gfx1100")[0])

@@ -55,6 +55,7 @@ def printed(seed: int, accelerator: str, schedule: str) -> list[list[int]]:
     return [words[start : start + size] for start in range(0, len(words), size)]
 
 
+@pytest.mark.slow
 def test_random_kernels_compute_what_their_lanes_do_one_by_one() -> None:
     assert printed(1, "gfx942", "lockstep") == wanted(kernels(1, KERNELS))
 

@@ -126,6 +126,7 @@ def test_the_page_is_self_contained(reports: tuple[str, Path, Path]) -> None:
         assert f'id="{anchor}"' in page
 
 
+@pytest.mark.slow
 @on_the_simulated_gpu
 def test_any_mojo_file_can_be_profiled_and_equals_the_h200(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
@@ -140,15 +141,10 @@ def test_any_mojo_file_can_be_profiled_and_equals_the_h200(tmp_path: Path) -> No
     assert 'lang="ko"' in page.read_text("utf-8")
 
 
+@pytest.mark.slow
 @on_the_simulated_gpu
 @pytest.mark.parametrize(
-    "program",
-    [
-        "p12_tile_tensor",
-        pytest.param("p23 --vectorized", marks=pytest.mark.slow),
-        pytest.param("p34 --coordination", marks=pytest.mark.slow),
-        pytest.param("p34 --reduction", marks=pytest.mark.slow),
-    ],
+    "program", ["p12_tile_tensor", "p23 --vectorized", "p34 --coordination", "p34 --reduction"]
 )
 def test_solutions_equal_the_h200(program: str, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
