@@ -81,8 +81,9 @@ def test_a_negative_index_that_lands_in_the_buffer_before_is_explained_as_negati
     assert "before subtracting" in text
 
 
-def test_an_index_that_has_overflowed_is_explained_as_that() -> None:
-    (finding,) = findings(FAR.format(base="%rd31", access=LOAD), -32768)
+@pytest.mark.parametrize("threads", [1, 64, 1024])
+def test_an_index_that_has_overflowed_is_explained_as_that(threads: int) -> None:
+    (finding,) = findings(FAR.format(base="%rd31", access=LOAD), -32768, block=threads)
     assert finding.kind is Kind.BEFORE_THE_START
     assert "element -32768 where 1023 is the last" in render(finding)
     assert "after 32,767 an `Int16` continues at -32,768" in render(finding)

@@ -387,11 +387,15 @@ def _has_elements_for_all(finding: Finding) -> bool:
 
 
 def _has_overflowed(finding: Finding) -> bool:
-    """Whether a thread is further below its buffer than subtracting a thread's number would lead."""
+    """Whether a thread is further below its buffer than a subtraction would lead.
+
+    That is by more than there are threads, or elements, and by more than a few.
+    """
     buffer = finding.buffer
     if finding.kind is not Kind.BEFORE_THE_START or not buffer or not buffer.element:
         return False
-    return -finding.offset // buffer.element > max(finding.threads, _FEW)
+    below, elements = -finding.offset // buffer.element, buffer.size // buffer.element
+    return below > max(min(finding.threads, elements), _FEW)
 
 
 def _short_path(file: str) -> str:
