@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tooling.catalog.catalogue import load_catalogue
+from tooling.platform import state_file
 from tooling.progress import progress_path, read_progress, record_shown, record_solved
 from tooling.project import Project
 from tooling.text import Sentence, in_language
@@ -104,11 +105,11 @@ def test_a_file_that_cannot_be_read_for_now_is_not_moved_nor_overwritten(
 ) -> None:
     record_solved(tmp_path, "p01", "default")
 
-    def refuse(_path: Path) -> bytes:
+    def refuse(_path: Path, *, limit: int) -> bytes:
         raise OSError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_bytes", refuse)
+        patch.setattr(state_file, "read_regular", refuse)
         notes = [record_solved(tmp_path, "p02", "default"), read_progress(tmp_path).note]
     expected = f"{progress_path()}: the record of your progress cannot be read\n  why: Input/output error"
     assert [_english(note) for note in notes] == [expected, expected]

@@ -110,7 +110,7 @@ def build_program(  # noqa: PLR0917 - the arguments of a build
 
 
 def _require_file(path: Path, program: Program, project: Project) -> None:
-    if path.is_file():
+    if os.path.lexists(path):  # the build says why one that is no regular file cannot be read
         return
     if path.is_relative_to(project.problems.absolute()):
         hint = Text("`tooling reset {name}` writes the skeleton again").of(name=program.name)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
+from tooling.platform import state_file
 from tooling.platform.state_file import (
     StateDamaged,
     StateError,
@@ -98,11 +99,11 @@ def test_a_file_that_cannot_be_read_now_stays_where_it_is(
     file = file_in(tmp_path)
     file.save(Solved(2, ["p01"]))
 
-    def refuse(_path: Path) -> bytes:
+    def refuse(_path: Path, *, limit: int) -> bytes:
         raise OSError(number, why)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_bytes", refuse)
+        patch.setattr(state_file, "read_regular", refuse)
         told = refusal(file, StateNotReadable)
         assert read_cached(file.path, Solved) is None
     assert told == f"{file.path}: the record of solved puzzles cannot be read\n  why: {why}"

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from tooling.book.editions import Edition
 from tooling.book.summary import read_summary
+from tooling.platform.regular_files import read_text
 
 NOT_FOUND = "404.md"  # mdBook renders it although it is not in any SUMMARY
 
@@ -37,4 +38,4 @@ def chapter_files(edition: Edition) -> Iterator[ChapterFile]:
     ]:
         file = edition.page(path)
         if file.is_file():
-            yield ChapterFile(edition, path, file, file.read_text(encoding="utf-8"))
+            yield ChapterFile(edition, path, file, read_text(file))

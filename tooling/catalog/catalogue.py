@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -44,8 +45,15 @@ class Selection(Struct, frozen=True):
 
 
 def manifest_paths(project: Project) -> tuple[Path, ...]:
-    """Every puzzle.yaml, in the order of the puzzles."""
-    return tuple(sorted(project.problems.glob("p[0-9][0-9]*/puzzle.yaml")))
+    """Every puzzle.yaml, in the order of the puzzles, also where it cannot be read: its reader reports it."""
+    folders = sorted(project.problems.glob("p[0-9][0-9]*"))
+    return tuple(path for folder in folders if _is_named(path := folder / "puzzle.yaml"))
+
+
+def _is_named(manifest: Path) -> bool:
+    """Whether this is the manifest of a puzzle, readable or not."""
+    folder = manifest.parent
+    return os.path.lexists(manifest) or (folder.is_symlink() and not folder.is_dir())
 
 
 def load_catalogue(project: Project) -> tuple[Puzzle, ...]:
@@ -142,7 +150,7 @@ def find_program(project: Project, name: str) -> tuple[Puzzle, Program]:
     identity = wanted.split("_", 1)[0]
     manifest = project.problems / identity / "puzzle.yaml"
     known: list[str] = []
-    if manifest.is_file():
+    if _is_named(manifest):
         puzzle = load_puzzle(manifest, project)
         for program in puzzle.programs:
             if program.name == wanted:

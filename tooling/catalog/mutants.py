@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -154,7 +155,7 @@ def load_mutants(project: Project, puzzle: Puzzle) -> tuple[Mutant, ...]:
         ManifestError: the file is not valid.
     """
     path = mutants_path(project, puzzle)
-    if not path.is_file():
+    if not os.path.lexists(path):
         return ()
     mutants = tuple(_mutant(item, puzzle) for item in read_document(path).items())
     names = [mutant.name for mutant in mutants]

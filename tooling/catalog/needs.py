@@ -16,6 +16,7 @@ from msgspec import Struct, to_builtins
 from tooling.catalog.catalogue import manifest_paths
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Puzzle, Requirement, Vendor
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.platform.state_file import read_cached
 from tooling.project import Project
 from tooling.text import LocalText
@@ -75,7 +76,10 @@ def all_needs(project: Project) -> tuple[Needs, ...]:
     found = []
     for path in manifest_paths(project):
         digest, needs = recorded.get(path.parent.name, ("", None))
-        current = digest == _digest(path)
+        try:
+            current = digest == _digest(path)
+        except OSError:
+            current = False  # the reader of manifests reports it
         found.append(needs if needs and current else Needs.of(load_puzzle(path, project)))
     return tuple(found)
 
@@ -88,4 +92,4 @@ def _recorded(path: Path) -> dict[str, tuple[str, Needs]]:
 
 
 def _digest(manifest: Path) -> str:
-    return hashlib.sha256(manifest.read_bytes()).hexdigest()[:16]
+    return hashlib.sha256(read_regular(manifest, limit=TEXT_LIMIT)).hexdigest()[:16]

@@ -13,6 +13,7 @@ import yaml
 from msgspec import Struct
 
 from tooling.platform.errors import Location, ToolingError
+from tooling.platform.regular_files import read_text
 from tooling.platform.suggestions import did_you_mean
 from tooling.text import Sentence
 
@@ -250,7 +251,7 @@ def read_document(path: Path) -> Value:
         ManifestError: the file cannot be read, is empty, or is not YAML.
     """
     try:
-        content = path.read_text("utf-8")
+        content = read_text(path)
     except OSError as error:
         raise ManifestError(
             "the file cannot be read", where=Location(path), key="", why=error.strerror

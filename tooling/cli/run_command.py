@@ -75,6 +75,7 @@ def _judged(
     from tooling.commandline.parser import UsageError
     from tooling.generate.skeletons import FILL_MARK
     from tooling.judging.verdict import Outcome
+    from tooling.platform.regular_files import read_text
     from tooling.reports.console import headline
     from tooling.reports.status_line import StatusLine
     from tooling.reports.terminal import ProgramOutput
@@ -113,8 +114,7 @@ def _judged(
             find_libraries(toolchain, cache, backend_for(choice.target.instruction_set).stand_ins)
     folder = selection.program.folder_of(trial.source)
     unfinished = any(
-        FILL_MARK in (folder / source.name).read_text("utf-8", "replace")
-        for source in selection.program.sources
+        FILL_MARK in read_text(folder / source.name, errors="replace") for source in selection.program.sources
     )
     warnings = render_warnings(executable.diagnostics, unfinished=unfinished, language=options.lang)
     with StatusLine(terminal, options.lang) as status:

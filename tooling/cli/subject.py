@@ -16,6 +16,7 @@ from tooling.execution.program import Ending, Transcript
 from tooling.generate.skeletons import FILL_MARK
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
+from tooling.platform.regular_files import read_text
 from tooling.project import Project, ProjectNotFound, find_project
 from tooling.replay.names import functions_between
 from tooling.targets.executables import require_code_for
@@ -109,7 +110,7 @@ def chosen_subject(
         (
             folder / each.name
             for each in selection.program.sources
-            if FILL_MARK in (folder / each.name).read_text("utf-8", "replace")
+            if FILL_MARK in read_text(folder / each.name, errors="replace")
         ),
         None,
     )
@@ -123,7 +124,7 @@ def puzzle_subject(
     toolchain, cache = find_toolchain(), open_cache(language=language)
     executable = build_program(selection.program, source, target.accelerator, project, toolchain, cache)
     folder = selection.program.folder_of(source)
-    texts = [(folder / each.name).read_text("utf-8", "replace") for each in selection.program.sources]
+    texts = [read_text(folder / each.name, errors="replace") for each in selection.program.sources]
     anchors = selection.mode.anchors.get(selection.program.name, ())
     return Subject(
         selection.command,

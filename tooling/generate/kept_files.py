@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
+from tooling.platform.regular_files import read_regular
 
 
 class CopyFailed(ToolingError):
@@ -27,7 +28,7 @@ def keep_copy(path: Path) -> Path:
     for count in range(1, 100):
         copy = path.with_name(f"{path.name}.{moment}{f'-{count}' if count > 1 else ''}")
         try:
-            content = path.read_bytes()
+            content = read_regular(path)
             with copy.open("xb") as file:
                 file.write(content)
         except FileExistsError:

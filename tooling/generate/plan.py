@@ -22,6 +22,7 @@ from tooling.generate.workflows import WORKFLOWS, workflow_text
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.git_command import checkout_root, disabled_filters, git_command, git_environment
+from tooling.platform.regular_files import read_text
 from tooling.project import Project
 
 
@@ -143,7 +144,7 @@ def _skeletons(puzzles: Sequence[Puzzle]) -> list[Generated]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
+        return read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ToolingError("a file cannot be read", where=Location(path), why=str(error)) from error
 

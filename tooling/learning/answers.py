@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from tooling.generate.kept_files import keep_copy
 from tooling.generate.skeletons import make_skeleton
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location, ToolingError
+from tooling.platform.regular_files import OutsideRoot, read_text, require_below
 from tooling.text import Text
 
 _MARK = re.compile(r"\s*# (FILL|END_FILL|FIX|END_FIX|STUB|ANCHOR|ANCHOR_END)\b")
@@ -47,7 +49,7 @@ def reset(program: Program) -> tuple[Reset, ...]:
 
 
 def _reset(source: SourceFile) -> Reset:
-    wanted = make_skeleton(_read(source.solution), source.solution).text.encode()
+    wanted = make_skeleton(_read_solution(source), source.solution).text.encode()
     try:
         if source.problem.is_file() and source.problem.read_bytes() == wanted:
             return Reset(source.problem, None, written=False)
@@ -60,13 +62,13 @@ def _reset(source: SourceFile) -> Reset:
     return Reset(source.problem, copy, written=True)
 
 
-def solution_text(path: Path) -> str:
+def solution_text(source: SourceFile) -> str:
     """A solution without the annotations from which the skeleton is made.
 
     Raises:
         ToolingError: it cannot be read.
     """
-    return _without_marks(path) + "\n"
+    return _without_marks(_read_solution(source)) + "\n"
 
 
 def solution_regions(selection: Selection) -> Iterator[tuple[Path, str]]:
@@ -74,7 +76,7 @@ def solution_regions(selection: Selection) -> Iterator[tuple[Path, str]]:
     wanted = selection.mode.anchors.get(selection.program.name, ())
     for source in selection.program.sources:
         opened: dict[str, list[str]] = {}
-        for line in _read(source.solution).splitlines():
+        for line in _read_solution(source).splitlines():
             anchor = _ANCHOR.match(line)
             if not anchor:
                 if not _MARK.match(line):
@@ -91,8 +93,8 @@ def solution_regions(selection: Selection) -> Iterator[tuple[Path, str]]:
 def compare(program: Program) -> Iterator[tuple[Path, list[str], list[str]]]:
     """For each file that differs from the solution: its path, its lines, the lines of the solution."""
     for source in program.sources:
-        mine = _without_marks(source.problem).splitlines()
-        theirs = _without_marks(source.solution).splitlines()
+        mine = _without_marks(_read(source.problem)).splitlines()
+        theirs = _without_marks(_read_solution(source)).splitlines()
         if mine != theirs:
             yield source.problem, mine, theirs
 
@@ -112,14 +114,33 @@ def side_by_side(
                 yield left, right, tag == "equal"
 
 
-def _without_marks(path: Path) -> str:
-    lines = [_NOTE.sub(r"\1", line) for line in _read(path).splitlines() if not _MARK.match(line)]
+def _without_marks(text: str) -> str:
+    lines = [_NOTE.sub(r"\1", line) for line in text.splitlines() if not _MARK.match(line)]
     return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).strip("\n")
+
+
+def _read_solution(source: SourceFile) -> str:
+    """The text of a solution, which is shown and copied: a link must not lead to another file of the machine.
+
+    Raises:
+        ToolingError: it cannot be read, or is outside the checkout.
+    """
+    root = source.solution.parents[len(Path(source.name).parts) + 1]  # of ROOT/solutions/pXX/NAME
+    try:
+        require_below(os.path.realpath(source.solution), os.path.realpath(root))
+    except OutsideRoot as error:
+        raise ToolingError(
+            Text("a solution is a link to a file outside the checkout"),
+            where=Location(source.solution),
+            why=Text("it leads to {path}").of(path=error.filename),
+            hint=Text("replace the link by the file of the repository: `git checkout` restores it"),
+        ) from error
+    return _read(source.solution)
 
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8-sig")
+        return read_text(path, "utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ToolingError(
             Text("a file cannot be read"),

@@ -9,6 +9,7 @@ from msgspec import Struct
 from tooling.catalog.catalogue import Selection, load_catalogue
 from tooling.catalog.model import ModeKind, ProgramLanguage, Puzzle
 from tooling.platform.errors import ToolingError
+from tooling.platform.regular_files import read_text
 from tooling.progress import Progress, read_progress
 from tooling.project import Project
 from tooling.text import Text
@@ -85,7 +86,7 @@ def learner_file(step: Selection) -> str:
     wanted = step.mode.anchors.get(step.program.name, ())
     for source in step.program.sources:
         try:
-            text = source.solution.read_text("utf-8")
+            text = read_text(source.solution)
         except OSError:
             continue
         if any(f"# ANCHOR: {name}_solution" in text for name in wanted):

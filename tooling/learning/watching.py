@@ -25,6 +25,7 @@ from tooling.learning.journey import open_journey
 from tooling.learning.screens import file_of
 from tooling.learning.watch_screen import WatchScreen
 from tooling.platform.errors import ToolingError
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.progress import read_progress
 from tooling.project import Project
 from tooling.reports.hints import show_hint
@@ -147,7 +148,7 @@ class Watch:
         digest = hashlib.sha256()
         try:
             for source in self._step.program.sources:
-                digest.update(source.problem.read_bytes() + b"\0")
+                digest.update(read_regular(source.problem, limit=TEXT_LIMIT) + b"\0")
         except OSError:
             return None
         return digest.digest()

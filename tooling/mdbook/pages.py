@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.mdbook.structure import Structure, scan
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 
 
 class Page(Struct, frozen=True):
@@ -39,4 +40,4 @@ class Page(Struct, frozen=True):
         Raises:
             OSError, UnicodeDecodeError: the file cannot be read as UTF-8 text.
         """
-        return cls.of(path, root, path.read_bytes().decode("utf-8"))
+        return cls.of(path, root, read_regular(path, limit=TEXT_LIMIT).decode("utf-8"))

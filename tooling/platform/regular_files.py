@@ -11,6 +11,9 @@ import os
 import stat
 from pathlib import Path
 
+TEXT_LIMIT = 1 << 24
+"""Bytes: no manifest, program, page or state of a checkout is nearly as long."""
+
 _SHOWN = frozenset({".github"})  # hidden folders whose files may be shown
 
 
@@ -50,6 +53,17 @@ def read_regular(path: str | Path, *, follow: bool = True, limit: int | None = N
         if about.st_size > limit or len(content) > limit:
             raise WrongSize(errno.EFBIG, f"more than {limit} bytes", name)
         return content
+
+
+def read_text(path: str | Path, encoding: str = "utf-8", errors: str = "strict") -> str:
+    """The text of a regular file of at most `TEXT_LIMIT` bytes; its lines end with `\n`.
+
+    Raises:
+        OSError: as `read_regular`.
+        UnicodeDecodeError: not in this encoding.
+    """
+    text = read_regular(path, limit=TEXT_LIMIT).decode(encoding, errors)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _require_regular(about: os.stat_result, name: str) -> None:

@@ -15,9 +15,12 @@ from msgspec import Struct
 
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location, ToolingError
+from tooling.platform.regular_files import read_regular
 from tooling.text import Text
 
 Content = TypeVar("Content")
+
+_MOST_BYTES = 1 << 28
 
 
 _DELETE = Text("delete it: it could not be moved aside ({why})")
@@ -66,7 +69,7 @@ class StateFile(Struct, Generic[Content], frozen=True):
             StateDamaged, StateNotReadable, StateOfNewerVersion.
         """
         try:
-            data = self.path.read_bytes()
+            data = read_regular(self.path, limit=_MOST_BYTES)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -127,7 +130,7 @@ def read_json(path: Path, schema: type[Content]) -> Content:
         OSError: it cannot be read.
         ValueError: it is not JSON, or holds something else; the text says where in the document.
     """
-    return decoded(path.read_bytes(), schema)
+    return decoded(read_regular(path, limit=_MOST_BYTES), schema)
 
 
 def read_cached(path: Path, schema: type[Content]) -> Content | None:

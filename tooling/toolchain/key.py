@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.text import Text
 from tooling.toolchain.dependencies import imported_files
 from tooling.toolchain.mojo import Toolchain
@@ -93,7 +94,7 @@ def build_key(request: BuildRequest, toolchain: Toolchain) -> str:
             digest.update(len(data).to_bytes(8, "little") + data)
 
     try:
-        text = request.source.read_bytes()
+        text = read_regular(request.source, limit=TEXT_LIMIT)
         if text.startswith(_BYTE_ORDER_MARKS):
             raise ByteOrderMark(request.source)
         add(_FORMAT, toolchain.version, str(toolchain.library_dir), platform.machine())
@@ -106,7 +107,7 @@ def build_key(request: BuildRequest, toolchain: Toolchain) -> str:
             # A package contains every module of the folder, imported or not.
             files = sorted({*files, *request.source.parent.rglob("*.mojo")})
         for path in files:
-            add(str(path), path.read_bytes())
+            add(str(path), read_regular(path, limit=TEXT_LIMIT))
     except OSError as error:
         raise SourceNotFound(
             Text("a program to build cannot be read"),

@@ -130,12 +130,12 @@ def _readable(entry: os.DirEntry[str], root: str) -> bool:
             ) from error
         if entry.is_file():
             return True
-        if entry.is_dir() or not os.path.exists(real):  # noqa: PTH110
-            return False
+        if entry.is_dir() or not os.path.lexists(real):
+            return False  # what remains is a link to itself
     raise BookError(
         "this is not a regular file",
         where=where,
-        why="reading a pipe, a socket or a device might never end",
+        why="reading a pipe, a socket or a device might never end, and a link to itself leads nowhere",
         hint="remove it: the book is made from every file of its folders",
     )
 

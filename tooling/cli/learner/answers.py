@@ -60,7 +60,7 @@ def solution_command(options: SolutionOptions) -> int:
         return ExitCode.PASSED
     regions = list(solution_regions(selection))
     if not regions:  # the code is given
-        regions = [(selection.program.solution, solution_text(selection.program.solution))]
+        regions = [(selection.program.solution, solution_text(selection.program.sources[0]))]
     for path, text in regions:
         terminal.line(terminal.paint(f"# {typed_path(path, os.environ)}", "dim"))
         terminal.line(text)
