@@ -292,12 +292,12 @@ def test_a_long_excerpt_is_shortened(real: Project, name: str, rows: int) -> Non
 
 
 def test_lines_of_the_host_are_not_shown_with_a_kernel(real: Project) -> None:
-    name = "p26_tile_tensor --conditional-max shuffle_in_a_branch"
+    name = "p34_tile_tensor --coordination arrive_in_a_branch"
     shown = renderer(real).render(PAGE, f"{{{{#verdict {name}}}}}")
     code, _, verdict = shown.partition("<div")
     assert "synchronize" not in code
     assert "def " not in code
-    assert "p26_tile_tensor.mojo:268" in verdict
+    assert "p34_tile_tensor.mojo:195" in verdict
 
 
 def test_the_solution_of_a_changed_line_stays_folded(real: Project) -> None:
