@@ -85,8 +85,9 @@ def check(project: Project, *, build_pages: bool = True, rules: Container[str] =
         with tempfile.TemporaryDirectory(prefix="book-") as folder:
             site = Path(folder) / "site"
             try:
-                count = build(project, site).pages
-                found |= set(pages.check_pages(context, site))
+                built = build(project, site)
+                count = built.pages
+                found |= {*pages.check_rendered(built.rendered), *pages.check_pages(context, site)}
             except BuildFailed as error:
                 if not {finding.rule for finding in found} & {"include", "directive", "summary"}:
                     # Otherwise the checks have reported it already, in more detail.

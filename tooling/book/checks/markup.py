@@ -70,10 +70,18 @@ REFERENCES = ("aria-controls", "aria-labelledby", "aria-describedby", "for")
 
 
 class Flaw(Struct, frozen=True):
-    """One violation of the rules."""
+    """One violation of the rules.
+
+    Attributes:
+        line: of the page.
+        message: says what is wrong.
+        nesting: elements are not closed, or not allowed where they are. A parser repairs this, so that a page
+            that was parsed and written again does not show it.
+    """
 
     line: int
     message: str
+    nesting: bool = False
 
 
 class Validator(HTMLParser):
@@ -88,8 +96,8 @@ class Validator(HTMLParser):
         self._references: list[tuple[int, str, str]] = []
         self._names: dict[str, int] = {}
 
-    def flaw(self, message: str) -> None:
-        self.flaws.append(Flaw(self.getpos()[0], message))
+    def flaw(self, message: str, *, nesting: bool = False) -> None:
+        self.flaws.append(Flaw(self.getpos()[0], message, nesting))
 
     @property
     def _foreign(self) -> bool:
@@ -119,9 +127,9 @@ class Validator(HTMLParser):
         parent = self._open[-1][0] if self._open else None
         misplaced = tag in PARENTS and parent not in PARENTS[tag]
         if misplaced or (parent in CHILDREN and tag not in CHILDREN[parent]):
-            self.flaw(f"<{tag}> is not allowed in <{parent}>")
+            self.flaw(f"<{tag}> is not allowed in <{parent}>", nesting=True)
         elif tag in BLOCKS and parent in PHRASING_ONLY:
-            self.flaw(f"the block <{tag}> is not allowed in <{parent}>")
+            self.flaw(f"the block <{tag}> is not allowed in <{parent}>", nesting=True)
         names = [name for name, _ in self._open]
         if tag in ("a", "button") and ("a" in names or "button" in names):
             self.flaw(f"<{tag}> is inside another link or button")
@@ -157,7 +165,7 @@ class Validator(HTMLParser):
             return
         if not self._open or self._open[-1][0] != tag:
             inner = self._open[-1] if self._open else ("nothing", 0)
-            self.flaw(f"</{tag}> where <{inner[0]}> of line {inner[1]} is open")
+            self.flaw(f"</{tag}> where <{inner[0]}> of line {inner[1]} is open", nesting=True)
             if any(name == tag for name, _ in self._open):
                 while self._open.pop()[0] != tag:
                     pass
@@ -168,7 +176,7 @@ class Validator(HTMLParser):
         """All violations of the page."""
         self.close()
         for name, line in self._open:
-            self.flaws.append(Flaw(line, f"<{name}> is never closed"))
+            self.flaws.append(Flaw(line, f"<{name}> is never closed", nesting=True))
         for line, name, target in self._references:
             if target not in self.ids:
                 self.flaws.append(Flaw(line, f'{name}="{target}" names an id that does not exist'))
