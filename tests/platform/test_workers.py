@@ -166,3 +166,30 @@ def test_a_loop_that_is_left_ends_the_workers(tmp_path: Path) -> None:
 def test_only_many_pages_are_worth_processes(size: int, here: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUZZLE_CORES", "2")
     assert (set(pages.map_pages(process_of, range(size))) == {os.getpid()}) is here
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="prctl(2) is of Linux")
+def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    script = (
+        "from pathlib import Path\n"
+        "from tests.platform.test_workers import wait_in_a_folder\n"
+        "from tooling.platform.workers import map_in_processes\n"
+        "if __name__ == '__main__':\n"
+        f"    list(map_in_processes(wait_in_a_folder, [Path({str(tmp_path)!r})] * 2, 2))\n"
+    )
+    main = tmp_path / "main.py"
+    main.write_text(script)
+    root = Path(__file__).resolve().parents[2]
+    parent = subprocess.Popen([sys.executable, str(main)], env=os.environ | {"PYTHONPATH": str(root)})
+    try:
+        while len(workers := [path.name for path in tmp_path.iterdir() if path.name.isdecimal()]) < 2:
+            assert parent.poll() is None
+            time.sleep(0.05)
+    finally:
+        parent.kill()
+        parent.wait()
+    for _ in range(200):
+        if not any(is_alive(int(worker)) for worker in workers):
+            break
+        time.sleep(0.05)
+    assert [path.name for path in tmp_path.iterdir() if path.name.isdecimal()] == []

@@ -22,7 +22,7 @@ _MARK = "PUZZLE_PROCESS"  # a variable of every program and its children: which 
 _ENDING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )  # Windows lacks SIGHUP
-_SET_CHILD_SUBREAPER = 36  # prctl(2)
+_SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36  # prctl(2)
 _END_GROUP = 'kill -9 "-$1"'
 # Again while a program that is being killed still writes there.
 _REMOVE = 'for _ in 1 2 3 4 5; do rm -rf -- "$1" && break; sleep 1; done'
@@ -137,6 +137,13 @@ def _adopt_orphans() -> None:
 
 
 _adopter = [0]  # the process for which that was done; a forked one has to do it again
+
+
+def end_with_parent() -> None:
+    """Has the system send SIGTERM to this process when its parent ends, even by SIGKILL; on Linux alone."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
 
 
 def _kill_orphans(mark: bytes) -> None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tooling.platform.errors import ToolingError
 from tooling.platform.exit_codes import ExitCode
-from tooling.platform.processes import kill_running
+from tooling.platform.processes import end_with_parent, kill_running
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
@@ -133,6 +133,7 @@ def _prepare_worker() -> None:
     # A terminal sends an interrupt to the workers, too; the parent alone decides, and then terminates them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end_worker)
+    end_with_parent()
     os.environ["PUZZLE_CORES"] = "1"  # the other workers have theirs
 
 
