@@ -280,7 +280,7 @@ def test_functions_are_named_where_the_lines_belong_to_several(real: Project) ->
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
-        ("p33_tile_tensor --tensor-core fragments_loaded_too_early", 15),
+        ("p33_tile_tensor --tensor-core fragments_loaded_too_early", 23),  # names lines of three functions
         ("p33 --tensor-core products_without_tensor_cores", 15),
         ("p29_tile_tensor --multi-stage no_wait_after_loading", 14),
     ],
@@ -543,7 +543,7 @@ def test_a_message_may_leave_out_what_differs(real: Project) -> None:
 @pytest.mark.parametrize(("language", "shown"), [("en", "its time limit"), ("ko", "시간 제한을 넘었습니다")])
 def test_a_message_is_shown_in_the_language_of_the_page(real: Project, language: str, shown: str) -> None:
     at_work = renderer(real, language)
-    text = at_work.render(PAGE, "{{#says reports/console.py its time limit | 시간 제한을 넘었습니다}}")
+    text = at_work.render(PAGE, "{{#says reports/parts.py its time limit | 시간 제한을 넘었습니다}}")
     assert at_work.problems == []
     assert f">{shown}</code>" in text
 
@@ -598,7 +598,7 @@ def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
         ("a\n\n{{#output p15}}", "does not say which run"),
         ("a\n\n{{#says targets/probing.py there is no GPU on the moon}}", "there is no message “"),
         (
-            "a\n\n{{#says reports/console.py its time limit | 달에는 시간이 없습니다}}",
+            "a\n\n{{#says reports/parts.py its time limit | 달에는 시간이 없습니다}}",
             "there is no message “",
         ),
         ("a\n\n{{#says targets/nothing.py x}}", "does not say which message"),
