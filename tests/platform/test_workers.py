@@ -188,8 +188,5 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     finally:
         parent.kill()
         parent.wait()
-    for _ in range(200):
-        if not any(is_alive(int(worker)) for worker in workers):
-            break
-        time.sleep(0.05)
+    assert not any(is_alive(int(worker)) for worker in workers)
     assert [path.name for path in tmp_path.iterdir() if path.name.isdecimal()] == []
