@@ -108,10 +108,10 @@ def test_a_new_figure_gives_those_after_it_new_numbers_in_both_languages(
     assert "en puzzle_15/puzzle_15.md" not in rendered_pages
     for folder, label in ((site, "Figure"), (site / "ko", "그림")):
         page = (folder / f"{tiled}.html").read_text(encoding="utf-8")
-        assert 'id="figure-16-6"' in page
-        assert f'<figcaption><span class="figure-number">{label} 16.6</span> ' in page
+        assert 'id="figure-16-7"' in page
+        assert f'<figcaption><span class="figure-number">{label} 16.7</span> ' in page
         other = (folder / f"{referring}.html").read_text(encoding="utf-8")
-        assert f'<a href="../{tiled}.html#figure-16-6">{label}\N{NO-BREAK SPACE}16.6</a>' in other
+        assert f'<a href="../{tiled}.html#figure-16-7">{label}\N{NO-BREAK SPACE}16.7</a>' in other
 
 
 def test_a_new_translation_of_a_page_is_linked(checkout: Project, tmp_path: Path) -> None:

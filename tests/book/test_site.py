@@ -92,13 +92,13 @@ def test_the_margin_gives_the_terms_that_a_page_explains_first(built: Path) -> N
 def test_a_reference_to_a_figure_leads_to_it_on_its_page_and_in_the_printed_book(
     site: Path, folder: str, label: str
 ) -> None:
-    reference = f">{label}\N{NO-BREAK SPACE}16.5</a>"
+    reference = f">{label}\N{NO-BREAK SPACE}16.6</a>"
     page = (site / folder / "puzzle_16/idiomatic.html").read_text(encoding="utf-8")
-    assert f'<a href="../puzzle_16/tiled.html#figure-16-5"{reference}' in page
-    assert 'id="figure-16-5"' in (site / folder / "puzzle_16/tiled.html").read_text(encoding="utf-8")
+    assert f'<a href="../puzzle_16/tiled.html#figure-16-6"{reference}' in page
+    assert 'id="figure-16-6"' in (site / folder / "puzzle_16/tiled.html").read_text(encoding="utf-8")
     whole = (site / folder / "print.html").read_text(encoding="utf-8")
-    assert f'<a href="#puzzle_16_tiled--figure-16-5"{reference}' in whole
-    assert whole.count('id="puzzle_16_tiled--figure-16-5"') == 1
+    assert f'<a href="#puzzle_16_tiled--figure-16-6"{reference}' in whole
+    assert whole.count('id="puzzle_16_tiled--figure-16-6"') == 1
 
 
 @pytest.mark.parametrize("folder", ["", "ko/"])

@@ -80,7 +80,8 @@ def test_a_generic_address_of_a_constant_is_only_in_constant_memory() -> None:
          "read of 4 bytes reaches 4 bytes past the end of the 16-byte variable `coeff`: "
          "element 4 where 3 is the last (4-byte elements)"),
         (-4, Kind.BEFORE_THE_START,
-         "read of 4 bytes starts 4 bytes before the beginning of the 16-byte variable `coeff`"),
+         "read of 4 bytes starts 4 bytes before the beginning of the 16-byte variable `coeff`: "
+         "element -1 where 3 is the last (4-byte elements)"),
     ],
 )  # fmt: skip
 def test_an_index_outside_a_constant_array_is_reported(shift: int, kind: Kind, what: str) -> None:

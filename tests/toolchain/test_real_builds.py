@@ -77,7 +77,7 @@ def test_a_c_compiler_is_used_where_there_is_one(tmp_path: Path, cache: BuildCac
         ("from sys import argv", (1, 6), "standard modules are named in full"),
         ("def f(owned x: Int): pass", (1, 13), "are now `var` (was owned)"),
         ("def f():\n    let x = 1", (2, 5), "write `var` instead of `let`"),
-        ("def f():\n    raise Error('x')", (2, 5), "add `raises` to the signature"),
+        ("def f():\n    raise Error('x')", (2, 5), "add `raises` to its signature"),
         ("var x = 1", (1, 1), "use `comptime NAME = …`"),
     ],
 )

@@ -170,7 +170,7 @@ _NAMED = {"file": 1, "line": 2, "column": 3}
 def _matchers() -> list[dict[str, Any]]:
     """What finds the lines of errors and findings in the output of a task, in every language of the tool."""
     labels = "|".join(re.escape(WHERE.render(language)) for language in languages())
-    where = rf"^\s*(?:(?:{labels}) )?{_PLACE}"  # of a finding of the simulated GPU, or of its other access
+    where = rf"^\s*(?:(?:{labels}): )?{_PLACE}"  # of a finding of the simulated GPU, or of its other access
     common = {"owner": "mojo", "fileLocation": ["autoDetect", "${workspaceFolder}"], "severity": "error"}
     return [
         common | {"pattern": pattern}

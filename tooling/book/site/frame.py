@@ -346,7 +346,7 @@ def _terms(terms: Sequence[Term], language: str, up: str) -> str:
 def read_terms(glossary: Tree) -> dict[str, tuple[Term, ...]]:
     """The terms of a glossary's page as mdBook renders it, by the page that explains each first."""
     found: dict[str, list[Term]] = {}
-    for item in glossary.css('li:has(> span[id^="term-"])'):
+    for item in glossary.css('li:has(> span[id^="term-"]):has(a)'):
         entry, page = required(item, "span"), item.css("a")[-1]
         term, address = entry.id or "", page.attrs.sget("href").partition("#")[0]
         name = entry.text().removesuffix(".")
