@@ -232,11 +232,10 @@ def on_h100(file: str) -> dict[tuple[str, int], float]:
     return {(row.kernel, row.elements): row.mean for row in rows}
 
 
-def counted_on_h100(file: str, kernel: str, grid: list[int], block: list[int]) -> dict[str, float]:
-    """The counters of the last kernel of that name with that grid and block."""
-    found: list[dict[str, Any]] = RECORDED_ON_H100["counters"][f"benchmarks/kernels/{file}.mojo"]
-    named = [each for each in found if each["kernel"] == kernel]
-    return [each for each in named if each["grid"] == grid and each["block"] == block][-1]
+def counted_on_h100(file: str, kernel: str, blocks: int) -> list[dict[str, Any]]:
+    """The counters of the kernels of that name with that number of blocks in x, in launch order."""
+    found = RECORDED_ON_H100["counters"][f"benchmarks/kernels/{file}.mojo"]
+    return [each for each in found if (each["kernel"], each["grid"][0]) == (kernel, blocks)]
 
 
 def check_rows(page: str, rows: list[list[str]]) -> None:
@@ -324,17 +323,14 @@ def test_the_bytes_in_flight() -> None:
 def test_the_sums_of_256_elements() -> None:
     times = on_h100("reductions")
     kernels = ("loads alone", "by warps", "halving", "halving twice")
-    instructions = {
-        kernel: counted_on_h100("reductions", kernel, [262144, 1, 1], [256, 1, 1])["sm__inst_executed.sum"]
-        for kernel in ("load_only", "sum_by_warps")
-    }
-    found = RECORDED_ON_H100["counters"]["benchmarks/kernels/reductions.mojo"]
-    trees = [each for each in found if (each["kernel"], each["grid"][0]) == ("sum_halving", 262144)]
-    executed = [each["sm__inst_executed.sum"] for each in trees]
+    (loads,), (warp_sums,), trees = (
+        counted_on_h100("reductions", kernel, 64 * _MI // 256)
+        for kernel in ("load_only", "sum_by_warps", "sum_halving")
+    )
     issued = [round(each["sm__inst_issued.avg.pct_of_peak_sustained_active"]) for each in trees]
     assert issued == [82, 86]
     warps = 64 * _MI // 32
-    counts = [instructions["load_only"], instructions["sum_by_warps"], *executed]
+    counts = [each["sm__inst_executed.sum"] for each in (loads, warp_sums, *trees)]
     check_rows(
         "puzzle_24/warp_extra.md",
         [
@@ -346,8 +342,6 @@ def test_the_sums_of_256_elements() -> None:
 
 def test_the_trees_of_puzzle_12() -> None:
     times = on_h100("reductions")
-    found = RECORDED_ON_H100["counters"]["benchmarks/kernels/reductions.mojo"]
-    large = [each for each in found if each["grid"][0] == 64 * _MI // 256]
     trees = {
         "halving": ("sum_halving", 0),
         "halving twice": ("sum_halving", 1),
@@ -356,7 +350,7 @@ def test_the_trees_of_puzzle_12() -> None:
     }
     rows = []
     for name, (kernel, position) in trees.items():
-        counted = [each for each in large if each["kernel"] == kernel][position]
+        counted = counted_on_h100("reductions", kernel, 64 * _MI // 256)[position]
         per_warp = counted["sm__inst_executed.sum"] / (64 * _MI // 32)
         rows.append([f"{times[f'of 256, {name}', 64 * _MI]:,.1f}", f"{per_warp:.0f}"])
         if name in ("halving", "masked"):
@@ -379,14 +373,14 @@ def test_the_forms_of_the_convolution() -> None:
 def test_the_products_without_tensor_cores() -> None:
     times = on_h100("register_tiles")
     kernels = {
-        "naive": ("naive", 32, [32, 32, 1]),
-        "tiled": ("tiled", 32, [32, 32, 1]),
-        "registers, 4 x 4": ("registers", 64, [256, 1, 1]),
-        "registers, 8 x 8": ("registers", 128, [256, 1, 1]),
+        "naive": ("naive", 32),
+        "tiled": ("tiled", 32),
+        "registers, 4 x 4": ("registers", 64),
+        "registers, 8 x 8": ("registers", 128),
     }
     rows = []
-    for name, (kernel, side, block) in kernels.items():
-        counted = counted_on_h100("register_tiles", kernel, [4096 // side, 4096 // side, 1], block)
+    for name, (kernel, side) in kernels.items():
+        counted = counted_on_h100("register_tiles", kernel, 4096 // side)[-1]  # after smaller products
         busy = (
             counted["dram__throughput.avg.pct_of_peak_sustained_elapsed"],
             counted["l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"],

@@ -87,7 +87,9 @@ def check(project: Project, *, build_pages: bool = True, rules: Container[str] =
             try:
                 built = build(project, site)
                 count = built.pages
-                found |= {*pages.check_rendered(built.rendered), *pages.check_pages(context, site)}
+                for edition in built.rendered:
+                    found |= set(pages.check_rendered(edition))
+                found |= set(pages.check_pages(context, site))
             except BuildFailed as error:
                 if not {finding.rule for finding in found} & {"include", "directive", "summary"}:
                     # Otherwise the checks have reported it already, in more detail.

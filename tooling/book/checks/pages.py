@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
 from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
 from tooling.book.checks.markup import Flaw, Validator
+from tooling.book.site.assembly import Rendered
 
 _CODE = re.compile(r"<code.*?</code>|<!--.*?-->|<math.*?</math>", re.DOTALL)
 _ASTERISK = re.compile(r"\*\*|(?<!\S)\*\S|\S\*(?=[가-힣])")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 
 
-def check_rendered(rendered: Mapping[str, Path]) -> Iterator[BookFinding]:
+def check_rendered(edition: Rendered) -> Iterator[BookFinding]:
     """Checks how the elements of mdBook's pages are nested, before the site's parser repairs it.
 
-    Args:
-        rendered: mdBook's page of each address in the site; a finding has the line of this page.
+    A finding has the page's address in the site, and the line of mdBook's page.
     """
-    for address, file in sorted(rendered.items()):
+    for page in edition.pages():
         validator = Validator()
-        validator.feed(file.read_text(encoding="utf-8"))
+        validator.feed((edition.folder / page).read_text(encoding="utf-8"))
         for flaw in validator.finish():
             if flaw.nesting:
-                yield BookFinding(f"site/{address}", flaw.line, "html", flaw.message)
+                yield BookFinding(f"site/{edition.edition.prefix}{page}", flaw.line, "html", flaw.message)
 
 
 def check_pages(context: CheckContext, site: Path) -> Iterator[BookFinding]:

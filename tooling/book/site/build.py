@@ -36,13 +36,13 @@ class Built(Struct, frozen=True):
         folder: its folder.
         pages: the number of its pages.
         seconds: the duration of the build.
-        rendered: mdBook's page of each address in the site, as it was before the site's edits.
+        rendered: mdBook's pages of each edition, as they were before the site's edits.
     """
 
     folder: Path
     pages: int
     seconds: float
-    rendered: dict[str, Path]
+    rendered: tuple[Rendered, ...]
 
 
 def find_mdbook() -> Path:
@@ -90,8 +90,7 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
         with output.replaced() as fresh:
             rendered = _render(project, every, work, site, fresh)
             count = assemble(rendered, fresh, site)
-    originals = {each.edition.prefix + page: each.folder / page for each in rendered for page in each.pages()}
-    return Built(target or output.path, count, time.perf_counter() - started, originals)
+    return Built(target or output.path, count, time.perf_counter() - started, rendered)
 
 
 def _render(
