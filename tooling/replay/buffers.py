@@ -165,7 +165,7 @@ class Buffers:
                 self._local = np.resize(np.frombuffer(POISON_BYTES, np.uint8), self._local_bytes)
                 self.bases[key], self.sizes[key] = 0, len(self._local)
             return key
-        array = self._context.arrays_meant().get(access.instruction.place)
+        array = self._context.arrays_meant().get(access.instruction.code_position)
         number, offset = (array.number, array.offset) if array else (0, 0)
         key = (Space.SHARED, number, rank)
         if key not in self.bases:

@@ -33,7 +33,7 @@ from tooling.reports.parts import (
 )
 from tooling.reports.verdict_record import VerdictRecord
 from tooling.simulator.checks import texts
-from tooling.simulator.checks.findings import Place, explanation
+from tooling.simulator.checks.findings import Occurrence, explanation
 from tooling.text import Code, JoinedText, LocalText, Sentence, Text, in_language, joined
 
 _MANY, _SHOWN = 3, 2  # findings from which on they are folded, and those that are shown then
@@ -75,16 +75,16 @@ class _Several(Struct, frozen=True):
 
 
 class _Kind(Struct, frozen=True):
-    """A finding, or several that say the same of different places.
+    """A finding, or several that say the same of different source lines.
 
     Attributes:
         label: its severity and its check.
-        places: where, for each of them.
+        occurrences: those of each of them.
     """
 
     label: tuple[Text, str]
     what: Text
-    places: tuple[tuple[Place, ...], ...]
+    occurrences: tuple[tuple[Occurrence, ...], ...]
     why: Text
     hint: Text
 
@@ -105,8 +105,8 @@ class _Section(Struct, frozen=True):
 def verdict_html(record: VerdictRecord, language: str, breakable: Callable[[str], str]) -> str:
     """The verdict as HTML without empty lines, which would end an HTML block of Markdown.
 
-    Findings in a row that differ in their places alone are one; what others share, such as the cause, follows
-    the last one, marked as true of all of them. Of many findings, all but two are folded.
+    Findings in a row that differ only in their source lines are one; what others share, such as the cause,
+    follows the last one, marked as true of all of them. Of many findings, all but two are folded.
 
     Args:
         breakable: escaped code with the positions where a line may be broken.
@@ -216,7 +216,7 @@ class _Page(Struct, frozen=True):
         )
 
     def _kinds(self, parts: Iterable[Found]) -> list[_Kind]:
-        """Findings in a row, those that differ in their places alone as one."""
+        """Findings in a row, those that differ only in their source lines as one."""
         every = [
             _Kind(
                 (texts.SEVERITY[finding.severity], finding.check),
@@ -244,7 +244,7 @@ class _Page(Struct, frozen=True):
                 if shared not in (0, same):
                     break
                 stop, shared = stop + 1, same
-            many = sum(len(kind.places) for kind in kinds[start:stop])
+            many = sum(len(kind.occurrences) for kind in kinds[start:stop])
             for index in range(start, stop):
                 own = facts[index][: len(facts[index]) - shared]
                 below = self._shared(facts[index][len(own) :], many) if shared and index == stop - 1 else ""
@@ -262,30 +262,32 @@ class _Page(Struct, frozen=True):
     def _finding(self, kind: _Kind, facts: Sequence[Row], below: str, *, joined: bool) -> _Section:
         """A finding with its first facts and what is below them; `joined` to the next one if that goes on."""
         severity, check = kind.label
-        count = len(kind.places)
+        count = len(kind.occurrences)
         label = _SEVERAL.of(count=count, label=severity) if count > 1 else f"{self.say(severity)}:"
         head = f"<p><b>{escape(self.say(label))} <span>[{check}]</span></b> {self.sentence(kind.what)}</p>"
-        places = [(self.say(WHERE), self._places(where)) for where in kind.places if where]
-        if len(places) <= _MANY:
-            body = _list((*places, *facts))
+        occurrences = [(self.say(WHERE), self._occurrences(where)) for where in kind.occurrences if where]
+        if len(occurrences) <= _MANY:
+            body = _list((*occurrences, *facts))
         else:
-            summary = self.say(_FOLDED.of(count=len(places) - _SHOWN))
-            fold = _details(summary, [_list(places[_SHOWN:])])
-            body = "\n".join((_list(places[:_SHOWN]), fold, *([_list(facts)] if facts else [])))
+            summary = self.say(_FOLDED.of(count=len(occurrences) - _SHOWN))
+            fold = _details(summary, [_list(occurrences[_SHOWN:])])
+            body = "\n".join((_list(occurrences[:_SHOWN]), fold, *([_list(facts)] if facts else [])))
         html = f'<div class="finding{" joined" if joined else ""}">\n{head}\n{body}\n{below}</div>'
         return _Section(html, count)
 
-    def _places(self, places: Sequence[Place]) -> str:
-        """A sentence, or places below one another, such as those of a race."""
-        if len(places) == 1 and not isinstance(places[0].position, Code):
-            return self.sentence(_one_line(places[0]))
-        return "".join(f'<span class="place">{self._place(place)}</span>' for place in places)
+    def _occurrences(self, occurrences: Sequence[Occurrence]) -> str:
+        """A sentence, or several lines, such as the two accesses of a race."""
+        if len(occurrences) == 1 and not isinstance(occurrences[0].position, Code):
+            return self.sentence(_one_line(occurrences[0]))
+        return "".join(
+            f'<span class="place">{self._occurrence(occurrence)}</span>' for occurrence in occurrences
+        )
 
-    def _place(self, place: Place) -> str:
+    def _occurrence(self, occurrence: Occurrence) -> str:
         """A position, and in the next line of a narrow screen what is there."""
-        if not isinstance(place.position, Code):
-            return _html(self._runs(_one_line(place)))
-        return f"{_html(self._runs(place.position))}:<br> {_html(self._runs(place.what))}"
+        if not isinstance(occurrence.position, Code):
+            return _html(self._runs(_one_line(occurrence)))
+        return f"{_html(self._runs(occurrence.position))}:<br> {_html(self._runs(occurrence.what))}"
 
     def say(self, text: Sentence | str) -> str:
         """Words without code."""
@@ -326,8 +328,8 @@ class _Page(Struct, frozen=True):
 _FACTS = (Labelled, Input, Note)
 
 
-def _one_line(place: Place) -> Sentence:
-    return joined([place.position, place.what], ": ") if place.position else place.what
+def _one_line(occurrence: Occurrence) -> Sentence:
+    return joined([occurrence.position, occurrence.what], ": ") if occurrence.position else occurrence.what
 
 
 def _group_of(part: Part) -> object:
@@ -374,7 +376,7 @@ def _invariant(text: Text, language: str) -> tuple[object, ...]:
 
 
 def _merged(kinds: Sequence[_Kind]) -> _Kind:
-    """Findings of one kind as one; a sentence that names different places names all of them."""
+    """Findings of one kind as one; a sentence that names different positions names all of them."""
     first = kinds[0]
     if len(kinds) == 1:
         return first
@@ -382,7 +384,7 @@ def _merged(kinds: Sequence[_Kind]) -> _Kind:
         _together(sentences)
         for sentences in zip(*((kind.what, kind.why, kind.hint) for kind in kinds), strict=True)
     )
-    return _Kind(first.label, what, tuple(where for kind in kinds for where in kind.places), why, hint)
+    return _Kind(first.label, what, tuple(where for kind in kinds for where in kind.occurrences), why, hint)
 
 
 def _together(sentences: Sequence[Text]) -> Text:

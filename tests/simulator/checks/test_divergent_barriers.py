@@ -68,7 +68,7 @@ def test_warps_that_pass_different_calls_are_a_warning(lines: tuple[int, int] | 
     if lines == (11, 11):
         assert found == []
         return
-    assert [(one.kind, one.severity) for one in found] == [(Kind.BARRIER_APART, Severity.WARNING)]
+    assert [(one.kind, one.severity) for one in found] == [(Kind.DIFFERENT_BARRIERS, Severity.WARNING)]
     assert (found[0].arrived, found[0].expected, len(found[0].parties)) == (32, 64, 2)
     assert "warps of one block pass a barrier at different calls: 32 of 64 threads" in render(found[0])
 

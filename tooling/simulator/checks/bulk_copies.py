@@ -132,10 +132,10 @@ class BulkCopyCheck(CheckHook):
         address = int(access.addresses[lane])
         if access.space is Space.SHARED:
             return self.window(Space.SHARED, access.element_bytes), address
-        home = self.context.memory.containing(address)
-        if home is None:
+        allocation = self.context.memory.containing(address)
+        if allocation is None:
             return None, 0
-        return self.buffer(home, access.element_bytes), address - home.base
+        return self.buffer(allocation, access.element_bytes), address - allocation.base
 
     def _begin(self, access: Access, addresses: Ints, transfer: Transfer) -> None:
         block = -1 if access.blocks is None else int(access.blocks[0])
@@ -144,9 +144,9 @@ class BulkCopyCheck(CheckHook):
     def _add(self, transfer: Transfer, kind: AccessKind, block: int, addresses: Ints, size: int) -> Side:
         """Add the side of a copy that accesses `size` bytes at each address."""
         starts = np.sort(addresses)
-        apart = np.flatnonzero(starts[1:] > starts[:-1] + size) + 1
-        first = np.concatenate([[0], apart])
-        last = np.concatenate([apart, [len(starts)]]) - 1
+        after_gaps = np.flatnonzero(starts[1:] > starts[:-1] + size) + 1
+        first = np.concatenate([[0], after_gaps])
+        last = np.concatenate([after_gaps, [len(starts)]]) - 1
         if kind is not AccessKind.LOAD:  # it replaces the sides there whose end its thread has observed
             over = {
                 id(each) for each in self._sides.overlapping(block, int(starts[0]), int(starts[-1]) + size)

@@ -50,8 +50,8 @@ class Side(Struct, eq=False):
         lanes = np.flatnonzero(near)
         if not len(lanes) or len(self.starts) == 1:
             return lanes
-        part = np.searchsorted(self.ends, addresses[lanes], side="right")
-        return lanes[self.starts[part] < addresses[lanes] + access.bytes]
+        run = np.searchsorted(self.ends, addresses[lanes], side="right")
+        return lanes[self.starts[run] < addresses[lanes] + access.bytes]
 
 
 class Sides:
@@ -143,14 +143,14 @@ class Sides:
                 self._observed_in.setdefault(block, []).append(side)
             side.observers[block][inside] = True
 
-    def synchronise(self, threads: Ints, team: int) -> None:
-        """Share what these threads have observed within teams of `team` consecutive threads."""
+    def synchronise(self, threads: Ints, size: int) -> None:
+        """Share what these threads have observed within each group of `size` consecutive threads."""
         for block, inside in by_block(threads, self._size) if self._observed_in else ():
             for side in self._observed_in.get(block, ()):
                 members = side.observers[block]
-                observed = np.zeros(-(-self._size // team), np.bool_)
-                observed[inside[members[inside]] // team] = True
-                members[inside[observed[inside // team]]] = True
+                observed = np.zeros(-(-self._size // size), np.bool_)
+                observed[inside[members[inside]] // size] = True
+                members[inside[observed[inside // size]]] = True
 
     def release(self, threads: Ints, message: Hashable) -> None:
         """Threads that acquire `message` observe what one of these threads has observed."""

@@ -33,7 +33,7 @@ class Check(StrEnum):
 
 
 class Severity(StrEnum):
-    """ERROR makes the verdict wrong; WARNING is shown beside it."""
+    """ERROR makes the verdict wrong; WARNING is shown with it."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -85,7 +85,7 @@ class Kind(StrEnum):
 
     EXITED_BEFORE_BARRIER = "exited-before-barrier"
     DIVERGENT_BARRIER = "divergent-barrier"
-    BARRIER_APART = "barrier-apart"
+    DIFFERENT_BARRIERS = "different-barriers"
     INACTIVE_AT_BARRIER = "inactive-at-barrier"
     MISSING_LANE = "missing-lane"
     ABSENT_SOURCE = "absent-source"
@@ -216,7 +216,7 @@ class Finding(Struct, frozen=True):
     the buffer. `expected` and `arrived` count threads at a barrier, or hold lane masks for `.sync`
     operations, or the blocks of a cluster; then `arrived` may be the requested lane or rank, or
     the number of a barrier. `one_cluster`: the blocks of all parties are in one cluster. `calls` are the
-    host's part, the later one first. `launched` is the host's line that launched the kernel, if known.
+    host's calls, the later one first. `launched` is the host's line that launched the kernel, if known.
     `threads`: those of the launch, of an access outside a buffer. `unordered_lock`: both threads have used
     one lock, which orders nothing.
     """
@@ -251,11 +251,11 @@ class Finding(Struct, frozen=True):
         return {key: value for key, value in plain.items() if key not in _OPTIONAL or value}
 
 
-class Place(Struct, frozen=True):
-    """Where something happened.
+class Occurrence(Struct, frozen=True):
+    """Something that happened, and where.
 
     Attributes:
-        what: what happened there.
+        what: what happened.
         position: in the program; empty if the sentence stands alone.
     """
 
@@ -271,7 +271,7 @@ class Explanation(Struct, frozen=True):
     """The sentences of a finding."""
 
     what: Text
-    where: tuple[Place, ...]
+    where: tuple[Occurrence, ...]
     why: Text
     hint: Text
 
@@ -291,16 +291,16 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
 
 def _identity(finding: Finding) -> Hashable:
     """What two findings have in common that are the same to a reader."""
-    places = []
+    positions = []
     for party in finding.parties:
         at = party.position
         code_line = at.code_line if at.line <= 0 else 0
         callers = [(each.file, each.line, each.column) for each in party.callers or ()]
-        places.append((party.action, at.file, at.line, at.column, code_line, tuple(callers)))
+        positions.append((party.action, at.file, at.line, at.column, code_line, tuple(callers)))
     buffer = finding.buffer
     memory = None if buffer is None else (buffer.memory, buffer.number, buffer.label, buffer.argument)
     alone = () if finding.parties else (finding.offset, finding.address)
-    return (finding.check, finding.kind, finding.kernel, tuple(places), memory, finding.calls, alone)
+    return (finding.check, finding.kind, finding.kernel, tuple(positions), memory, finding.calls, alone)
 
 
 class Message(Struct, frozen=True):
@@ -319,10 +319,12 @@ def explanation(finding: Finding) -> Explanation:
     where = [line for party in finding.parties for line in _party_lines(party)]
     where += [_call_line(call) for call in finding.calls]
     if not where and finding.kernel:
-        where = [Place(texts.AFTER.of(kernel=Code(finding.kernel)))]
+        where = [Occurrence(texts.AFTER.of(kernel=Code(finding.kernel)))]
     if finding.count > 1 and not finding.calls:
-        where.append(Place(texts.TIMES.of(count=finding.count, kernel=Code(finding.kernel))))
-    what, why, hint = (part.of(**facts) for part in (text.what, text.why, _advice(finding, text.hint)))
+        where.append(Occurrence(texts.TIMES.of(count=finding.count, kernel=Code(finding.kernel))))
+    what, why, hint = (
+        sentence.of(**facts) for sentence in (text.what, text.why, _advice(finding, text.hint))
+    )
     return Explanation(what, tuple(where), why, hint)
 
 
@@ -335,7 +337,7 @@ def explain(finding: Finding, language: str = "en") -> Message:
     """
     said = explanation(finding)
     what, why, hint = (text.render(language) for text in (said.what, said.why, said.hint))
-    return Message(what, tuple(place.render(language) for place in said.where), why, hint)
+    return Message(what, tuple(occurrence.render(language) for occurrence in said.where), why, hint)
 
 
 def render(finding: Finding, language: str = "en") -> str:
@@ -409,11 +411,11 @@ def _index(index: Index3) -> Text:
     return texts.INDEX.of(x=x, y=y, z=z)
 
 
-def _party_lines(party: Party) -> list[Place]:
-    return [_party_line(party), *(Place(texts.CALLED, _shown(caller)) for caller in party.callers or ())]
+def _party_lines(party: Party) -> list[Occurrence]:
+    return [_party_line(party), *(Occurrence(texts.CALLED, _shown(caller)) for caller in party.callers or ())]
 
 
-def _party_line(party: Party) -> Place:
+def _party_line(party: Party) -> Occurrence:
     line = texts.PARTY if party.count == 1 else texts.PARTY_MANY
     what = line.of(
         thread=_index(party.thread),
@@ -424,7 +426,7 @@ def _party_line(party: Party) -> Place:
         others=party.count - 1,
         count=party.count,
     )
-    return Place(what, _shown(party.position))
+    return Occurrence(what, _shown(party.position))
 
 
 def _shown(position: SourcePosition, *, brief: bool = False) -> str:
@@ -433,10 +435,10 @@ def _shown(position: SourcePosition, *, brief: bool = False) -> str:
     return Code(shown) if position.line > 0 else shown
 
 
-def _call_line(call: HostCall) -> Place:
+def _call_line(call: HostCall) -> Occurrence:
     action = _host_action(call)
     what = texts.CALL.of(stream=call.stream, action=action) if call.stream else action
-    return Place(what, texts.UNKNOWN_LINE if call.position.line <= 0 else _shown(call.position))
+    return Occurrence(what, texts.UNKNOWN_LINE if call.position.line <= 0 else _shown(call.position))
 
 
 def _host_action(call: HostCall) -> Text:

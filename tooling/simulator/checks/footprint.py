@@ -76,12 +76,12 @@ def _cut(access: Access, memory: DeviceMemory) -> Footprint:
         return Footprint((), np.arange(len(access.threads)))
     bases = np.array([allocation.base for allocation in allocations])
     ends = np.array([allocation.end for allocation in allocations])
-    home = np.searchsorted(bases, access.addresses, side="right") - 1
-    inside = (home >= 0) & (access.addresses + access.bytes <= ends[home])
+    containing = np.searchsorted(bases, access.addresses, side="right") - 1
+    inside = (containing >= 0) & (access.addresses + access.bytes <= ends[containing])
     pieces: list[Piece] = []
-    for index in np.unique(home[inside]):
-        part = lanes_of(access, np.flatnonzero(inside & (home == index)))
-        low, high = extent(part)
+    for index in np.unique(containing[inside]):
+        piece_access = lanes_of(access, np.flatnonzero(inside & (containing == index)))
+        low, high = extent(piece_access)
         allocation = allocations[index]
-        pieces.append(Piece(allocation, part, low - allocation.base, high - allocation.base))
+        pieces.append(Piece(allocation, piece_access, low - allocation.base, high - allocation.base))
     return Footprint(tuple(pieces), None if inside.all() else np.flatnonzero(~inside))

@@ -78,7 +78,7 @@ class _Use(Struct, frozen=True, eq=False):
     bits: int
     mask: Mask | None = None
 
-    def part(self, low: int, high: int) -> Mask | int:
+    def bits_of(self, low: int, high: int) -> Mask | int:
         return self.bits if self.mask is None else self.mask[low - self.low : high - self.low]
 
 
@@ -155,15 +155,15 @@ class HostOrderCheck(CheckHook):
     def touch(self, memory: DeviceMemory, address: int, position: Position) -> None:
         """The host accesses pinned memory that a copy is using."""
         using = [each for each in self._in_flight if each.address <= address < each.address + each.size]
-        home = memory.containing(address)
-        if not using or home is None:
+        allocation = memory.containing(address)
+        if not using or allocation is None:
             return
         copy = using[-1].operation
         kind, action = Kind.HOST_READS_EARLY, HostAction.ACCESS
         if copy.action is HostAction.COPY_TO_DEVICE:
             kind, action = Kind.HOST_WRITES_EARLY, HostAction.WRITE
         here = HostCall(action, position())
-        self._note(kind, memory, home, address - home.base, (here, self._call_of(copy)))
+        self._note(kind, memory, allocation, address - allocation.base, (here, self._call_of(copy)))
         self._in_flight = [each for each in self._in_flight if each not in using]
 
     # -- the events of its work ----------------------------------------------------------------------
@@ -202,10 +202,10 @@ class HostOrderCheck(CheckHook):
             return
         access = survivors(access)
         for piece in self._footprints.of(access, self.context.memory).pieces:
-            home = piece.allocation
-            mask = self._masks.get(home.base)
+            allocation = piece.allocation
+            mask = self._masks.get(allocation.base)
             if mask is None:
-                mask = self._masks[home.base] = np.zeros(home.size, np.uint8)
+                mask = self._masks[allocation.base] = np.zeros(allocation.size, np.uint8)
             bits = np.uint8(_BITS[access.kind])
             if piece.access.contiguous or piece.access.uniform:
                 mask[piece.low : piece.high] |= bits
@@ -216,10 +216,10 @@ class HostOrderCheck(CheckHook):
 
     def launch_end(self, context: LaunchContext) -> None:
         for base, mask in self._masks.items():
-            home = context.memory.containing(base)
-            if home is not None and self._operation is not None:
+            allocation = context.memory.containing(base)
+            if allocation is not None and self._operation is not None:
                 bits = int(np.bitwise_or.reduce(mask))
-                self._enter(context.memory, home, _Use(self._operation, 0, home.size, bits, mask))
+                self._enter(context.memory, allocation, _Use(self._operation, 0, allocation.size, bits, mask))
         self._masks = {}
 
     def free(self, allocation: Allocation) -> None:
@@ -264,25 +264,25 @@ class HostOrderCheck(CheckHook):
 
     def _use_host(self, memory: DeviceMemory, address: int, size: int, bits: int) -> None:
         """The host's side of a copy: pinned memory is in use until the host waits for the copy."""
-        operation, home = self._operation, memory.containing(address)
-        if operation is None or home is None or not home.host:
+        operation, allocation = self._operation, memory.containing(address)
+        if operation is None or allocation is None or not allocation.host:
             return
         self._use(memory, address, size, bits)
         if not self._host_waited(operation):
             self._in_flight.append(_InFlight(operation, address, size))
 
     def _use(self, memory: DeviceMemory, address: int, size: int, bits: int) -> None:
-        home = memory.containing(address)
-        if home is not None and self._operation is not None and self._concurrent:
-            low = address - home.base
-            self._enter(memory, home, _Use(self._operation, low, low + size, bits))
+        allocation = memory.containing(address)
+        if allocation is not None and self._operation is not None and self._concurrent:
+            low = address - allocation.base
+            self._enter(memory, allocation, _Use(self._operation, low, low + size, bits))
 
-    def _enter(self, memory: DeviceMemory, home: Allocation, use: _Use) -> None:
+    def _enter(self, memory: DeviceMemory, allocation: Allocation, use: _Use) -> None:
         """Compare a use with those that nothing orders before it, and keep it."""
         operation = use.operation
         kept = [
             each
-            for each in self._uses.get(home.physical_address, ())
+            for each in self._uses.get(allocation.physical_address, ())
             if not self._host_waited(each.operation)
         ]
         for other in kept:
@@ -290,9 +290,9 @@ class HostOrderCheck(CheckHook):
                 offset = _conflict(use, other)
                 if offset is not None:
                     calls = (self._call_of(operation), self._call_of(other.operation))
-                    self._note(Kind.STREAM_RACE, memory, home, offset, calls)
+                    self._note(Kind.STREAM_RACE, memory, allocation, offset, calls)
                     break
-        self._uses[home.physical_address] = [*kept[-_MOST_USES:], use]
+        self._uses[allocation.physical_address] = [*kept[-_MOST_USES:], use]
 
     def _call_of(self, operation: _Operation) -> HostCall:
         number = self._numbers.get(operation.stream, 0)
@@ -302,17 +302,17 @@ class HostOrderCheck(CheckHook):
         self,
         kind: Kind,
         memory: DeviceMemory,
-        home: Allocation,
+        allocation: Allocation,
         offset: int,
         calls: tuple[HostCall, HostCall],
     ) -> None:
         buffer = Buffer(
-            Memory.HOST if home.host else Memory.GLOBAL,
-            home.size,
-            allocation_number(memory, home),
-            home.label,
+            Memory.HOST if allocation.host else Memory.GLOBAL,
+            allocation.size,
+            allocation_number(memory, allocation),
+            allocation.label,
         )
-        address = home.base + offset
+        address = allocation.base + offset
         finding = Finding(
             self.check, kind, Severity.ERROR, "", buffer=buffer, offset=offset, address=address, calls=calls
         )
@@ -329,5 +329,5 @@ def _conflict(one: _Use, other: _Use) -> int | None:
     low, high = max(one.low, other.low), min(one.high, other.high)
     if low >= high or not _CONFLICTS[one.bits, other.bits]:
         return None
-    both = np.broadcast_to(_CONFLICTS[one.part(low, high), other.part(low, high)], high - low)
+    both = np.broadcast_to(_CONFLICTS[one.bits_of(low, high), other.bits_of(low, high)], high - low)
     return low + int(both.argmax()) if both.any() else None

@@ -221,11 +221,10 @@ class InitialisationCheck(CheckHook):
             for piece in self._footprints.of(access, self.context.memory).pieces:
                 written = self._buffers.get(piece.allocation.physical_address)
                 if written is not None and not written.covers(piece.low, piece.high):
-                    part = piece.access
-                    if part.contiguous:
-                        self._dense(part, written, piece.low, piece.high, piece.allocation)
+                    if piece.access.contiguous:
+                        self._dense(piece.access, written, piece.low, piece.high, piece.allocation)
                     else:
-                        self._sparse(part, written, piece.offsets(), piece.allocation)
+                        self._sparse(piece.access, written, piece.offsets(), piece.allocation)
             return
         if _is_call_parameter(access):
             return
@@ -249,57 +248,61 @@ class InitialisationCheck(CheckHook):
         blocks = access.threads // context.threads_per_block if access.blocks is None else access.blocks
         return (blocks - self._first_block) * _padded(context.shared_bytes) + access.addresses
 
-    def _dense(self, access: Access, written: WrittenBytes, low: int, high: int, home: Allocation) -> None:
+    def _dense(
+        self, access: Access, written: WrittenBytes, low: int, high: int, allocation: Allocation
+    ) -> None:
         if access.kind is not AccessKind.STORE and not written.written_between(low, high):
-            offsets = access.addresses - home.base
-            self._report(access, offsets, written.unwritten(offsets, access.bytes), home)
+            offsets = access.addresses - allocation.base
+            self._report(access, offsets, written.unwritten(offsets, access.bytes), allocation)
         if access.kind is not AccessKind.LOAD:
             written.write(low, high)
 
-    def _sparse(self, access: Access, written: WrittenBytes, offsets: Ints, home: Allocation | None) -> None:
+    def _sparse(
+        self, access: Access, written: WrittenBytes, offsets: Ints, allocation: Allocation | None
+    ) -> None:
         if access.kind is not AccessKind.STORE:
-            if home is not None:
+            if allocation is not None:
                 low, high = extent(access)
-                if written.written_between(low - home.base, high - home.base):
+                if written.written_between(low - allocation.base, high - allocation.base):
                     return
             unwritten = written.unwritten(offsets, access.bytes)
             if unwritten.any():
-                self._report(access, offsets, unwritten, home)
+                self._report(access, offsets, unwritten, allocation)
             else:
                 written.check_complete()
         if access.kind is not AccessKind.LOAD:
             written.scatter(offsets, access.bytes)
 
     def _report(
-        self, access: Access, offsets: Ints, unwritten: NDArray[np.bool_], home: Allocation | None
+        self, access: Access, offsets: Ints, unwritten: NDArray[np.bool_], allocation: Allocation | None
     ) -> None:
         """Report a read of unwritten bytes: at once, or when a lane uses what it read (`LoadedValue`)."""
         value = access.value
         lanes = np.flatnonzero(unwritten)
         if value is None:
-            self._note_read(access, home, lanes, int(offsets[lanes[0]]))
+            self._note_read(access, allocation, lanes, int(offsets[lanes[0]]))
             return
         threads = access.threads
 
         def report(positions: Ints) -> None:
             used = lanes[np.isin(threads[lanes], value.threads[positions])]
             if len(used):
-                self._note_read(access, home, used, int(offsets[used[0]]))
+                self._note_read(access, allocation, used, int(offsets[used[0]]))
 
         value.when_used(self.check, threads[lanes], report)
 
-    def _note_read(self, access: Access, home: Allocation | None, lanes: Ints, offset: int) -> None:
+    def _note_read(self, access: Access, allocation: Allocation | None, lanes: Ints, offset: int) -> None:
         first = int(lanes[0])
-        if home is None:
+        if allocation is None:
             shared = access.space is Space.SHARED
-            array = self.context.arrays_meant().get(access.instruction.place) if shared else None
+            array = self.context.arrays_meant().get(access.instruction.code_position) if shared else None
             buffer = self.window(access.space, access.element_bytes, array)
             offset = int(access.addresses[first]) - (array.offset if array else 0)
         else:
-            buffer = self.buffer(home, access.element_bytes)
+            buffer = self.buffer(allocation, access.element_bytes)
         reader = self.party(int(access.threads[first]), action_of(access), access.instruction)
         # A warp of the library may read its whole scratch array and use a part of it: a warning.
-        scratch = home is None and is_in_library(access.instruction)
+        scratch = allocation is None and is_in_library(access.instruction)
         finding = Finding(
             self.check,
             Kind.UNWRITTEN_LIBRARY_READ if scratch else Kind.UNWRITTEN_READ,

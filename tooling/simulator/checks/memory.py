@@ -72,7 +72,7 @@ class MemoryCheck(CheckHook):
 
     def _check_global(self, access: Access) -> None:
         footprint = self._footprints.of(access, self.context.memory)
-        meant = self._meant.get(access.instruction.place)
+        meant = self._meant.get(access.instruction.code_position)
         if meant is not None and (
             footprint.out_of_bounds is not None
             or any(one.allocation is not meant for one in footprint.pieces)
@@ -133,22 +133,22 @@ class MemoryCheck(CheckHook):
             reserved = memory.reservation_of(address)
             buffer, offset, distance = None, 0, 0
             if reserved is not None:
-                alike, kind, offset = reserved.among(addresses), Kind.NOT_MAPPED, address - reserved.base
+                same, kind, offset = reserved.among(addresses), Kind.NOT_MAPPED, address - reserved.base
             elif address < NULL_PAGE or nearest is None:
-                alike, kind = addresses < NULL_PAGE, Kind.NULL_POINTER
-                alike[0] = True
+                same, kind = addresses < NULL_PAGE, Kind.NULL_POINTER
+                same[0] = True
             else:
-                alike, kind, distance = _missed(addresses, access.bytes, nearest)
+                same, kind, distance = _missed(addresses, access.bytes, nearest)
                 buffer, offset = self.buffer(nearest, access.element_bytes), address - nearest.base
-            self._report(kind, access, left[alike], buffer, offset=offset, distance=distance)
-            left = left[~alike]
+            self._report(kind, access, left[same], buffer, offset=offset, distance=distance)
+            left = left[~same]
 
     def _check_window(self, access: Access, bits: int) -> None:
         """Shared and local accesses must stay inside the window of the block or thread, and inside their
         shared array.
         """
         shared = access.space is Space.SHARED
-        array = self._arrays.get(access.instruction.place) if shared else None
+        array = self._arrays.get(access.instruction.code_position) if shared else None
         start, size = 0, self.context.shared_bytes if shared else self.context.local_bytes
         if array is not None:
             start = array.offset
@@ -181,18 +181,20 @@ class MemoryCheck(CheckHook):
         if access.suppressed is not None:
             lanes &= ~access.suppressed
         if lanes.any():
-            self._report(Kind.MISALIGNED, access, np.flatnonzero(lanes), self._home(access, lanes))
+            self._report(
+                Kind.MISALIGNED, access, np.flatnonzero(lanes), self._misaligned_buffer(access, lanes)
+            )
             access.suppress(lanes)
 
     @property
     def _threads(self) -> int:
         return self.context.blocks * self.context.threads_per_block
 
-    def _home(self, access: Access, lanes: NDArray[np.bool_]) -> Buffer | None:
+    def _misaligned_buffer(self, access: Access, lanes: NDArray[np.bool_]) -> Buffer | None:
         if access.space is not Space.GLOBAL:
             return self.window(access.space, access.element_bytes)
-        home = self.context.memory.containing(int(access.addresses[lanes][0]))
-        return None if home is None else self.buffer(home, access.element_bytes)
+        allocation = self.context.memory.containing(int(access.addresses[lanes][0]))
+        return None if allocation is None else self.buffer(allocation, access.element_bytes)
 
     def _report(
         self,
@@ -240,7 +242,7 @@ def _missed(addresses: Ints, size: int, nearest: Allocation) -> tuple[NDArray[np
     """How the first lane missed the nearest buffer, and the lanes that missed it in the same way.
 
     Returns:
-        (n,) lanes alike, the kind, and by how many bytes the first lane reaches outside (negative: before).
+        (n,) those lanes, the kind, and by how many bytes the first lane reaches outside (negative: before).
     """
     first = int(addresses[0])
     if first >= nearest.base:

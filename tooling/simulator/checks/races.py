@@ -451,7 +451,7 @@ class RaceCheck(CheckHook):
             return
         writes = access.kind is not AccessKind.LOAD
         for piece in self._footprints.of(access, self.context.memory).pieces:
-            allocation, part = piece.allocation, piece.access
+            allocation, piece_access = piece.allocation, piece.access
             if allocation.of_runtime:
                 continue
             if not writes and self._written is not None and allocation.serial not in self._written:
@@ -462,28 +462,36 @@ class RaceCheck(CheckHook):
                 shadow = self._global[allocation.physical_address] = Shadow(
                     allocation.size, granule, self._warp_mates
                 )
-            if part.bytes < shadow.granule:
-                shadow.divide(part.bytes)
-            if part.contiguous:
+            if piece_access.bytes < shadow.granule:
+                shadow.divide(piece_access.bytes)
+            if piece_access.contiguous:
                 single = (
                     access.asynchronous
                     or (writes and self._is_being_copied(shadow))
                     or (access.instruction.is_non_coherent and shadow.was_written(0, shadow.count))
                 )
-                strip = None if single else dense_strip(part, shadow, piece.low, clock_part)
+                strip = None if single else dense_strip(piece_access, shadow, piece.low, clock_part)
                 if strip is not None and shadow.take(strip, writes=writes):
                     continue
                 yield dense_target(
-                    part, shadow, piece.low, piece.high, clock_part=clock_part, allocation=allocation
+                    piece_access, shadow, piece.low, piece.high, clock_part=clock_part, allocation=allocation
                 )
                 continue
-            if part.uniform and part.kind is AccessKind.LOAD and not shadow.was_written(0, shadow.count):
+            if (
+                piece_access.uniform
+                and piece_access.kind is AccessKind.LOAD
+                and not shadow.was_written(0, shadow.count)
+            ):
                 # All lanes read one address that is never written: one reader per warp is enough.
-                warps = part.threads // self.context.warp_size
+                warps = piece_access.threads // self.context.warp_size
                 first = np.flatnonzero(np.diff(warps, prepend=-1))
-                part = lanes_of(part, np.unique(np.append(first, len(warps) - 1)))
+                piece_access = lanes_of(piece_access, np.unique(np.append(first, len(warps) - 1)))
             yield sparse_target(
-                part, shadow, part.addresses - allocation.base, clock_part=clock_part, allocation=allocation
+                piece_access,
+                shadow,
+                piece_access.addresses - allocation.base,
+                clock_part=clock_part,
+                allocation=allocation,
             )
 
     def _divide_shared(self, granule: int) -> None:
@@ -492,8 +500,8 @@ class RaceCheck(CheckHook):
         self._shared.divide(granule)
         if self._shared_values is not None:
             bits = 8 * granule * np.arange(before // granule, dtype=np.uint64)
-            parts = self._shared_values[:, None] >> bits & np.uint64((1 << 8 * granule) - 1)
-            self._shared_values = parts.ravel()
+            smaller = self._shared_values[:, None] >> bits & np.uint64((1 << 8 * granule) - 1)
+            self._shared_values = smaller.ravel()
 
     def _compare(self, target: Target, strong: bool) -> tuple[Epochs | None, NDArray[np.int64]]:
         """Compare an access with the writers of its granules, and if it writes, with their readers.
@@ -578,8 +586,8 @@ class RaceCheck(CheckHook):
                 displaced = self._compare_within(target, displaced)
             elif self._has_scopes(target):
                 winners = gather(shadow.writer, target.where)
-                apart = self._out_of_scope(target, winners)[displaced]
-                self._report(target, winners, displaced[apart], Kind.NARROW_SCOPE)
+                excluded = self._out_of_scope(target, winners)[displaced]
+                self._report(target, winners, displaced[excluded], Kind.NARROW_SCOPE)
             shadow.keep_writers(target.where, target.epochs, displaced)
         if access.space is Space.SHARED and access.values is not None:
             if self._shared_values is None:
@@ -607,7 +615,7 @@ class RaceCheck(CheckHook):
         if newest < horizon:
             return _NONE, _NONE
         clash = (known >= horizon) & ((known ^ target.epochs) & THREAD != 0)
-        flying = same_value = apart = _NONE
+        flying = same_value = excluded = _NONE
         if newest >= IN_FLIGHT << CLOCK_SHIFT:
             in_flight = known >= IN_FLIGHT << CLOCK_SHIFT
             own = (known ^ target.epochs) & THREAD == 0
@@ -626,14 +634,16 @@ class RaceCheck(CheckHook):
             lanes = lanes[unordered]
         if len(lanes) and scoped:
             both = known[lanes] & STRONG != 0
-            apart, lanes = lanes[both], lanes[~both]
-            self._report(target, known, apart, Kind.NARROW_SCOPE)
+            excluded, lanes = lanes[both], lanes[~both]
+            self._report(target, known, excluded, Kind.NARROW_SCOPE)
         if len(lanes) and kind is Kind.WRITE_AFTER_WRITE:
             changes = self._changes_value(target, lanes) | (known[lanes] & STRONG != 0)
             same_value, lanes = lanes[~changes], lanes[changes]
         self._report(target, known, lanes, kind)
         self._report(target, known, flying, Kind.COPY_IN_FLIGHT)
-        return np.concatenate([apart, lanes, flying]) if len(flying) or len(apart) else lanes, same_value
+        return np.concatenate([excluded, lanes, flying]) if len(flying) or len(
+            excluded
+        ) else lanes, same_value
 
     def _has_scopes(self, target: Target) -> bool:
         """Whether the scope of some strong access to this memory excludes threads of the launch."""
@@ -652,12 +662,12 @@ class RaceCheck(CheckHook):
         lanes = np.flatnonzero((known & STRONG != 0) & (clocks >= self._log_start) & (mine != others))
         if len(lanes):
             scope_of = self._accesses.scope
-            places, which = np.unique(clocks[lanes] - self._log_start, return_inverse=True)
-            scopes = np.array([scope_of(self._log[place].instruction) for place in places.tolist()])
+            indices, which = np.unique(clocks[lanes] - self._log_start, return_inverse=True)
+            scopes = np.array([scope_of(self._log[index].instruction) for index in indices.tolist()])
             scope = np.minimum(scopes[which], scope_of(target.access.instruction))
             launch = self.context.launch
-            apart = clusters_of(launch, mine[lanes]) != clusters_of(launch, others[lanes])
-            result[lanes] = (scope == Scope.BLOCK) | ((scope == Scope.CLUSTER) & apart)
+            other_cluster = clusters_of(launch, mine[lanes]) != clusters_of(launch, others[lanes])
+            result[lanes] = (scope == Scope.BLOCK) | ((scope == Scope.CLUSTER) & other_cluster)
         return result
 
     def _keep_displaced(
@@ -785,9 +795,9 @@ class RaceCheck(CheckHook):
         for later, earlier in sorted(set(zip(clash.later.tolist(), clash.earlier.tolist(), strict=True))):
             warp_mates = value.at_same_address(earlier, self._warp_mates)
             clocks, writer = np.full(len(warp_mates), clock), np.full(len(warp_mates), later)
-            apart = warp_mates[self._clocks.unordered(warp_mates, clocks, writer)]
-            readers.append(apart)
-            writers.append(np.full(len(apart), later))
+            unordered = warp_mates[self._clocks.unordered(warp_mates, clocks, writer)]
+            readers.append(unordered)
+            writers.append(np.full(len(unordered), later))
         return np.concatenate(readers), np.concatenate(writers)
 
     def _report_if_used(self, clash: _Clash, value: LoadedValue, readers: Ints, later: Ints) -> None:
@@ -810,7 +820,7 @@ class RaceCheck(CheckHook):
             value.when_used((self.check, clash.key), readers, report)
 
     def _note_clash(self, clash: _Clash, lane: int, earlier: int, count: int) -> None:
-        """Record a finding; `lane` is a place among the clash's lanes."""
+        """Record a finding; `lane` is an index into the clash's lanes."""
         if self.again(clash.key, count):
             return
         target, logged = clash.target, clash.logged

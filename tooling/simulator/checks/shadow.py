@@ -89,8 +89,8 @@ def gather(array: NDArray[Any], where: Selection | NDArray[np.int32]) -> NDArray
 def scatter(array: NDArray[Any], where: Selection | NDArray[np.int32], values: NDArray[Any]) -> None:
     """Set (n,) granules; of several values for one granule the last is kept."""
     if isinstance(where, Panel):
-        part = where.of(array)
-        part[...] = values.reshape(part.shape)
+        view = where.of(array)
+        view[...] = values.reshape(view.shape)
     else:
         array[where] = values
 
@@ -141,10 +141,10 @@ class _Touched:
     def forget_repeated(self, strip: Strip) -> None:
         """Remove one of the latest strips if this one repeats it later, as the accesses of a loop do."""
         strips = self.strips
-        for place in range(len(strips) - 1, max(-1, len(strips) - 1 - LATEST), -1):
-            other = strips[place]
+        for index in range(len(strips) - 1, max(-1, len(strips) - 1 - LATEST), -1):
+            other = strips[index]
             if other[:4] == strip[:4] and (other.clock_part ^ strip.clock_part) & STRONG == 0:
-                del strips[place]
+                del strips[index]
                 return
 
     def overlaps(self, low: int, high: int) -> bool:
@@ -426,11 +426,11 @@ class Shadow:
     def _first_or_last(self, granules: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(n,) true for the first and the last of the lanes at each granule."""
         lanes = np.arange(len(granules))
-        place = np.empty(self.count, np.int64)
-        place[granules[::-1]] = lanes[::-1]
-        chosen = place[granules] == lanes
-        place[granules] = lanes
-        chosen |= place[granules] == lanes
+        lane_at = np.empty(self.count, np.int64)
+        lane_at[granules[::-1]] = lanes[::-1]
+        chosen = lane_at[granules] == lanes
+        lane_at[granules] = lanes
+        chosen |= lane_at[granules] == lanes
         return np.asarray(chosen)
 
     def _one_of_each_warp(self, granules: NDArray[Any], epochs: Epochs) -> NDArray[np.bool_]:
@@ -472,8 +472,8 @@ class Further:
         """Replace each granule by several."""
         if self._count:
             self._sort()
-            parts = self._granules[:, None] * times + np.arange(times)
-            self._granules, self._keys = parts.ravel(), np.repeat(self._keys, times)
+            smaller = self._granules[:, None] * times + np.arange(times)
+            self._granules, self._keys = smaller.ravel(), np.repeat(self._keys, times)
             self._count *= times
 
     def add(self, where: Selection | NDArray[np.int32], epochs: Epochs, chosen: NDArray[np.int64]) -> None:

@@ -57,7 +57,7 @@ class _MBarrier(Struct):
 class _Tally(Struct):
     """How often each thread of a batch executed a kind of instruction, and the last instruction.
 
-    `counts` has a place for each thread from `first` on; it is empty until the first such instruction.
+    `counts` has an element for each thread from `first` on; it is empty until the first such instruction.
     """
 
     first: int
@@ -261,8 +261,10 @@ class SynchronisationCheck(CheckHook):
         self._remote.mbarrier(operation)
         action, instruction, threads = operation.action, operation.instruction, operation.threads.tolist()
         counts = [1] * len(threads) if operation.values is None else operation.values.tolist()
-        homes = zip(operation.blocks.tolist(), operation.offsets.tolist(), strict=True)
-        for place, (thread, (block, offset), count) in enumerate(zip(threads, homes, counts, strict=True)):
+        addresses = zip(operation.blocks.tolist(), operation.offsets.tolist(), strict=True)
+        for index, (thread, (block, offset), count) in enumerate(
+            zip(threads, addresses, counts, strict=True)
+        ):
             known = self._mbarriers.get((block, offset))
             if known is not None and action in ("init", "inval"):
                 self._check_bytes(known)
@@ -279,7 +281,7 @@ class SynchronisationCheck(CheckHook):
             elif action == "arrive":
                 known.arrived += count
             if known is not None and action != "init" and operation.bytes is not None:
-                self._count_bytes(known, thread, operation, int(operation.bytes[place]))
+                self._count_bytes(known, thread, operation, int(operation.bytes[index]))
         if action == "ignored":
             party = self.party(threads[0], Action.MBARRIER, instruction, len(threads))
             self._note(Kind.MBARRIER_RESULT_IGNORED, instruction, (party,), severity=Severity.WARNING)
@@ -293,8 +295,8 @@ class SynchronisationCheck(CheckHook):
 
     def _check_mbarriers(self, first: int, end: int) -> None:
         """The mbarriers of these blocks, whose shared memory is gone."""
-        for home in [home for home in self._mbarriers if first <= home[0] < end]:
-            self._check_bytes(self._mbarriers.pop(home))
+        for address in [address for address in self._mbarriers if first <= address[0] < end]:
+            self._check_bytes(self._mbarriers.pop(address))
 
     def _check_bytes(self, barrier: _MBarrier) -> None:
         """At the end of an mbarrier's life: more bytes than were expected in all phases completed a phase too
@@ -309,21 +311,21 @@ class SynchronisationCheck(CheckHook):
             arrived=barrier.completed_bytes,
         )
 
-    def _visible(self, known: _MBarrier, thread: int, home: int) -> bool:
+    def _visible(self, known: _MBarrier, thread: int, block: int) -> bool:
         """A barrier of the block, or being in the same warp, lets a thread see the initialisation.
 
         Args:
-            home: the block whose shared memory holds the mbarrier.
+            block: the one whose shared memory holds the mbarrier.
         """
         size = self.context.threads_per_block
         same_block = known.thread // size == thread // size
         same_warp = known.thread % size // WARP == thread % size // WARP
-        return bool((same_block and same_warp) or self._epoch[home] > known.epoch)
+        return bool((same_block and same_warp) or self._epoch[block] > known.epoch)
 
     def barrier_mixed(self, waiters: Sequence[Waiter], blocks: Ints) -> None:
         """Undefined behaviour, although current hardware lets such a barrier pass.
 
-        From then on the threads of these blocks are a barrier apart: that they meet at other barriers, or
+        From then on the threads of these blocks are at different barriers: that they meet at other ones, or
         that some have exited, follows from the first finding and is not reported.
         """
         here = set(blocks.tolist())
@@ -340,7 +342,7 @@ class SynchronisationCheck(CheckHook):
             Kind.DIVERGENT_BARRIER, waiters[0].instruction, parties, expected=expected, arrived=arrived
         )
 
-    def barrier_apart(self, waiters: Sequence[Waiter]) -> None:
+    def barrier_mixed_warps(self, waiters: Sequence[Waiter]) -> None:
         """A warning: PTX defines it, and hardware counts the warps, but Mojo's rule is that all threads of a
         block pass the same call of `barrier()`, and a GPU whose compiler relies on that may wait forever.
 
@@ -356,7 +358,7 @@ class SynchronisationCheck(CheckHook):
         )
         expected = sum(len(waiter.threads) for waiter in waiters)
         self._note(
-            Kind.BARRIER_APART,
+            Kind.DIFFERENT_BARRIERS,
             waiters[0].instruction,
             parties,
             expected=expected,
@@ -365,7 +367,7 @@ class SynchronisationCheck(CheckHook):
         )
 
     def barrier_inactive(self, threads: Ints, inactive: Ints, instruction: Instruction) -> None:
-        """Report one warp of which a part is at the barrier."""
+        """Report one warp of which only some lanes are at the barrier."""
         size, warp_size = self.context.threads_per_block, self.context.warp_size
         warp = int(inactive[0]) // size, int(inactive[0]) % size // warp_size
         here, there = (
@@ -422,7 +424,9 @@ class SynchronisationCheck(CheckHook):
         return Action.MBARRIER if waiter.instruction.opcode == "mbarrier" else _WAITING[waiter.waits_for]
 
     def _report_mbarrier(self, block: int, polled: Instruction, parties: tuple[Party, ...]) -> None:
-        known = [barrier for (home, _), barrier in self._mbarriers.items() if home == block and barrier.count]
+        known = [
+            barrier for (owner, _), barrier in self._mbarriers.items() if owner == block and barrier.count
+        ]
         for each in known:
             self._check_bytes(each)
         incomplete = [barrier for barrier in known if barrier.arrived % barrier.count]

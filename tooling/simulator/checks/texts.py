@@ -452,7 +452,7 @@ FINDINGS: Mapping[str, FindingText] = {
             "thread)."
         ),
     ),
-    "barrier-apart": FindingText(
+    "different-barriers": FindingText(
         Text(
             "warps of one block pass a barrier at different calls: {arrived} of {expected} threads at "
             "{first_position}"
@@ -625,7 +625,7 @@ RACE_HINTS: Mapping[str, Text] = {
     "lock": Text(
         "Both threads have used one lock, which does not order what it protects: acquire it with "
         "`success_ordering=Ordering.ACQUIRE` (or a fence after it), and release it with "
-        "`Ordering.RELEASE`. A barrier does not help beside a lock."
+        "`Ordering.RELEASE`. Adding a barrier does not help."
     ),
     "grid": Text(
         "No barrier orders two blocks: use an atomic operation, a second launch, or give each block its own "

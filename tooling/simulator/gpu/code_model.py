@@ -122,7 +122,7 @@ class Instruction(Struct, frozen=True):
     code_column: int = 1
 
     @property
-    def place(self) -> tuple[int, int]:
+    def code_position(self) -> tuple[int, int]:
         """Line and column in the text of the code: no other instruction of the kernel has both."""
         return self.code_line, self.code_column
 

@@ -49,7 +49,7 @@ class LaunchContext(Struct, frozen=True):
         shared_bytes: shared memory of one block, static and dynamic, in bytes.
         local_bytes: local memory of one thread, in bytes.
         blocks_per_cluster: 1 without clusters.
-        arrays_meant: by `Instruction.place` of an access, the shared array that it must stay in, if known.
+        arrays_meant: by `Instruction.code_position`, the shared array that an access must stay in, if known.
         warp_size: lanes of a warp.
         whole_warps: blocks consist of whole warps, whose last lanes may have no thread.
         lockstep: the lanes of a warp execute each instruction together, so that their accesses are ordered.
@@ -247,7 +247,7 @@ class Hook:
         `blocks` are all blocks of which this is true, and the waiters are of the first one.
         """
 
-    def barrier_apart(self, waiters: Sequence[Waiter]) -> None:
+    def barrier_mixed_warps(self, waiters: Sequence[Waiter]) -> None:
         """Whole warps of a block passed a barrier together, by several `.aligned` instructions."""
 
     def barrier_inactive(self, threads: Ints, inactive: Ints, instruction: Instruction) -> None:

@@ -8,9 +8,9 @@ from tooling.simulator.gpu.hooks import Hook
 
 HOOK_NAMES = (
     "shared_memory", "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_reached",
-    "barrier_arrive", "named_barrier", "barrier_mixed", "barrier_apart", "barrier_inactive", "barrier_counts",
-    "warp_sync", "warp_missing", "shuffle_from_absent", "exchange", "cluster_arrive", "cluster_wait",
-    "cluster_barrier", "fence", "async_commit", "async_wait", "async_arrive", "products_read",
+    "barrier_arrive", "named_barrier", "barrier_mixed", "barrier_mixed_warps", "barrier_inactive",
+    "barrier_counts", "warp_sync", "warp_missing", "shuffle_from_absent", "exchange", "cluster_arrive",
+    "cluster_wait", "cluster_barrier", "fence", "async_commit", "async_wait", "async_arrive", "products_read",
     "product_wait", "product_used", "bulk_wait", "transfer_counted", "mbarrier_phase", "mbarrier",
     "register_unwritten", "threads_exit", "stuck",
 )  # fmt: skip
@@ -36,7 +36,7 @@ class Listeners:
     barrier_arrive: tuple[Hook, ...]
     named_barrier: tuple[Hook, ...]
     barrier_mixed: tuple[Hook, ...]
-    barrier_apart: tuple[Hook, ...]
+    barrier_mixed_warps: tuple[Hook, ...]
     barrier_inactive: tuple[Hook, ...]
     barrier_counts: tuple[Hook, ...]
     warp_sync: tuple[Hook, ...]

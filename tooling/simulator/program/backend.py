@@ -217,7 +217,7 @@ class Backend(Protocol):
         ...
 
     def meant_allocations(self, context: LaunchContext) -> Mapping[tuple[int, int], Allocation]:
-        """By `Instruction.place`, the allocation from which an access's address was computed, if known."""
+        """By `Instruction.code_position`, the allocation from which an access's address was computed."""
         ...
 
     def copied_loads(self, context: LaunchContext) -> frozenset[int]:

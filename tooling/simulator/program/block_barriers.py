@@ -144,7 +144,7 @@ class BlockBarriers:
         if not complete.any():
             return
         released = self._release(barrier, complete)
-        if len(released) > 1 and (batch.hooks.barrier_mixed or batch.hooks.barrier_apart):
+        if len(released) > 1 and (batch.hooks.barrier_mixed or batch.hooks.barrier_mixed_warps):
             self._notify_mixed(barrier, released)
         for parked in released:
             instruction = parked.instruction
@@ -230,7 +230,7 @@ class BlockBarriers:
         warps = [t // size * size + t % size // self.batch.context.warp_size for t in threads]
         every, times = np.unique(np.concatenate([np.unique(w) for w in warps]), return_counts=True)
         if not (times > 1).any():
-            self._notify_apart(barrier, threads, [here[0].instruction for here in by_line.values()])
+            self._notify_mixed_warps(barrier, threads, [here[0].instruction for here in by_line.values()])
             return
         warp = every[int(np.argmax(times > 1))]
         waiters = [
@@ -241,7 +241,7 @@ class BlockBarriers:
         for hook in self.batch.hooks.barrier_mixed:
             hook.barrier_mixed(waiters, np.unique(every[times > 1] // size))
 
-    def _notify_apart(self, barrier: int, threads: list[Any], instructions: list[Instruction]) -> None:
+    def _notify_mixed_warps(self, barrier: int, threads: list[Any], instructions: list[Instruction]) -> None:
         """Notify hooks of a block whose warps passed the barrier at different instructions."""
         size = self.batch.context.threads_per_block
         blocks, times = np.unique(np.concatenate([np.unique(t // size) for t in threads]), return_counts=True)
@@ -251,8 +251,8 @@ class BlockBarriers:
                 for t, instruction in zip(threads, instructions, strict=True)
                 if (t // size == block).any()
             ]
-            for hook in self.batch.hooks.barrier_apart:
-                hook.barrier_apart(waiters)
+            for hook in self.batch.hooks.barrier_mixed_warps:
+                hook.barrier_mixed_warps(waiters)
 
     def _notify_counts(self, group: Group, barrier: int, blocks: Any, instruction: Instruction) -> None:
         """Notify hooks if lanes of the same blocks wait at the barrier for another number of threads."""

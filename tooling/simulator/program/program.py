@@ -163,7 +163,7 @@ class Program(Struct):
 
     @property
     def arrays_meant(self) -> dict[tuple[int, int], SharedArray]:
-        """By `Instruction.place`, the shared array that an access must stay in, if known."""
+        """By `Instruction.code_position`, the shared array that an access must stay in, if known."""
         if self._arrays_meant is None:
             self._arrays_meant = self.find_arrays()
         return self._arrays_meant
@@ -346,7 +346,7 @@ def find_unsure_loads(program: Program) -> None:
         ways.append(inside if calls and inside else block.successors)
     unsure = loads_without_sure_use([block.flows for block in program.blocks], ways)
     for block, loads in zip(program.blocks, unsure, strict=True):
-        block.unsure = frozenset(block.instructions[index].place for index in loads)
+        block.unsure = frozenset(block.instructions[index].code_position for index in loads)
         products = any(flow.role is Role.MULTIPLIES for flow in block.flows)
         block.starts_values = bool(loads) or products
 

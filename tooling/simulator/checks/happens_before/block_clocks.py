@@ -61,7 +61,7 @@ class Clocks:
         self._vectors: dict[int, NDArray[np.int64]] = {}
         self._released: dict[tuple[int, int], _Released] = {}
         self._arrived: dict[tuple[int, int], _Released] = {}
-        # Released by too many threads to keep addresses apart; the key is True for shared memory.
+        # Released by too many threads to keep their addresses; the key is True for shared memory.
         self._released_anywhere: dict[bool, int] = {}
         self._acquired_by_all = np.full(context.blocks, now, dtype=np.int64)
         self._block_order = BlockOrder(context.blocks, now)
@@ -114,8 +114,10 @@ class Clocks:
                 self._share_in_warps(int(one), inside[block == one])
         if whole.all():
             return
-        part = ~whole
-        for one, mask in {(int(w), int(m)) for w, m in zip(warp[part], masks[part], strict=True)}:
+        partial_masks = ~whole
+        for one, mask in {
+            (int(w), int(m)) for w, m in zip(warp[partial_masks], masks[partial_masks], strict=True)
+        }:
             self._partial_warp(one, mask, now)
 
     def named_barrier(self, threads: Ints, now: int) -> None:
@@ -130,22 +132,22 @@ class Clocks:
             released = self._released.setdefault((block, address), _Released())
             released.add(self._joint(block, members, now), {})
 
-    def arrive_at(self, threads: Ints, homes: Ints, offsets: Ints, now: int) -> None:
-        """These threads, or their copies, arrived at mbarriers in the blocks `homes`.
+    def arrive_at(self, threads: Ints, blocks: Ints, offsets: Ints, now: int) -> None:
+        """These threads, or their copies, arrived at mbarriers in the shared memory of `blocks`.
 
         A thread that sees the phase complete acquires them; the phase in progress gives nothing.
         """
-        near = threads // self._threads == homes
+        near = threads // self._threads == blocks
         for block, members, offset in self._by_address(threads[near], offsets[near]):
             released = self._arrived.setdefault((block, offset), _Released())
             released.add(self._joint(block, members, now), {})
-        far = zip(threads[~near].tolist(), homes[~near].tolist(), offsets[~near].tolist(), strict=True)
-        for thread, home, offset in far:
-            self._arrived.setdefault((home, offset), _Released()).add(None, {thread // self._threads: now})
+        far = zip(threads[~near].tolist(), blocks[~near].tolist(), offsets[~near].tolist(), strict=True)
+        for thread, block, offset in far:
+            self._arrived.setdefault((block, offset), _Released()).add(None, {thread // self._threads: now})
 
-    def complete(self, homes: Ints, offsets: Ints) -> None:
+    def complete(self, blocks: Ints, offsets: Ints) -> None:
         """A phase of each of these mbarriers is complete."""
-        for address in zip(homes.tolist(), offsets.tolist(), strict=True):
+        for address in zip(blocks.tolist(), offsets.tolist(), strict=True):
             arrived = self._arrived.pop(address, None)
             if arrived is not None:
                 self._released.setdefault(address, _Released()).add(arrived.threads, arrived.blocks)
@@ -254,9 +256,11 @@ class Clocks:
             self._apply_warps(result, earlier, clocks, later, same)
         if self._vectors and result.any():
             self._apply_vectors(result, earlier, clocks, later, same)
-        apart = np.flatnonzero(result & ~same)
-        if len(apart):
-            result[apart] = self._block_order.unordered(other[apart], clocks[apart], block[apart])
+        between_blocks = np.flatnonzero(result & ~same)
+        if len(between_blocks):
+            result[between_blocks] = self._block_order.unordered(
+                other[between_blocks], clocks[between_blocks], block[between_blocks]
+            )
         return np.asarray(result)
 
     def _apply_warps(

@@ -73,8 +73,8 @@ class ClusterOrder:
     def ordered(self, earlier: Ints, clocks: Ints, later: Ints) -> NDArray[np.bool_]:
         """(n,) which accesses of threads `earlier`, at these clocks, happen before threads `later`."""
         size = self._known.shape[1]
-        homes = (clusters_of(self._launch, threads // size) for threads in (earlier, later))
-        together = np.equal(*homes)
+        clusters = (clusters_of(self._launch, threads // size) for threads in (earlier, later))
+        together = np.equal(*clusters)
         return np.asarray(together & (clocks < self._known.reshape(-1)[earlier]))
 
 

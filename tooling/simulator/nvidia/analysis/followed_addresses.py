@@ -38,7 +38,7 @@ _OPAQUE = frozenset({"ld", "ldu", "atom", "setp", "isspacep", "getctarank"})
 
 
 def arrays_meant(function: Function, names: Collection[str]) -> dict[tuple[int, int], str]:
-    """Per `Instruction.place` of an access, the one shared array that its address was computed from.
+    """Per `Instruction.code_position` of an access, the one shared array that its address was computed from.
 
     Args:
         names: the shared variables that the function can access.
@@ -52,8 +52,10 @@ def arrays_meant(function: Function, names: Collection[str]) -> dict[tuple[int, 
             if isinstance(operand, Address):
                 found = found | value_of(operand.base, values, names)
         if found:
-            meant[instruction.place] = found
-    return {place: next(iter(found)) for place, found in meant.items() if len(found) == 1 and found != _ANY}
+            meant[instruction.code_position] = found
+    return {
+        position: next(iter(found)) for position, found in meant.items() if len(found) == 1 and found != _ANY
+    }
 
 
 def follow(body: list[Instruction], names: Collection[str]) -> dict[str, Arrays]:

@@ -52,13 +52,13 @@ class KernelAnalysis:
         return None if written is None else frozenset(pointers[name].serial for name in written)
 
     def meant_allocations(self, context: LaunchContext) -> dict[tuple[int, int], Allocation]:
-        """By `Instruction.place` of an access to global memory, the allocation of the one argument from which
-        its address was computed."""
+        """By `Instruction.code_position` of an access to global memory, the allocation of the one argument
+        from which its address was computed."""
         pointers = pointers_of(context) or {}
         names = frozenset(pointers)
         if names not in self._meant:
             self._meant[names] = meant_pointers(self._kernel, names)
-        return {place: pointers[name] for place, name in self._meant[names].items()}
+        return {position: pointers[name] for position, name in self._meant[names].items()}
 
 
 _ANALYSES: ModuleCache[KernelAnalysis] = ModuleCache()

@@ -28,20 +28,21 @@ def pointers_of(context: LaunchContext) -> dict[str, Allocation] | None:
             value = int.from_bytes(context.launch.parameters[start : start + 8], "little")
             if memory.reservation_of(value) is not None:
                 return None  # mappings are adjacent: a pointer into one may run on into the next
-            home = memory.containing(value)
-            if home is not None:
-                pointers[f"{parameter.name}+{offset}"] = home
+            allocation = memory.containing(value)
+            if allocation is not None:
+                pointers[f"{parameter.name}+{offset}"] = allocation
     return pointers
 
 
 def meant_pointers(function: Function, pointers: frozenset[str]) -> dict[tuple[int, int], str]:
-    """By `Instruction.place` of an access, the one pointer that its address was computed from.
+    """By `Instruction.code_position` of an access, the one pointer that its address was computed from.
 
     The address operand of a tensor copy is that of its map, not of the tensor.
     """
     body = (item for item in function.body if isinstance(item, Instruction))
-    tensors = {item.place for item in body if "tensor" in item.modifiers}
-    return {place: name for place, name in arrays_meant(function, pointers).items() if place not in tensors}
+    tensors = {item.code_position for item in body if "tensor" in item.modifiers}
+    meant = arrays_meant(function, pointers)
+    return {position: name for position, name in meant.items() if position not in tensors}
 
 
 def written_pointers(

@@ -170,12 +170,12 @@ def _assemble(decoder: Decoder) -> Program:
 def _arrays_meant(
     functions: tuple[Function, ...], arrays: dict[str, SharedArray]
 ) -> dict[tuple[int, int], SharedArray]:
-    """By `Instruction.place`, the shared array that an access must stay in, if known."""
+    """By `Instruction.code_position`, the shared array that an access must stay in, if known."""
     return {
-        place: arrays[name]
+        position: arrays[name]
         for function in functions
         if arrays
-        for place, name in arrays_meant(function, arrays).items()
+        for position, name in arrays_meant(function, arrays).items()
     }
 
 

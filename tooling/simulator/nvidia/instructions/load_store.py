@@ -231,7 +231,7 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
         if mask is not None and len(address) != 1:
             address = address[mask]
         request = MemoryRequest(group, instruction, width, lanes)
-        follows = batch.followed is not None and instruction.place in block.unsure
+        follows = batch.followed is not None and instruction.code_position in block.unsure
         if follows:
             request.values = []
         if space is not None:
