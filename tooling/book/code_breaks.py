@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 from html import unescape
 from itertools import groupby
 
@@ -21,6 +22,7 @@ _PIECE = re.compile(
     r"|(?P<given>(?<=\w)=(?=(?:(?:<[^>]+>)*[\w.]){18}))|.",
     re.DOTALL,
 )
+_TAG = re.compile(r"<[^>]+>")
 _LAST_WORDS = re.compile(r"(?<=[# ])[^ <>]+ [^ <>]{1,3}(?=</span>$)")  # of a comment
 _NAME = re.compile(r"[\w.]")
 _OPENING, _CLOSING = "([{", ")]}"
@@ -53,11 +55,12 @@ def breakable_path(path: str) -> str:
     return _IN_PATH.sub(rf"\g<0>{_BREAK}", path)
 
 
+@lru_cache(maxsize=16384)  # the editions show the same code
 def breakable(code: str, indent: int) -> str:
     """A highlighted line without its indentation, `indent` letters, with the places where it may go on."""
-    pieces = [_piece(found) for found in _PIECE.finditer(code)]
-    if _width(pieces) <= _ROOM:
+    if len(_text(code)) <= _ROOM:
         return code
+    pieces = [_piece(found) for found in _PIECE.finditer(code)]
     room = _ROOM - indent // 2  # a narrow screen shows half of the indentation
     done: list[_Piece] = []
     opened: list[int] = []
@@ -74,9 +77,16 @@ def breakable(code: str, indent: int) -> str:
 
 def _piece(found: re.Match[str]) -> _Piece:
     text = found[0]
+    if len(text) == 1 and not found["given"]:
+        return _letter(text)
     width = 0 if found["tag"] else len(_text(text))
     shown = text + _BREAK if found["given"] else _LAST_WORDS.sub(r'<span class="unit">\g<0></span>', text)
     return _Piece(text, shown, width, bool(found["tag"] or _NAME.fullmatch(text)))
+
+
+@cache
+def _letter(text: str) -> _Piece:
+    return _Piece(text, text, 1, bool(_NAME.fullmatch(text)))
 
 
 def _start_of_name(pieces: Sequence[_Piece]) -> int:
@@ -142,7 +152,7 @@ def _plain(pieces: Iterable[_Piece]) -> str:
 
 
 def _text(code: str) -> str:
-    return unescape(re.sub(r"<[^>]+>", "", code))
+    return unescape(_TAG.sub("", code))
 
 
 def _width(pieces: Iterable[_Piece]) -> int:

@@ -7,6 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -17,17 +18,21 @@ from tooling.catalog.model import Program, Puzzle
 from tooling.catalog.needs import Needs, all_needs
 from tooling.project import Project
 
+if TYPE_CHECKING:
+    from tooling.catalog.mutants import Mutant
+
 _CONSTANT = re.compile(r"^(?:comptime\s+)?(\w+)\s*=\s*(.+?)\s*(?:#.*)?$", re.MULTILINE)
 
 
 class PuzzleIndex(Struct):
-    """Caches puzzles and the constants of their programs."""
+    """Caches puzzles, their wrong answers, and the constants of their programs."""
 
     project: Project
     _programs: dict[str, tuple[Puzzle, Program]] = field(default_factory=dict)
     _puzzles: dict[str, Puzzle] = field(default_factory=dict)
     _catalogue: tuple[Puzzle, ...] | None = None
     _needs: tuple[Needs, ...] | None = None
+    _mutants: dict[str, tuple[Mutant, ...]] = field(default_factory=dict)
     _constants: dict[Path, dict[str, int]] = field(default_factory=dict)
 
     def program(self, name: str) -> tuple[Puzzle, Program]:
@@ -70,6 +75,18 @@ class PuzzleIndex(Struct):
         if self._needs is None:
             self._needs = all_needs(self.project)
         return self._needs
+
+    def mutants(self, puzzle: Puzzle) -> tuple[Mutant, ...]:
+        """The wrong answers of a puzzle.
+
+        Raises:
+            ManifestError: as `load_mutants` does.
+        """
+        if puzzle.id not in self._mutants:
+            from tooling.catalog.mutants import load_mutants  # noqa: PLC0415 - few pages show wrong answers
+
+            self._mutants[puzzle.id] = load_mutants(self.project, puzzle)
+        return self._mutants[puzzle.id]
 
     def constants(self, program: Program) -> dict[str, int]:
         """The integers that a program defines with `comptime NAME = …` at the left margin.

@@ -159,7 +159,7 @@ def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
     selection = page.puzzle_index.selection(name, [word for word in rest if word.startswith("-")])
     state = named[0] if named else SOLVED
     if state not in STATES:
-        verdicts.find_mutant(page.puzzle_index.project, selection, state)
+        verdicts.find_mutant(page.puzzle_index, selection, state)
     return selection, state
 
 

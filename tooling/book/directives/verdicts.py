@@ -15,6 +15,7 @@ from tooling.book.directives.changes import changed_code, replaced_code
 from tooling.book.errors import BookError
 from tooling.book.listings import Listing, opening_fence
 from tooling.book.page import PageContext, Words
+from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.variants import each_version, unusual_api
 from tooling.book.verdict_recordings import (
     RecordedVerdict,
@@ -55,7 +56,7 @@ def verdict(page: PageContext, words: Words) -> str:
 
     if name == _SOLVED:
         return each_version(page, selection, judge)
-    mutant = find_mutant(project, selection, name) if name != _UNSOLVED else None
+    mutant = find_mutant(page.puzzle_index, selection, name) if name != _UNSOLVED else None
     judged = judge(selection)
     if mutant is None or f"{{{{#wrong {' '.join(words)} " in page.text:
         return judged
@@ -73,7 +74,7 @@ def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
     """
     selection, answer = _split_words(page, words)
     if answer not in recordings.STATES:
-        find_mutant(page.puzzle_index.project, selection, answer)
+        find_mutant(page.puzzle_index, selection, answer)
     return selection, answer
 
 
@@ -87,15 +88,13 @@ def _split_words(page: PageContext, words: Words) -> tuple[Selection, str]:
     return page.puzzle_index.selection(command[0], command[1:]), answer
 
 
-def find_mutant(project: Project, selection: Selection, name: str) -> Mutant:
+def find_mutant(puzzle_index: PuzzleIndex, selection: Selection, name: str) -> Mutant:
     """The wrong answer of a name.
 
     Raises:
         BookError: the puzzle has no answer of that name.
     """
-    from tooling.catalog.mutants import load_mutants  # noqa: PLC0415 - few pages show wrong answers
-
-    every = load_mutants(project, selection.puzzle)
+    every = puzzle_index.mutants(selection.puzzle)
     for mutant in every:
         if mutant.name == name:
             return mutant
@@ -119,7 +118,7 @@ def answer(project: Project, selection: Selection, name: str) -> dict[str, str]:
         files = recordings.program_files(selection.program, name)
         names = (source.name for source in selection.program.sources)
         return {name: file.read_text(encoding="utf-8") for name, file in zip(names, files, strict=True)}
-    return find_mutant(project, selection, name).sources(selection.program)
+    return find_mutant(PuzzleIndex(project), selection, name).sources(selection.program)
 
 
 def wrong_code(page: PageContext, words: Words) -> str:

@@ -212,8 +212,10 @@ def _unpacked(numbers: Sequence[int | _Numbers]) -> tuple[int, ...]:
     for each in numbers:
         if isinstance(each, int):
             found.append(each)
+        elif each.step:
+            found += range(each.first, each.first + each.step * each.count, each.step)
         else:
-            found += (each.first + each.step * index for index in range(each.count))
+            found += (each.first,) * each.count
     return tuple(found)
 
 

@@ -156,7 +156,7 @@ def _fill(
                     child.replace_with(filled(child.text()))
             elif child.is_comment_node:
                 replace(child, parts[(child.comment_content or "").strip()])
-            elif child != article:
+            elif child.mem_id != article.mem_id:  # `==` compares their HTML
                 fill(child)
         for name, value in node.attributes.items():
             if value and "@" in value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from html import escape
 
 from tooling.book.phrases import say
@@ -84,6 +85,7 @@ def _unique(name: str, value: str, page: str, pages: Mapping[str, Tree]) -> str:
     return f"#{_name(target)}{fragment}" if target in pages else f"{target}{hash_}{fragment}"
 
 
+@lru_cache(maxsize=1024)
 def _name(page: str) -> str:
     """The prefix of a page's ids."""
     return re.sub(r"\W", "_", page.removesuffix(".html")) + "--"
