@@ -71,9 +71,10 @@ def main() -> int:
         run_on_target(subject.command, target, settings)
         plain.append(time.perf_counter() - start)
         start = time.perf_counter()
-        trace = record(subject.command, target, settings, ["en"], Place()).traces["en"]
+        trace = record(subject.command, target, settings, Place()).trace
         recorded.append(time.perf_counter() - start)
         start = time.perf_counter()
+        assert trace is not None
         text = to_html(trace, PROGRAM, "en")
         made.append(time.perf_counter() - start)
     assert trace is not None

@@ -28,8 +28,12 @@ from tooling.book.errors import BookError, BuildFailed
 from tooling.book.page import PageContext
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.site.build import build
+from tooling.book.verdict_recordings import digest_of
 from tooling.project import Project
+from tooling.replay.cells import size_of
+from tooling.replay.page import to_html
 from tooling.replay.trace import VERSION
+from tooling.simulator.checks.findings import explain
 
 PAGE = "puzzle_15/puzzle_15.md"
 WORDS = ["p15_tile_tensor", "missing_barrier"]
@@ -162,12 +166,39 @@ def test_every_recorded_replay_is_of_this_version_and_small_enough(real: Project
         path = replay_path(real, selection, state)
         recorded = load(path)
         assert path.stat().st_size <= MOST_BYTES, path.name
-        assert list(recorded.translations) == ["ko"]
-        for trace in (recorded.trace, recorded.in_language("ko")):
-            # Nothing of the machine that recorded it.
-            assert not re.search(r"/(?:root|home|tmp|work)\b", str((trace.marks, trace.fault))), path.name
-        korean = [mark.what for mark in recorded.in_language("ko").marks]
-        assert all(re.search("[가-힣]", what) for what in korean)
+        # Nothing of the machine that recorded it.
+        trace = recorded.trace
+        assert not re.search(r"/(?:root|home|tmp|work)\b", str((trace.marks, trace.fault))), path.name
+        assert all(re.search("[가-힣]", explain(mark.finding, "ko").what) for mark in trace.marks)
+
+
+def test_a_mark_is_at_the_access_that_its_finding_names(real: Project) -> None:
+    """Also where a check reports it some steps later. With several shared arrays, offsets are of all."""
+    marks = 0
+    for selection, state in shown_replays(real):
+        trace = load(replay_path(real, selection, state)).trace
+        shared = [buffer for buffer in trace.buffers if buffer.space == "shared"]
+        for mark in trace.marks:
+            if mark.cell < 0 or (trace.buffers[mark.buffer] in shared and len(shared) > 1):
+                continue
+            size = size_of(trace.buffers[mark.buffer].format)
+            assert mark.cell * size == mark.finding.offset, (selection.command, state)
+            assert mark.step == mark.parties[0].step
+            marks += 1
+    assert marks == 22
+
+
+def test_a_kernel_that_was_stopped_says_why_in_every_language(real: Project) -> None:
+    (trace,) = (
+        trace
+        for selection, state in shown_replays(real)
+        if (trace := load(replay_path(real, selection, state)).trace).fault
+    )
+    for language, says in (
+        ("en", "The kernel was stopped: 1024 threads wait for each other and none can continue"),
+        ("ko", "커널이 중단되었습니다: 스레드 1024개가 서로를 기다려 어느 스레드도 진행할 수 없습니다"),
+    ):
+        assert f"<p>{says}" in to_html(trace, "p34", language)
 
 
 def test_replays_of_a_program_with_given_kernels_show_the_one_to_write(real: Project) -> None:
@@ -182,7 +213,7 @@ def test_replays_of_a_program_with_given_kernels_show_the_one_to_write(real: Pro
         assert (trace.kernel, trace.launch, trace.launches) == ("tensor_core_matrix_multiplication", 2, 2)
         assert [buffer.name for buffer in trace.buffers] == ["a_shared", "b_shared", "a", "b"]
     *_, wrong = shown.values()
-    assert {mark.what for mark in wrong.marks} == {
+    assert {explain(mark.finding).what for mark in wrong.marks} == {
         "race on shared memory: a thread reads what another thread has just written, unordered"
     }
 
@@ -263,11 +294,38 @@ def test_a_replay_in_another_version_of_the_format_is_refused(real: Project, tmp
     old = tmp_path / "p15.solved.replay.json"
     save(old, replace(recorded, trace=replace(recorded.trace, version=VERSION - 1)))
     with pytest.raises(
-        BookError, match=r"^p15\.solved\.replay\.json is a replay in version 1 of its"
+        BookError, match=r"^p15\.solved\.replay\.json is a replay in version 2 of its"
     ) as refused:
         load(old)
-    assert refused.value.why == "pages show version 2"
+    assert refused.value.why == "pages show version 3"
     assert refused.value.hint == "record it again with `tooling book outputs --update p15`"
+
+
+def test_an_edited_replay_is_refused(real: Project, tmp_path: Path) -> None:
+    recorded = load(replay_path(real, *next(shown_replays(real))))
+    copy = tmp_path / "p15.solved.replay.json"
+    save(copy, recorded)
+    assert load(copy) == recorded
+    save(copy, replace(recorded, trace=replace(recorded.trace, launches=7)))
+    with pytest.raises(BookError, match=r"this replay was edited after it had been recorded") as refused:
+        load(copy)
+    assert refused.value.hint == "record it again with `tooling book outputs --update p15`"
+
+
+def test_a_replay_whose_message_is_gone_is_reported(checkout: Project) -> None:
+    path = checkout.recordings / "outputs/p34/p34_tile_tensor.coordination.arrive_in_a_branch.replay.json"
+    recorded = load(path)
+    fault = {**(recorded.trace.fault or {}), "text": "the sentence of an earlier version"}
+    trace = replace(recorded.trace, fault=fault)
+    save(path, replace(recorded, trace=trace, digest=digest_of(trace)))
+    found = check(checkout, build_pages=False, rules={"output"}).findings
+    assert [(finding.path, finding.message) for finding in found] == [
+        (
+            str(path.relative_to(checkout.root)),
+            "a message of this replay, or a fact that it needs, no longer exists: "
+            "the sentence of an earlier version",
+        )
+    ]
 
 
 def test_a_replay_is_kept_a_step_a_line_and_refused_if_too_large(real: Project, tmp_path: Path) -> None:
@@ -277,7 +335,7 @@ def test_a_replay_is_kept_a_step_a_line_and_refused_if_too_large(real: Project, 
     save(copy, recorded)
     assert copy.read_bytes() == shown.path.read_bytes()
     assert len(copy.read_text("utf-8").splitlines()) == len(recorded.trace.steps)
-    large = replace(recorded, trace=replace(recorded.trace, fault="x" * MOST_BYTES))
+    large = replace(recorded, trace=replace(recorded.trace, kernel="x" * MOST_BYTES))
     with pytest.raises(BookError, match=r"^the replay of p15_tile_tensor has \d+ bytes") as refused:
         save(tmp_path / "large.json", large)
     assert refused.value.why == "a page of the book may load 200000"

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import polib
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from tooling.book.checks.context import CheckContext
@@ -21,6 +22,7 @@ from tooling.book.verdict_recordings import (
     RecordedVerdict,
     authored_texts,
     load_verdict,
+    portable_finding,
     recorded_verdict,
     save_verdict,
     verdict_path,
@@ -36,7 +38,15 @@ from tooling.reports.html import verdict_html
 from tooling.reports.terminal import Terminal
 from tooling.reports.verdict_record import CaseRecord, ProblemRecord, VerdictRecord
 from tooling.simulator.checks import texts as check_texts
-from tooling.simulator.checks.findings import Check, Finding, Kind, Severity
+from tooling.simulator.checks.findings import (
+    Action,
+    Check,
+    Finding,
+    Kind,
+    Party,
+    Severity,
+    SourcePosition,
+)
 from tooling.targets.model import Choice
 from tooling.targets.probing import SIMULATED
 from tooling.text import LocalText, Text, languages
@@ -157,6 +167,17 @@ def made(problem: ProblemRecord, *findings: Finding) -> RecordedVerdict:
     case = CaseRecord("book", problems=(problem,), findings=findings, stderr=("At /tmp/x/p01.mojo:3: no",))
     verdict = VerdictRecord("p01", SIMULATED, Outcome.WRONG, (case,), seconds=1.5)
     return recorded_verdict("unsolved", "1.2.0", "0123", verdict)
+
+
+def test_a_finding_is_recorded_with_names_of_files_alone() -> None:
+    def at(line: int) -> SourcePosition:
+        return SourcePosition("/tmp/x/p01.mojo", line, 5, 0)
+
+    party = Party(Action.READ, (0, 0, 0), (0, 0, 0), 0, 0, at(3), callers=(at(9),))
+    finding = Finding(Check.RACES, Kind.LEAK, Severity.ERROR, "k", (party, replace(party, callers=UNSET)))
+    called, alone = portable_finding(finding).parties
+    assert (called.position.file, alone.callers) == ("p01.mojo", UNSET)
+    assert called.callers == (replace(at(9), file="p01.mojo"),)
 
 
 def test_a_recorded_verdict_is_read_as_it_was_written(real: Project, tmp_path: Path) -> None:

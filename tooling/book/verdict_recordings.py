@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePath
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from tooling.book.errors import BookError, malformed
@@ -25,6 +25,7 @@ from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location
 from tooling.platform.state_file import encoded, read_json
 from tooling.project import Project
+from tooling.replay.trace import Trace
 from tooling.reports.verdict_record import CaseRecord, ProblemRecord, VerdictRecord
 from tooling.simulator.checks.findings import Finding, SourcePosition
 from tooling.text import LocalText
@@ -85,7 +86,7 @@ def recorded_verdict(state: str, mojo: str, program: str, verdict: VerdictRecord
     """The recording of a verdict, without what depends on the machine or is not shown."""
     cases = tuple(map(_portable_case, verdict.cases))
     portable = _with_facts(replace(verdict, cases=cases, seconds=None), plain_facts)
-    return RecordedVerdict(state, mojo, program, _digest(portable), portable)
+    return RecordedVerdict(state, mojo, program, digest_of(portable), portable)
 
 
 def load_verdict(path: Path) -> RecordedVerdict:
@@ -105,7 +106,7 @@ def load_verdict(path: Path) -> RecordedVerdict:
         ) from error
     except ValueError as error:
         raise malformed("recorded verdict", path, error, hint) from error
-    if recorded.digest != _digest(recorded.verdict):
+    if recorded.digest != digest_of(recorded.verdict):
         raise BookError(
             "this verdict was edited after it had been recorded",
             where=Location(path),
@@ -153,7 +154,14 @@ def portable_finding(finding: Finding) -> Finding:
     def here(position: SourcePosition) -> SourcePosition:
         return replace(position, file=PurePath(position.file).name)
 
-    parties = tuple(replace(party, position=here(party.position)) for party in finding.parties)
+    parties = tuple(
+        replace(
+            party,
+            position=here(party.position),
+            callers=tuple(map(here, party.callers)) if party.callers else UNSET,
+        )
+        for party in finding.parties
+    )
     calls = tuple(
         replace(call, position=here(call.position), kernel=without_machine(call.kernel))
         for call in finding.calls
@@ -190,5 +198,6 @@ def _with_facts(
     return replace(verdict, cases=tuple(cases))
 
 
-def _digest(verdict: VerdictRecord) -> str:
-    return hashlib.sha256(msgspec.json.encode(verdict, order="deterministic")).hexdigest()[:16]
+def digest_of(recorded: VerdictRecord | Trace) -> str:
+    """Shows that a recording was not edited."""
+    return hashlib.sha256(msgspec.json.encode(recorded, order="deterministic")).hexdigest()[:16]

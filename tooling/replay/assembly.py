@@ -32,24 +32,23 @@ from tooling.replay.trace import (
     packed,
     ranges,
 )
-from tooling.simulator.checks.findings import Severity, explain
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Ints, Space
 from tooling.simulator.gpu.kernel_names import readable_kernel
-from tooling.text import ENGLISH
+from tooling.text import Text
+from tooling.text.plain import plain_fact
 
 _LINES = 1500  # of a source file
 
 
-def make_trace(recording: Recording, launch: int, language: str, fault: str = "") -> Trace:
+def make_trace(recording: Recording, launch: int, fault: Text | None = None) -> Trace:
     """What was recorded, right after the launch: memory is read once more.
 
     Args:
         launch: its number in the program.
-        language: of the findings' messages.
         fault: why the kernel was stopped.
     """
-    return _Assembler(recording).trace(launch, language, fault)
+    return _Assembler(recording).trace(launch, fault)
 
 
 def shorten(recording: Recording, most_bytes: int) -> None:
@@ -73,7 +72,7 @@ def _bytes_up_to(recording: Recording, end: int) -> int:
     kept = recording.moments[:end]
     left_out = recording.left_out + len(recording.moments) - end
     shorter = replace(recording, moments=kept, left_out=left_out)
-    return len(msgspec.json.encode(make_trace(shorter, 1, ENGLISH)))
+    return len(msgspec.json.encode(make_trace(shorter, 1)))
 
 
 def _distinct(every: Sequence[Found]) -> list[Found]:
@@ -99,7 +98,7 @@ class _Assembler:
         self._layouts = [_Layout(key, self._format(key), self._origin(key)) for key in self._keys()]
         self._positions = [tuple(self._context.launch.grid.position(block)) for block in self._blocks]
 
-    def trace(self, launch: int, language: str, fault: str) -> Trace:
+    def trace(self, launch: int, fault: Text | None) -> Trace:
         """See `make_trace`."""
         context = self._context
         kernel = readable_kernel(context.launch.function.name, context.module.files.values())
@@ -116,10 +115,10 @@ class _Assembler:
             tuple(self._source(file) for file in self._files),
             tuple(buffers),
             tuple(self._steps(buffers)),
-            tuple(self._mark(each, language) for each in self.own),
+            tuple(map(self._mark, self.own)),
             self._left_out,
             sum(not self._names_own(each) for each in self._found),
-            fault,
+            None if fault is None else plain_fact(fault),
         )
 
     @property
@@ -278,38 +277,26 @@ class _Assembler:
         first = max(1, min(recorded) - 40)
         return SourceFile(PurePath(file).name, first, lines[first - 1 : first - 1 + _LINES])
 
-    def _mark(self, found: Found, language: str) -> Mark:
+    def _mark(self, found: Found) -> Mark:
         finding = found.finding
-        message = explain(finding, language)
         block = self._context.launch.block
         parties: list[Party] = []
-        buffer = cell = -1
+        step, buffer, cell = found.step, -1, -1
         for number, party in enumerate(finding.parties):
             if party.block not in self._positions:
                 continue
             x, y, z = party.thread
             first = self._positions.index(party.block) * self._context.threads_per_block
             thread = first + x + block.x * (y + block.y * z)
-            step = found.step
-            if number:
-                step = self._step_of(thread, party.position.line, found.step)
-            elif self._moments:
-                for raw in self._moments[step].moves:
-                    if thread in raw.threads:
-                        buffer = next(i for i, each in enumerate(self._layouts) if each.key == raw.key)
-                        cell = int(self._layouts[buffer].cells(raw)[raw.threads.index(thread), 0])
-            parties.append(Party(thread, step))
-        return Mark(
-            found.step,
-            finding.severity is Severity.ERROR,
-            message.what,
-            message.where,
-            message.why,
-            message.hint,
-            tuple(parties),
-            buffer,
-            cell,
-        )
+            done = self._step_of(thread, party.position.line, found.step)
+            if not number and done >= 0:
+                step = done  # a check may report an access in a later step
+            for raw in self._moments[step].moves if not number and self._moments else ():
+                if thread in raw.threads:
+                    buffer = next(i for i, each in enumerate(self._layouts) if each.key == raw.key)
+                    cell = int(self._layouts[buffer].cells(raw)[raw.threads.index(thread), 0])
+            parties.append(Party(thread, done if number else step))
+        return Mark(step, finding, tuple(parties), buffer, cell)
 
     def _step_of(self, thread: int, line: int, last: int) -> int:
         """The latest step in which a thread executed a line; -1 if there is none."""

@@ -7,11 +7,13 @@ from html import escape
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from tooling.replay.texts import describe, extent, labels, say
-from tooling.replay.trace import Trace
+from tooling.replay.trace import Mark, Party, Trace
+from tooling.simulator.checks.findings import Severity, explain
 from tooling.simulator.counters.page_style import PALETTE
+from tooling.text.plain import read_fact
 
 _FOLDER = Path(__file__).parent
 
@@ -28,6 +30,25 @@ class Files(Struct, frozen=True):
     icon: str
 
 
+class ShownMark(Struct, frozen=True):
+    """A `Mark` as a page embeds it, in its language.
+
+    Attributes:
+        error: false for a warning.
+        what, where, why, hint: the message of the finding.
+    """
+
+    step: int
+    error: bool
+    what: str
+    where: tuple[str, ...]
+    why: str
+    hint: str
+    parties: tuple[Party, ...]
+    buffer: int
+    cell: int
+
+
 def to_html(
     trace: Trace, program: str, language: str, warnings: Sequence[str] = (), files: Files | None = None
 ) -> str:
@@ -41,7 +62,7 @@ def to_html(
     title = escape(say("title", language, what=program))
     words = {key: escape(text) for key, text in labels(language).items()}
     data = {
-        "trace": trace,
+        "trace": {**to_builtins(trace), "marks": [_shown(mark, language) for mark in trace.marks]},
         "says": [describe(step, trace, language) for step in trace.steps],
         "labels": labels(language),
     }
@@ -59,6 +80,21 @@ def to_html(
         facts=escape(_facts(trace, language)),
         notes="".join(f"<p>{escape(note)}</p>" for note in notes),
         **{f"t_{key}": text for key, text in words.items()},
+    )
+
+
+def _shown(mark: Mark, language: str) -> ShownMark:
+    said = explain(mark.finding, language)
+    return ShownMark(
+        mark.step,
+        mark.finding.severity is Severity.ERROR,
+        said.what,
+        said.where,
+        said.why,
+        said.hint,
+        mark.parties,
+        mark.buffer,
+        mark.cell,
     )
 
 
@@ -97,7 +133,7 @@ def _facts(trace: Trace, language: str) -> str:
 def _notes(trace: Trace, language: str) -> list[str]:
     notes = []
     if trace.fault:
-        notes.append(say("stopped", language, why=trace.fault))
+        notes.append(say("stopped", language, why=read_fact(trace.fault).render(language)))
     if trace.steps_left_out:
         notes.append(say("left_out", language, n=trace.steps_left_out))
     if trace.elsewhere:

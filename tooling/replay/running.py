@@ -44,45 +44,40 @@ class Recorded(Struct, frozen=True):
 
     Attributes:
         place: what was to be recorded; grid: of that launch, None if the program does not make it.
-        traces: by language; empty if there is no such launch or block.
+        trace: None if there is no such launch or block.
     """
 
     run: TargetRun
     place: Place
     grid: Dim3 | None
-    traces: dict[str, Trace]
+    trace: Trace | None
 
 
-def record(
-    command: Sequence[str | Path], target: Target, options: RunOptions, languages: Sequence[str], place: Place
-) -> Recorded:
+def record(command: Sequence[str | Path], target: Target, options: RunOptions, place: Place) -> Recorded:
     """Runs a program on a simulated GPU and records some of its blocks.
 
     Raises: as `run_on_target`.
     """
-    engine = _Engine(place, languages)
+    engine = _Engine(place)
     run = run_on_target(command, target, replace(options, executor=engine))
-    traces = {
-        language: replace(trace, launches=run.launches or trace.launch)
-        for language, trace in engine.traces.items()
-    }
-    return Recorded(run, place, engine.grid, traces)
+    trace = engine.trace and replace(engine.trace, launches=run.launches or engine.trace.launch)
+    return Recorded(run, place, engine.grid, trace)
 
 
 def record_finding(
-    command: Sequence[str | Path], target: Target, options: RunOptions, languages: Sequence[str], place: Place
+    command: Sequence[str | Path], target: Target, options: RunOptions, place: Place
 ) -> Recorded:
     """As `record`; if the first finding is elsewhere, the program is run again, without its output."""
-    recorded = record(command, target, options, languages, place)
+    recorded = record(command, target, options, place)
     wanted = place_of(recorded.run.findings)
-    trace = next(iter(recorded.traces.values()), None)
+    trace = recorded.trace
     if trace is None or wanted is None:
         return recorded
     if wanted.launch == trace.launch and set(wanted.blocks) <= {Dim3(*each) for each in trace.positions}:
         return recorded
     wanted = replace(wanted, most_bytes=place.most_bytes)
-    again = record(command, target, replace(options, stream=None, error_output=None), languages, wanted)
-    return again if again.traces else recorded
+    again = record(command, target, replace(options, stream=None, error_output=None), wanted)
+    return again if again.trace else recorded
 
 
 def place_of(findings: Sequence[Finding]) -> Place | None:
@@ -100,19 +95,17 @@ class _Engine(Engine):
 
     Args:
         place: the blocks. Of a single one, its whole cluster is recorded; of many, the first MOST_BLOCKS.
-        languages: of the findings' messages.
 
     Attributes:
-        traces: by language; empty until the launch was made, and where it has no such block.
+        trace: None until the launch was made, and where it has no such block.
         grid: of the launch; None until it was made.
     """
 
-    def __init__(self, place: Place, languages: Sequence[str]) -> None:
+    def __init__(self, place: Place) -> None:
         super().__init__("lockstep", None)
-        self.traces: dict[str, Trace] = {}
+        self.trace: Trace | None = None
         self.grid: Dim3 | None = None
         self._place = place
-        self._languages = languages
         self._wanted = place.kernels  # empty as soon as one of them was launched
         self._launches = 0
 
@@ -136,10 +129,8 @@ class _Engine(Engine):
         )
         result = super().run(job.watched_by(recorder))
         if recorder.began:
-            recording, launch = recorder.recording, self._launches
             if self._place.most_bytes is not None:
-                shorten(recording, self._place.most_bytes)
-            for language in self._languages:
-                fault = result.error.reason.render(language) if result.error else ""
-                self.traces[language] = make_trace(recording, launch, language, fault)
+                shorten(recorder.recording, self._place.most_bytes)
+            fault = result.error.reason if result.error else None
+            self.trace = make_trace(recorder.recording, self._launches, fault)
         return result

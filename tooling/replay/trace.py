@@ -1,4 +1,4 @@
-"""The trace of some blocks of one launch, as the page embeds it: JSON, version 2.
+"""The trace of some blocks of one launch, as it is recorded: JSON, version 3.
 
 The objects have the fields of the classes below, with these conventions:
 
@@ -13,16 +13,22 @@ The objects have the fields of the classes below, with these conventions:
   simultaneous stores leave them.
 - Local memory is one buffer, with a row of `columns` cells for each thread.
 
-Version 1 had one block (`position`), and no `warp`, `exchange` or `Buffer.block`.
+A page embeds it with the sentences of its language in place of each finding, see `tooling.replay.page`.
+
+Version 1 had one block (`position`), and no `warp`, `exchange` or `Buffer.block`; version 2 had sentences in
+one language.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
-VERSION = 2
+from tooling.simulator.checks.findings import Finding
+
+VERSION = 3
 
 Value = float | int | str | None
 Run = tuple[int, int, int]
@@ -139,18 +145,12 @@ class Mark(Struct, frozen=True):
 
     Attributes:
         step: index of the step in which it was found.
-        error: false for a warning.
-        what, where, why, hint: its message in the language of the page.
         parties: the threads of the recorded blocks that it names; the first one broke the rule.
         buffer, cell: that it is about; -1 if none.
     """
 
     step: int
-    error: bool
-    what: str
-    where: tuple[str, ...]
-    why: str
-    hint: str
+    finding: Finding
     parties: tuple[Party, ...]
     buffer: int = -1
     cell: int = -1
@@ -165,7 +165,7 @@ class Trace(Struct, frozen=True):
         warp: threads of a warp.
         steps_left_out: steps after the limit, which were executed and not recorded.
         elsewhere: findings that name no thread of the recorded blocks.
-        fault: why the kernel was stopped; empty if it ran to its end.
+        fault: why the kernel was stopped, a sentence as in `tooling.text.plain`; None if it ran to its end.
     """
 
     version: int
@@ -182,7 +182,7 @@ class Trace(Struct, frozen=True):
     marks: tuple[Mark, ...]
     steps_left_out: int = 0
     elsewhere: int = 0
-    fault: str = ""
+    fault: dict[str, Any] | None = None
 
 
 def ranges(numbers: Iterable[int]) -> str:

@@ -11,10 +11,11 @@ from tooling.text.sentences import LocalText, Text
 
 def plain_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The facts of a message as JSON has them: a sentence by its message, or by its author's English."""
-    return {name: _plain(fact) for name, fact in facts.items()}
+    return {name: plain_fact(fact) for name, fact in facts.items()}
 
 
-def _plain(fact: Any) -> Any:
+def plain_fact(fact: Any) -> Any:
+    """One fact, or a sentence, as JSON has it."""
     if isinstance(fact, LocalText):
         return {"authored": fact.render(ENGLISH)}
     if isinstance(fact, Text):
@@ -26,6 +27,10 @@ def _plain(fact: Any) -> Any:
     return fact
 
 
+def _no_author(english: str) -> LocalText:
+    raise LookupError(english)
+
+
 def read_facts(facts: Mapping[str, Any], authored: Callable[[str], LocalText]) -> dict[str, Any]:
     """The facts of a message from JSON.
 
@@ -35,10 +40,11 @@ def read_facts(facts: Mapping[str, Any], authored: Callable[[str], LocalText]) -
     Raises:
         LookupError: a sentence does not exist any more; the argument is its English version.
     """
-    return {name: _read(fact, authored) for name, fact in facts.items()}
+    return {name: read_fact(fact, authored) for name, fact in facts.items()}
 
 
-def _read(fact: Any, authored: Callable[[str], LocalText]) -> Any:
+def read_fact(fact: Any, authored: Callable[[str], LocalText] = _no_author) -> Any:
+    """One fact, or a sentence, from JSON; arguments and errors as of `read_facts`."""
     match fact:
         case {"authored": str(english)}:
             return authored(english)

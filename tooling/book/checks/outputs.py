@@ -8,19 +8,20 @@ from collections.abc import Iterator
 from tooling.book import recordings
 from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
-from tooling.book.checks.verdict_sentences import outdated_sentences
 from tooling.book.directives import replays
 from tooling.book.directives.runs import Shown, shown_outputs
 from tooling.book.errors import BookError
 from tooling.book.recordings import Recording
 from tooling.book.verdict_recordings import RecordedVerdict, authored_texts, load_verdict
 from tooling.catalog.model import ModeKind
-from tooling.catalog.mutants import mutants_path
 from tooling.mdbook.markup import Fence
 from tooling.platform.errors import ToolingError
 from tooling.platform.exit_codes import ExitCode
+from tooling.replay.trace import Trace
 from tooling.reports.console import verdict_lines
-from tooling.text import ENGLISH, languages
+from tooling.simulator.checks.findings import explain
+from tooling.text import languages
+from tooling.text.plain import read_fact
 
 _PRINTED = re.compile(r"(?:Host|Device)Buffer\(\[|^(?:out|expected): |^Puzzle \d+ complete", re.MULTILINE)
 
@@ -56,14 +57,9 @@ def _contradictions(
     context: CheckContext, shown: Shown, recording: Recording | RecordedVerdict | replays.Replay
 ) -> Iterator[str]:
     match recording:
-        case replays.Replay():
-            puzzle = shown.selection.puzzle
-            authored = (puzzle.manifest, mutants_path(context.project, puzzle))
-            for language in (ENGLISH, *recording.translations):
-                marks = recording.in_language(language).marks
-                said = [text for mark in marks for text in (mark.what, mark.why, mark.hint) if text]
-                for line in outdated_sentences(said, language, authored):
-                    yield f"the judge says no such sentence now: {line}"
+        case replays.Replay(trace=trace):
+            yield from _of_another_run(shown, recording.command, recording.state)
+            yield from _outdated_replay(trace)
         case RecordedVerdict(state, verdict=verdict):
             yield from _of_another_run(shown, verdict.command, state)
             yield from _outdated(context, shown, recording)
@@ -74,6 +70,18 @@ def _contradictions(
         case Recording():
             yield from _of_another_run(shown, recording.command, recording.state)
             yield from _contradictions_of_output(shown, recording)
+
+
+def _outdated_replay(trace: Trace) -> Iterator[str]:
+    """A message of a replay that is no longer there, or that needs a fact which was not recorded."""
+    try:
+        for language in languages():
+            for mark in trace.marks:
+                explain(mark.finding, language)
+            if trace.fault:
+                read_fact(trace.fault).render(language)
+    except LookupError as error:
+        yield f"a message of this replay, or a fact that it needs, no longer exists: {error}"
 
 
 def _outdated(context: CheckContext, shown: Shown, recording: RecordedVerdict) -> Iterator[str]:

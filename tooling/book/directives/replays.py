@@ -19,31 +19,24 @@ from tooling.book.page import PageContext, Words
 from tooling.book.phrases import say
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import STATES, digest_texts, program_files, recording_path
-from tooling.book.verdict_recordings import without_machine
+from tooling.book.verdict_recordings import digest_of, portable_finding
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import TensorApi
 from tooling.mdbook.includes import find_directives
 from tooling.platform.atomic_write import write_atomically
+from tooling.platform.errors import Location
 from tooling.project import Project
-from tooling.replay.trace import VERSION, Mark, Trace
-from tooling.text import ENGLISH
+from tooling.replay.trace import VERSION, Trace
 
 FOLDER = "replays"
 """Of the pages, below the root of an edition."""
 MOST_BYTES = 200_000
 _FINDINGS = 20_000
-"""Bytes that are kept free for the sentences of findings in other languages, and what identifies the run."""
+"""Bytes that are kept free for the sentences of findings, and what identifies the run."""
 SOLVED = "solved"
 """The state of a replay of the solution."""
 _FOLD = '<details class="solution-details">'
 _REMARK = re.compile(r" ?(\([^()]+\))$")  # what a link reveals, after what it does
-
-
-class Findings(Struct, frozen=True):
-    """The sentences of a trace in another language than English."""
-
-    marks: tuple[Mark, ...]
-    fault: str
 
 
 class Replay(Struct, frozen=True):
@@ -51,8 +44,7 @@ class Replay(Struct, frozen=True):
 
     Attributes:
         command, state, target, mojo, program: as in `recordings.Recording`.
-        trace: with its sentences in English.
-        translations: of its sentences, by language.
+        digest: of `trace`.
     """
 
     command: str
@@ -60,18 +52,13 @@ class Replay(Struct, frozen=True):
     target: str
     mojo: str
     program: str
+    digest: str
     trace: Trace
-    translations: dict[str, Findings]
 
     @property
     def title(self) -> str:
         """What was recorded: the command, and the name of a wrong answer."""
         return self.command if self.state in STATES else f"{self.command} · {self.state}"
-
-    def in_language(self, language: str) -> Trace:
-        """The trace with its sentences in a language; in English if it was not recorded in that one."""
-        said = self.translations.get(language)
-        return replace(self.trace, marks=said.marks, fault=said.fault) if said else self.trace
 
 
 def replay(page: PageContext, words: Words) -> str:
@@ -179,8 +166,9 @@ def load(path: Path) -> Replay:
     """Reads a recorded replay.
 
     Raises:
-        BookError: missing, not a replay, or in another version of the format.
+        BookError: missing, not a replay, in another version of the format, or edited.
     """
+    again = f"record it again with `tooling book outputs --update {path.name.partition('.')[0]}`"
     try:
         recorded = msgspec.json.decode(path.read_bytes(), type=Replay)
     except FileNotFoundError as error:
@@ -195,7 +183,14 @@ def load(path: Path) -> Replay:
         raise BookError(
             f"{path.name} is a replay in version {recorded.trace.version} of its format",
             why=f"pages show version {VERSION}",
-            hint=f"record it again with `tooling book outputs --update {path.name.partition('.')[0]}`",
+            hint=again,
+        )
+    if recorded.digest != digest_of(recorded.trace):
+        raise BookError(
+            "this replay was edited after it had been recorded",
+            where=Location(path),
+            why="pages show only what a program did",
+            hint=again,
         )
     return recorded
 
@@ -227,9 +222,7 @@ def program_of(project: Project, selection: Selection, state: str) -> dict[str, 
     }
 
 
-def record(
-    project: Project, selection: Selection, state: str, languages: Sequence[str], target: str
-) -> Replay:
+def record(project: Project, selection: Selection, state: str, target: str) -> Replay:
     """Builds and runs a program on a simulated GPU, and records it.
 
     Raises:
@@ -258,25 +251,17 @@ def record(
     place = Place(
         kernels=functions_between("\n".join(files.values()), anchors), most_bytes=MOST_BYTES - _FINDINGS
     )
-    traces = record_finding(command, trial.choice.target, options, languages, place).traces
-    if not traces:
+    trace = record_finding(command, trial.choice.target, options, place).trace
+    if trace is None:
         raise BookError(f"{selection.command} ({state}) launches no kernel that could be recorded")
-    own = {
-        language: replace(trace, marks=tuple(map(_shown, trace.marks))) for language, trace in traces.items()
-    }
-    english = own.pop(ENGLISH)
-    said = {language: Findings(trace.marks, trace.fault) for language, trace in own.items()}
-    device = trial.choice.target.device
-    return Replay(
-        selection.command, state, device, toolchain.version, digest_texts(files.values()), english, said
+    trace = replace(
+        trace,
+        marks=tuple(replace(mark, finding=portable_finding(mark.finding)) for mark in trace.marks),
     )
-
-
-def _shown(mark: Mark) -> Mark:
-    """A finding without what differs between machines."""
-    where = tuple(map(without_machine, mark.where))
-    sentences = {name: without_machine(getattr(mark, name)) for name in ("what", "why", "hint")}
-    return replace(mark, where=where, **sentences)
+    device, program_digest = trial.choice.target.device, digest_texts(files.values())
+    return Replay(
+        selection.command, state, device, toolchain.version, program_digest, digest_of(trace), trace
+    )
 
 
 def shown_replays(

@@ -128,7 +128,7 @@ def update(project: Project, names: tuple[str, ...], target: str, say: Say) -> E
     """Runs the programs and records their output."""
     for shown in _chosen(project, names):
         if shown.replay:
-            replayed = _replay(project, shown, target)
+            replayed = replays.record(project, shown.selection, shown.state, target)
             replays.save(shown.path, replayed)
             say(f"recorded: {shown.name}, {len(replayed.trace.steps)} steps, on {replayed.target}")
         elif shown.judged:
@@ -161,7 +161,7 @@ def compare(project: Project, names: tuple[str, ...], target: str, say: Say) -> 
 def _recorded_and_now(project: Project, shown: Shown, target: str) -> tuple[Sequence[str], Sequence[str]]:
     """The lines of what is recorded, and of what the program does now."""
     if shown.replay:
-        replayed = replays.load(shown.path), _replay(project, shown, target)
+        replayed = replays.load(shown.path), replays.record(project, shown.selection, shown.state, target)
         recorded, now = (encoded(each, indent=1).decode().splitlines() for each in replayed)
         return recorded, now
     if shown.judged:
@@ -172,11 +172,6 @@ def _recorded_and_now(project: Project, shown: Shown, target: str) -> tuple[Sequ
     runs = recordings.load(shown.path), run(project, shown, target)
     recorded, now = ([*each.lines, f"exit status {each.exit_status}"] for each in runs)
     return recorded, now
-
-
-def _replay(project: Project, shown: Shown, target: str) -> replays.Replay:
-    languages = [edition.language for edition in editions(project)]
-    return replays.record(project, shown.selection, shown.state, languages, target)
 
 
 def _chosen(project: Project, names: tuple[str, ...]) -> list[Shown]:

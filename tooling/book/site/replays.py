@@ -73,5 +73,4 @@ def _make(project: Project, every: Sequence[Edition], folder: Path) -> None:
             page = folder / edition.language / page_name(selection, state)
             page.parent.mkdir(exist_ok=True)
             language = edition.language if edition.language in languages() else ENGLISH
-            trace = recorded.in_language(language)
-            page.write_text(to_html(trace, recorded.title, language, files=files), encoding="utf-8")
+            page.write_text(to_html(recorded.trace, recorded.title, language, files=files), encoding="utf-8")

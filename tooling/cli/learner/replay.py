@@ -143,13 +143,13 @@ def _recorded(
         graphs=subject.graphs,
     )
     run = record if options.block or options.launch else record_finding
-    found = run(subject.command, target, settings, [options.lang], place)
+    found = run(subject.command, target, settings, place)
     if found.run.launches and found.grid is None:
         raise UsageError(
             Text("--launch: there is no launch {launch}").of(launch=place.launch),
             why=Text("the program makes {launches}").of(launches=found.run.launches),
         )
-    if found.grid is not None and not found.traces:
+    if found.grid is not None and found.trace is None:
         absent = next(
             each for each in place.blocks if any(a >= b for a, b in zip(each, found.grid, strict=True))
         )
@@ -157,7 +157,7 @@ def _recorded(
             Text("--block: launch {launch} has no block {absent}").of(launch=place.launch, absent=absent),
             why=Text("its grid is {grid}, and blocks are counted from 0").of(grid=found.grid),
         )
-    return found.run, found.traces.get(options.lang)
+    return found.run, found.trace
 
 
 def _default_file(name: str) -> Path:
