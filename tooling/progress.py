@@ -1,13 +1,13 @@
-"""Which puzzles a reader has solved: a file that `tooling run` keeps.
+"""Which puzzles a reader has solved in a folder: a file there, which `tooling run` keeps.
 
-    ~/.local/state/gpu-puzzle-lab/progress.json        (XDG_STATE_HOME, or PUZZLE_STATE_DIR, say otherwise)
+    .progress.json in the folder of the project        (PUZZLE_STATE_DIR names another folder)
 
-    {"version": 2, "projects": {"gpu-puzzle-lab": {"solved": {"p23": {"tiled":
-        {"at": "2026-11-21T07:00:00Z", "device": "NVIDIA H200", "seconds": 8.5}}}, "shown": ["p24"]}}}
+    {"version": 3, "solved": {"p23": {"tiled": {"at": "2026-11-21T07:00:00Z", "device": "NVIDIA H200",
+        "seconds": 8.5, "passes": {"p23": ["NVIDIA H200"]}}}}, "shown": ["p24"], "fast": false}
 
-Clones of one project share an entry, so progress survives a moved or renewed clone. Version 1 had an entry
-for each clone; its entries are merged. Where the file cannot be read or written, a note says so and
-everything else goes on.
+Versions 1 and 2 were one file for all folders, `~/.local/state/gpu-puzzle-lab/progress.json`;
+`tooling progress --import` brings its entries into a folder. Where the file cannot be read or written, a note
+says so and everything else goes on.
 """
 
 from __future__ import annotations
@@ -16,48 +16,65 @@ import datetime
 import fcntl
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct, field
 
 from tooling.catalog.model import ModeKind, Puzzle
-from tooling.platform.state_file import StateDamaged, StateError, StateFile, decoded
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
+from tooling.platform.state_file import StateDamaged, StateError, StateFile, decoded, encoded
 from tooling.project import Project
 from tooling.text import Sentence, Text, joined
 
-VERSION = 2
-_NAME = "progress.json"
-_PROJECT_OF_VERSION_1 = "gpu-puzzle-lab"
+VERSION = 3
+_NAME = ".progress.json"
+_EARLIER_NAME = "progress.json"
+_RECORD = Text("the record of your progress")
 _NEW_FILE = Text("a new file is begun")
-_NOT_KEPT = Text("your progress could not be kept in {path}: {why}")
+_NOT_KEPT = Text("your progress could not be kept in {path}: {why} (PUZZLE_STATE_DIR names another folder)")
+_NO_RECORD = Text("there is no record of progress")
+_NAME_ANOTHER = Text("name a folder of puzzles, or a file that `tooling progress --export FILE` wrote")
+_NOT_A_RECORD = Text("this file is not a record of progress")
 
 
 class Solved(Struct, frozen=True, omit_defaults=True):
-    """The first success with one mode.
+    """The first success with one mode, and what has passed since.
 
     Attributes:
         at: the moment, ISO 8601 in UTC.
         device: the name of the GPU; empty if it was not recorded (version 1).
         seconds: what the run took, without the build.
+        passes: by program, the names of the GPUs on which it has passed; empty before version 3.
     """
 
     at: str
     device: str = ""
     seconds: float = 0.0
+    passes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The names of all GPUs on which a program of the mode has passed, the first one first."""
+        names = (self.device, *(name for names in self.passes.values() for name in names))
+        return tuple(dict.fromkeys(filter(None, names)))
 
 
 class Progress(Struct, frozen=True):
-    """What was solved in one project.
+    """What was solved in one folder.
 
     Attributes:
         solved: by puzzle and mode.
         note: what was wrong with the file, for the reader; None where nothing was.
         shown: the puzzles whose solution the reader has asked for.
+        fast: whether the reader has chosen the fast track.
     """
 
     solved: Mapping[str, Mapping[str, Solved]]
     note: Sentence | None = None
     shown: frozenset[str] = frozenset()
+    fast: bool = False
 
     def is_solved(self, puzzle: Puzzle) -> bool:
         """Whether every mode of a puzzle that asks for something has been solved."""
@@ -65,62 +82,168 @@ class Progress(Struct, frozen=True):
         return bool(wanted) and wanted <= self.solved.get(puzzle.id, {}).keys()
 
 
-def progress_path() -> Path:
-    """The file, which need not exist."""
-    named = os.environ.get("PUZZLE_STATE_DIR")
-    if named:
-        return Path(named) / _NAME
+def progress_path(root: Path) -> Path:
+    """The file of a project's folder, which need not exist."""
+    return Path(os.environ.get("PUZZLE_STATE_DIR") or root) / _NAME
+
+
+def earlier_path() -> Path:
+    """Where earlier versions kept one file for all folders."""
     base = os.environ.get("XDG_STATE_HOME")
     home = Path(base) if base and Path(base).is_absolute() else Path("~/.local/state").expanduser()
-    return home / "gpu-puzzle-lab" / _NAME
+    return home / "gpu-puzzle-lab" / _EARLIER_NAME
 
 
 def read_progress(root: Path) -> Progress:
     """What is known of the project in a folder, with a note where the file cannot be used."""
     try:
-        saved = _file().load()
+        saved = _file(root).load()
     except StateError as error:
         return Progress({}, error.as_note())
-    project = saved.projects.get(Project(root).identity) if saved else None
-    return Progress(project.solved, None, frozenset(project.shown)) if project else Progress({})
+    return Progress(saved.solved, None, frozenset(saved.shown), saved.fast) if saved else Progress({})
+
+
+def earlier_record(root: Path) -> Path | None:
+    """The file of an earlier version with successes of this project, if the folder has no file of its own."""
+    path = earlier_path()
+    if progress_path(root).exists() or not path.exists():
+        return None
+    try:
+        return path if _read_record(root, path).solved else None
+    except ToolingError:
+        return None
 
 
 def record_solved(
-    root: Path, puzzle: str, mode: str, *, device: str = "", seconds: float = 0.0
+    root: Path, puzzle: str, mode: str, *, program: str = "", device: str = "", seconds: float = 0.0
 ) -> Sentence | None:
-    """Keeps that a mode was solved; the first success counts.
+    """Keeps that a program has passed in a mode; moment and time are those of the first success.
 
     Returns:
         A note for the reader where that did not work out; None where it did.
     """
     moment = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-    def change(project: _Project) -> bool:
-        modes = project.solved.setdefault(puzzle, {})
-        return modes.setdefault(mode, new := Solved(moment, device, round(seconds, 1))) is new
-
-    return _changed(root, change)
+    new = Solved(moment, device, round(seconds, 1), {program: (device,)} if program and device else {})
+    return _changed(root, lambda record: _add(record, puzzle, mode, new))
 
 
 def record_shown(root: Path, puzzle: str) -> Sentence | None:
     """Keeps that the reader has asked for a solution; returns a note as `record_solved` does."""
 
-    def change(project: _Project) -> bool:
-        if puzzle in project.shown:
+    def change(record: _Record) -> bool:
+        if puzzle in record.shown:
             return False
-        project.shown.append(puzzle)
+        record.shown.append(puzzle)
         return True
 
     return _changed(root, change)
 
 
+def record_track(root: Path, *, fast: bool) -> Sentence | None:
+    """Keeps whether the reader follows the fast track; returns a note as `record_solved` does."""
+
+    def change(record: _Record) -> bool:
+        before, record.fast = record.fast, fast
+        return before is not fast
+
+    return _changed(root, change)
+
+
+def forget_program(root: Path, puzzle: str, program: str) -> Sentence | None:
+    """Removes the successes of a program; a mode that no other program has solved counts as unsolved."""
+
+    def change(record: _Record) -> bool:
+        modes = record.solved.get(puzzle, {})
+        before = dict(modes)
+        for mode, solved in before.items():
+            others = {name: devices for name, devices in solved.passes.items() if name != program}
+            if others:
+                modes[mode] = Solved(solved.at, solved.device, solved.seconds, others)
+            elif program in solved.passes or not solved.passes:
+                del modes[mode]
+        if not modes:
+            record.solved.pop(puzzle, None)
+        return modes != before
+
+    return _changed(root, change)
+
+
+def forget_all(root: Path) -> Sentence | None:
+    """Removes every success and every solution that was shown."""
+
+    def change(record: _Record) -> bool:
+        before = bool(record.solved or record.shown)
+        record.solved, record.shown = {}, []
+        return before
+
+    return _changed(root, change)
+
+
+def import_progress(root: Path, source: Path) -> tuple[int, Sentence | None]:
+    """Adds the successes of another folder or of an exported file; the earlier success of a mode counts.
+
+    Returns:
+        The number of modes that are solved now and were not before, and a note as `record_solved` does.
+
+    Raises:
+        ToolingError: there is no record, or it cannot be read.
+    """
+    theirs = _read_record(root, source / _NAME if source.is_dir() else source)
+    added = 0
+
+    def change(record: _Record) -> bool:
+        nonlocal added
+        before = encoded(record)
+        for puzzle, modes in theirs.solved.items():
+            for mode, solved in modes.items():
+                added += mode not in record.solved.get(puzzle, {})
+                _add(record, puzzle, mode, solved)
+        record.shown.extend(name for name in theirs.shown if name not in record.shown)
+        return encoded(record) != before
+
+    note = _changed(root, change)
+    return added, note
+
+
+def export_progress(root: Path) -> str:
+    """The record as a file for `import_progress`.
+
+    Raises:
+        StateError: the record cannot be read.
+    """
+    return encoded(_file(root).load() or _Record(), indent=1).decode()
+
+
+class _Record(Struct):
+    version: int = VERSION
+    solved: dict[str, dict[str, Solved]] = field(default_factory=dict)
+    shown: list[str] = field(default_factory=list)
+    fast: bool = False
+
+
+def _add(record: _Record, puzzle: str, mode: str, new: Solved) -> bool:
+    modes = record.solved.setdefault(puzzle, {})
+    old = modes.get(mode)
+    if old is None:
+        modes[mode] = new
+        return True
+    first, later = (old, new) if old.at <= new.at else (new, old)
+    passes = {
+        program: tuple(dict.fromkeys((*first.passes.get(program, ()), *later.passes.get(program, ()))))
+        for program in dict.fromkeys((*first.passes, *later.passes))
+    }
+    modes[mode] = Solved(first.at, first.device, first.seconds, passes)
+    return modes[mode] != old
+
+
 class _Project(Struct):
+    """Of version 2: what was solved in all clones of one project."""
+
     solved: dict[str, dict[str, Solved]] = field(default_factory=dict)
     shown: list[str] = field(default_factory=list)
 
 
-class _Saved(Struct):
-    version: int = VERSION
+class _Version2(Struct):
     projects: dict[str, _Project] = field(default_factory=dict)
 
 
@@ -130,19 +253,22 @@ class _Version1(Struct):
     checkouts: dict[str, dict[str, dict[str, str]]]
 
 
-def _from_version_1(data: bytes) -> _Saved:
-    merged = _Project()
+def _from_version_1(data: bytes) -> _Record:
+    merged = _Record()
     for puzzles in decoded(data, _Version1).checkouts.values():
         for puzzle, modes in puzzles.items():
-            kept = merged.solved.setdefault(puzzle, {})
             for mode, moment in modes.items():
-                if mode not in kept or moment < kept[mode].at:
-                    kept[mode] = Solved(moment)
-    return _Saved(projects={_PROJECT_OF_VERSION_1: merged})
+                _add(merged, puzzle, mode, Solved(moment))
+    return merged
 
 
-def _changed(root: Path, change: Callable[[_Project], bool]) -> Sentence | None:
-    file = _file()
+def _from_version_2(identity: str, data: bytes) -> _Record:
+    project = decoded(data, _Version2).projects.get(identity, _Project())
+    return _Record(VERSION, project.solved, project.shown)
+
+
+def _changed(root: Path, change: Callable[[_Record], bool]) -> Sentence | None:
+    file = _file(root)
     note: Sentence | None = None
     try:
         file.path.parent.mkdir(parents=True, exist_ok=True)
@@ -153,8 +279,8 @@ def _changed(root: Path, change: Callable[[_Project], bool]) -> Sentence | None:
                 saved = file.load()
             except StateDamaged as error:
                 saved, note = None, joined((error.as_note(), _NEW_FILE), "\n  ")
-            saved = saved or _Saved()
-            if change(saved.projects.setdefault(Project(root).identity, _Project())):
+            saved = saved or _Record()
+            if change(saved):
                 file.save(saved)
     except StateError as error:
         return error.as_note()
@@ -163,7 +289,22 @@ def _changed(root: Path, change: Callable[[_Project], bool]) -> Sentence | None:
     return note
 
 
-def _file() -> StateFile[_Saved]:
-    return StateFile(
-        progress_path(), _Saved, VERSION, Text("the record of your progress"), older={1: _from_version_1}
-    )
+def _read_record(root: Path, path: Path) -> _Record:
+    """A record that is only read: a damaged file stays where it is."""
+    where = Location(path)
+    try:
+        return _file(root).content(read_regular(path, limit=TEXT_LIMIT))
+    except FileNotFoundError as error:
+        raise ToolingError(_NO_RECORD, where=where, hint=_NAME_ANOTHER) from error
+    except OSError as error:
+        raise ToolingError(_NOT_A_RECORD, where=where, why=error.strerror, hint=_NAME_ANOTHER) from error
+    except ValueError as error:
+        raise ToolingError(_NOT_A_RECORD, where=where, why=str(error), hint=_NAME_ANOTHER) from error
+
+
+def _file(root: Path) -> StateFile[_Record]:
+    older: dict[int, Callable[[bytes], _Record]] = {
+        1: _from_version_1,
+        2: partial(_from_version_2, Project(root).identity),
+    }
+    return StateFile(progress_path(root), _Record, VERSION, _RECORD, older=older)

@@ -230,7 +230,7 @@ def test_solved_puzzles_come_from_the_reader_s_own_file(
     record_solved(real.root, "p01", "default")
     record_solved(real.root, "p23", "tiled")  # one of its modes
     assert reader_of(real, said.append) == Reader(("01",), 35)
-    progress_path().write_text("{", encoding="utf-8")
+    progress_path(real.root).write_text("{", encoding="utf-8")
     assert reader_of(real, said.append) == Reader((), 35)
     assert "the record of your progress is damaged" in said[0]
 

@@ -183,12 +183,24 @@ class Workbench:
         return Result(process.returncode, stdout, stderr)
 
     def add_p34(self) -> None:
+        self._add("p34", MANY_MODES)
+
+    def add_puzzle(self, name: str, number: int, title: str) -> None:
+        """Another solved puzzle like p01."""
+        manifest = (
+            MANIFEST.replace("p01", name)
+            .replace("puzzle_01/", f"puzzle_{number:02}/")
+            .replace("number: 1\n", f"number: {number}\n")
+        )
+        self._add(name, manifest.replace("{en: Map, ko: 맵}", f"{{en: {title}, ko: {title}}}"))
+
+    def _add(self, name: str, manifest: str) -> None:
         for kind in ("problems", "solutions"):
-            folder = self.root / kind / "p34"
+            folder = self.root / kind / name
             folder.mkdir(parents=True)
-            (folder / "p34.mojo").write_text(SOLUTION)
-        (self.root / "solutions" / "p34" / "reference.py").write_text(REFERENCE)
-        (self.root / "problems" / "p34" / "puzzle.yaml").write_text(MANY_MODES)
+            (folder / f"{name}.mojo").write_text(SOLUTION)
+        (self.root / "solutions" / name / "reference.py").write_text(REFERENCE)
+        (self.root / "problems" / name / "puzzle.yaml").write_text(manifest)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.conftest import HERE
 from tooling.platform.exit_codes import ExitCode
+from tooling.progress import record_solved
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench
@@ -123,9 +124,108 @@ def test_the_last_success_says_that_all_is_solved(course: Workbench) -> None:
     assert "all puzzles are solved" in result.stderr
 
 
-def test_the_next_puzzle_follows_the_one_solved_last(course: Workbench) -> None:
+def test_the_next_puzzle_is_the_first_that_is_not_solved(course: Workbench) -> None:
+    course.add_puzzle("p02", 2, "Zip")
     course.run("run", "p34", "--coordination")
     assert "next: puzzle 1, Map" in course.run("next").stdout
+    course.run("run", "p02")
+    assert "next: puzzle 1, Map" in course.run("next").stdout
+    course.answer(RIGHT)
+    assert "  all puzzles are solved" in course.run("run", "p01").stdout
+
+
+def test_several_puzzles_are_judged_in_one_command(course: Workbench) -> None:
+    course.answer(RIGHT)
+    both = course.run("run", "p01", "p34", "--coordination")
+    assert both.status == ExitCode.PASSED, both.stderr
+    assert both.stdout.index("✅ p01 passed") < both.stdout.index("✅ p34 --coordination passed")
+    table = both.stdout.rpartition("\n\n")[2].splitlines()
+    assert [line.split("  ")[0].strip() for line in table] == ["✓ p01", "✓ p34 --coordination"]
+    course.answer("pass\n")
+    wrong = course.run("run", "p34", "--coordination", "p01", "--json")
+    assert wrong.status == ExitCode.WRONG
+    table = wrong.stderr.rpartition("\n\n")[2].splitlines()
+    assert [line[0] for line in table] == ["✓", "✗", " "]
+    assert "the kernel wrote nothing into `out`" in table[2]
+    report = json.loads(wrong.stdout)
+    assert [each["status"] for each in report["results"]] == ["passed", "failed"]
+    course.problem.write_text("x    # compile error\n")
+    broken = course.run("run", "p01", "p34", "--coordination")
+    assert broken.status == ExitCode.BUILD_FAILED
+    assert "p01.mojo does not compile (1 error)" in broken.stdout
+    assert "✅ p34 --coordination passed" in broken.stdout
+    unknown = course.run("run", "p34", "p01")
+    assert (unknown.status, unknown.stdout) == (ExitCode.USAGE, "")
+    assert "`p34` has 2 modes: say which" in unknown.stderr
+    assert "one puzzle at a time" in course.run("run", "p01", "p34", "--coordination", "--hint").stderr
+
+
+def test_everything_that_is_solved_is_judged_again(course: Workbench, tmp_path: Path) -> None:
+    nothing = course.run("check-answers")
+    assert nothing.status == ExitCode.USAGE
+    assert "nothing is solved in this folder yet" in nothing.stderr
+    course.answer(RIGHT)
+    course.run("run", "p01", "p34", "--coordination")
+    good = course.run("check-answers")
+    assert good.status == ExitCode.PASSED, good.stderr
+    lines = good.stdout.splitlines()
+    assert (lines[0], lines[-1]) == ("on test GPU", "all 2 answers pass")
+    assert [line.split()[:2] for line in lines[1:3]] == [["✓", "p01"], ["✓", "p34"]]
+    course.answer("pass\n")
+    wrong = course.run("check-answers", "--json", str(tmp_path / "report.json"))
+    assert wrong.status == ExitCode.WRONG
+    assert "    the kernel wrote nothing into `out`\n" in wrong.stdout
+    assert wrong.stdout.endswith("1 of 2 answers pass\n")
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert [each["status"] for each in report["results"]] == ["failed", "passed"]
+    assert course.run("check-answers", "34").stdout.endswith("1 answer passes\n")
+    korean = course.run("check-answers", "--lang", "ko").stdout
+    assert korean.endswith("답 2개 가운데 1개가 통과했습니다\n")
+    assert "there is no puzzle `p02`" in course.run("check-answers", "p02").stderr
+
+
+def test_an_answer_that_another_gpu_cannot_run_is_not_judged(course: Workbench) -> None:
+    course.run("run", "p34", "--coordination")
+    result = course.run("check-answers", "--target", "amd")
+    assert result.status == ExitCode.NOT_POSSIBLE
+    assert "– p34 --coordination\n    `p34 --coordination` does not run on the target `amd`" in result.stdout
+    assert "clusters exist on NVIDIA SM 9.0 and later only" in result.stdout
+    assert result.stdout.endswith("1 could not be judged here\n")
+
+
+def test_progress_says_where_an_answer_has_passed_on_one_vendor_only(course: Workbench) -> None:
+    course.answer(RIGHT)
+    for name, vendor in (("p01", "NVIDIA H200"), ("p01", "AMD Instinct MI300X"), ("p34", "NVIDIA H200")):
+        mode = "coordination" if name == "p34" else "default"
+        record_solved(course.root, name, mode, program=name, device=vendor)
+    p01, p34 = (line for line in course.run("progress").stdout.splitlines() if "NVIDIA H200" in line)
+    assert p01.endswith("NVIDIA H200, AMD Instinct MI300X")
+    assert p34.endswith("NVIDIA H200  (NVIDIA only)")
+
+
+def test_progress_is_taken_along_to_another_folder(course: Workbench, tmp_path: Path) -> None:
+    course.answer(RIGHT)
+    course.run("run", "p01")
+    file = tmp_path / "mine.json"
+    assert course.run("progress", "--export", str(file)).stdout == ""
+    assert course.run("reset", "all", "--yes").status == ExitCode.PASSED
+    assert "0 of 2 puzzles solved" in course.run("progress").stdout
+    imported = course.run("progress", "--import", str(file))
+    assert imported.stdout.startswith("1 part of a puzzle was added\n")
+    assert "1 of 2 puzzles solved" in imported.stdout
+    missing = course.run("progress", "--import", str(tmp_path))
+    assert missing.status == ExitCode.USAGE
+    assert f"{tmp_path}/.progress.json: there is no record of progress" in missing.stderr
+
+
+def test_the_record_of_an_earlier_version_is_named(course: Workbench, tmp_path: Path) -> None:
+    earlier = tmp_path / ".local" / "state" / "gpu-puzzle-lab" / "progress.json"
+    earlier.parent.mkdir(parents=True)
+    earlier.write_text('{"version": 1, "checkouts": {"/old": {"p01": {"default": "2026-01-01T00:00:00Z"}}}}')
+    shown = course.run("start").stdout
+    assert f"`tooling progress --import {os.path.relpath(earlier, course.root)}`" in shown
+    course.run("progress", "--import", str(earlier))
+    assert "--import" not in course.run("start").stdout
 
 
 def test_progress_names_the_gpu(course: Workbench, tmp_path: Path) -> None:
@@ -140,6 +240,7 @@ def test_progress_names_the_gpu(course: Workbench, tmp_path: Path) -> None:
     assert (report["solved"], report["total"], report["next"]) == (1, 2, "p34 --coordination")
     (mode,) = report["puzzles"][0]["modes"]
     assert mode["solved"]["device"] == "test GPU"
+    assert json.loads(course.run("progress", "--json").stdout) == report
     assert course.run("progress", "--json", str(tmp_path / "progress.json")).stdout == ""
     assert json.loads((tmp_path / "progress.json").read_text()) == report
 
@@ -224,6 +325,31 @@ def test_reset_keeps_the_readers_file(course: Workbench) -> None:
     assert course.run("reset", "p01").status == ExitCode.PASSED
     assert course.problem.read_text() == skeleton
     assert copies(course) == [copy]
+
+
+def test_a_puzzle_that_is_reset_is_not_solved(course: Workbench) -> None:
+    course.answer(RIGHT)
+    course.run("run", "p01", "p34", "--coordination")
+    course.run("reset", "p01")
+    assert "1 of 2 puzzles solved" in course.run("progress").stdout
+    assert "next: puzzle 1, Map" in course.run("next").stdout
+
+
+def test_everything_is_reset_after_one_question(course: Workbench) -> None:
+    skeleton = course.problem.read_text()
+    course.answer(RIGHT)
+    course.run("run", "p01", "p34", "--coordination")
+    refused = course.run("reset", "all")
+    assert refused.status == ExitCode.USAGE
+    assert "add --yes" in refused.stderr
+    assert "[y/N]" in in_terminal(course, "reset", "all", typed="n\n")
+    assert "2 of 2 puzzles solved" in course.run("progress").stdout
+    said = in_terminal(course, "reset", "all", typed="y\n")
+    assert "2 files were written again, and nothing is solved now" in said
+    assert (course.problem.read_text(), len(copies(course))) == (skeleton, 1)
+    assert "0 of 2 puzzles solved" in course.run("progress").stdout
+    again = course.run("reset", "all", "--yes", "--lang", "ko").stdout
+    assert again == "파일 0개를 다시 썼고, 푼 퍼즐 기록을 지웠습니다\n"
 
 
 def test_commands_can_be_typed_where_the_reader_is(course: Workbench, tmp_path: Path) -> None:

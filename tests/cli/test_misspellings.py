@@ -272,12 +272,17 @@ def options_of(line: str) -> PuzzleRunOptions:
 def test_a_command_line_becomes_typed_options() -> None:
     read_ = options_of("--tiled p23 --target sim --timeout 2.5 --hint --check memory,races --json -")
     assert read_ == PuzzleRunOptions(
-        puzzle="p23", target="sim", timeout=2.5, hint=1, check=frozenset({"memory", "races"}), json="-",
+        puzzles=("p23",), target="sim", timeout=2.5, hint=1, check=frozenset({"memory", "races"}), json="-",
         flags=("--tiled",), lang="en",
     )  # fmt: skip
     assert options_of("p23 --hint 3 --no-check").checks == frozenset()
     assert options_of("p23 --hint 3 --no-check").hint == 3
     assert options_of("p23").checks is None
+    assert options_of("p05 p06 p23 --tiled --lang ko p34 --coordination").named == (
+        ("p05", ()), ("p06", ()), ("p23", ("--tiled",)), ("p34", ("--coordination",)),
+    )  # fmt: skip
+    for written, target in (("--json p05", "-"), ("p05 --json", "-"), ("p05 --json out.json", "out.json")):
+        assert (options_of(written).json, options_of(written).puzzles) == (target, ("p05",))
     assert CHECKS == ("memory", "races", "initialisation", "synchronisation")
 
 

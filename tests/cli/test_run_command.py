@@ -505,7 +505,7 @@ def test_a_broken_reference_is_not_the_learners_fault(workbench: Workbench) -> N
 
 
 def test_a_solved_puzzle_is_remembered_and_nothing_else(workbench: Workbench) -> None:
-    kept = Path(workbench.environment["HOME"]) / ".local" / "state" / "gpu-puzzle-lab" / "progress.json"
+    kept = workbench.root / ".progress.json"
     workbench.run("run", "p01", "--solution")
     assert not kept.exists()
     workbench.answer("pass\n")
@@ -513,7 +513,8 @@ def test_a_solved_puzzle_is_remembered_and_nothing_else(workbench: Workbench) ->
     assert not kept.exists()
     workbench.answer("for i in range(8):\n    out[i] = a[i] + 10\n")
     assert workbench.run("run", "p01").status == ExitCode.PASSED
-    assert next(iter(json.loads(kept.read_text())["projects"].values()))["solved"].keys() == {"p01"}
+    (solved,) = json.loads(kept.read_text())["solved"]["p01"].values()
+    assert solved["passes"] == {"p01": ["test GPU"]}
 
 
 def test_progress_that_cannot_be_kept_is_told_and_changes_no_verdict(workbench: Workbench) -> None:

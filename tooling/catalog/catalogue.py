@@ -230,12 +230,20 @@ def select(project: Project, name: str, flags: Sequence[str], options: Sequence[
     try:
         puzzle, program = find_program(project, name)
     except UnknownPuzzle:
-        # In `--targt sim p15`, the value of the misspelled option is parsed as the puzzle.
-        for flag in flags:
-            near = nearest(flag.partition("=")[0], options) if flag.startswith("--") else ()
-            if near:
-                raise UnknownOption(
-                    Text("there is no option `{flag}`").of(flag=flag), hint=proposal(near)
-                ) from None
+        refuse_misspelled(flags, options)
         raise
     return Selection(puzzle, program, find_mode(puzzle, program, flags, options))
+
+
+def refuse_misspelled(flags: Sequence[str], options: Sequence[str]) -> None:
+    """For an unknown puzzle: in `--targt sim p15`, the value of the misspelled option is parsed as one.
+
+    Raises:
+        UnknownOption: one of the flags is likely to be one of the options.
+    """
+    for flag in flags:
+        near = nearest(flag.partition("=")[0], options) if flag.startswith("--") else ()
+        if near:
+            raise UnknownOption(
+                Text("there is no option `{flag}`").of(flag=flag), hint=proposal(near)
+            ) from None

@@ -69,6 +69,11 @@ class Vendor(Enum):
     AMD = "amd"
     APPLE = "apple"
 
+    @property
+    def named(self) -> str:
+        """The vendor's name in sentences."""
+        return "Apple" if self is Vendor.APPLE else self.name
+
 
 class Requirement(Struct, frozen=True):
     """What a mode needs of one vendor's GPUs.

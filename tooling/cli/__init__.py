@@ -287,24 +287,12 @@ def _without_command(before: list[str], words: list[str], language: str) -> int:
 
 
 def _show(error: ToolingError, command: str, language: str) -> None:
-    from tooling.reports.invocation import as_typed, from_here
+    from tooling.reports.error_text import show_error
     from tooling.reports.terminal import open_terminal
 
     _output_failure()  # the error is shown, whatever happens to the rest
     terminal = open_terminal(sys.stderr)
-    error.speak(language)
-    head = f"{error.where}: {error.what}" if error.where else error.what
-    details = str(getattr(error, "details", ""))
-    if error.exit_code is ExitCode.BUILD_FAILED:
-        head, details = from_here(head, os.environ), from_here(details, os.environ)
-    terminal.labelled(_ERROR.render(error.language), head, "red", indent="")
-    if details:
-        for line in details.splitlines():
-            terminal.message("  " + line)
-    if error.why:
-        terminal.labelled(_WHY.render(error.language), as_typed(error.why, os.environ))
-    if error.hint:
-        terminal.labelled(_TRY.render(error.language), as_typed(error.hint, os.environ), "cyan")
+    show_error(error, terminal, language)
     if os.environ.get("GITHUB_ACTIONS") == "true":
         from tooling.project import ProjectNotFound, find_project
         from tooling.reports.annotations import error_annotation

@@ -6,16 +6,21 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from tooling.cli.learner.choice import one_puzzle_at_a_time
 from tooling.commandline.options import PuzzleRunOptions
 from tooling.platform.exit_codes import ExitCode
-from tooling.text import Text
+from tooling.text import Sentence, Text
 
 if TYPE_CHECKING:
     from tooling.catalog.catalogue import Selection
     from tooling.judging.verdict import Verdict
     from tooling.project import Project
     from tooling.reports.records import ReportRecord
+    from tooling.reports.result_table import Result
+    from tooling.reports.status_line import StatusLine
     from tooling.reports.terminal import Terminal
+    from tooling.toolchain import Executable
+    from tooling.trials import Trial
 
 _BUILDING = Text("building {file}")
 _PREPARING = Text("building the driver of the simulated GPU, once")
@@ -23,33 +28,68 @@ _RUNNING = Text("running and judging {command}, for at most {limit:g} s (--timeo
 
 
 def run_command(options: PuzzleRunOptions) -> int:
-    from tooling.catalog.catalogue import select
+    from tooling.catalog.catalogue import UnknownPuzzle, refuse_misspelled, select
     from tooling.commandline.parser import option_names
     from tooling.project import find_project
     from tooling.reports.terminal import open_terminal
 
     project = find_project()
-    selection = select(project, options.puzzle, options.flags, option_names(PuzzleRunOptions))
+    own_options = option_names(PuzzleRunOptions)
+    try:
+        selections = [select(project, name, flags, own_options) for name, flags in options.named]
+    except UnknownPuzzle:
+        refuse_misspelled(options.flags, own_options)
+        raise
     to_stdout = "-" in (options.json, options.junit)
     terminal = open_terminal(sys.stderr if to_stdout else sys.stdout)
     if options.hint is not None:
         from tooling.reports.hints import show_hint
 
+        if len(selections) > 1:
+            raise one_puzzle_at_a_time([each.command for each in selections])
+        (selection,) = selections
         show_hint(selection.mode, selection.command, options.hint, terminal, options.lang)
         return ExitCode.PASSED
 
     from tooling.platform.errors import ToolingError
-    from tooling.reports.records import error_record, verdict_record
+    from tooling.reports.error_text import show_error
+    from tooling.reports.records import error_record
+    from tooling.reports.result_table import result_of, result_of_error, show_results
 
-    try:
-        verdict, warnings = _judged(options, project, selection, terminal)
-    except ToolingError as error:
-        error.speak(options.lang)
-        _write(options, [error_record(selection.puzzle.id, selection.command, error)])
-        raise
+    records: list[ReportRecord] = []
+    results: list[Result] = []
+    for selection in selections:
+        if results:
+            terminal.line()
+        try:
+            verdict, record = _run(options, project, selection, terminal)
+        except ToolingError as error:
+            error.speak(options.lang)
+            records.append(error_record(selection.puzzle.id, selection.command, error))
+            if len(selections) == 1:
+                _write(options, records)
+                raise
+            show_error(error, terminal, options.lang)
+            results.append(result_of_error(selection.command, error, options.lang))
+            continue
+        records.append(record)
+        results.append(result_of(verdict, options.lang))
+    if len(selections) > 1:
+        terminal.line()
+        show_results(results, terminal, options.lang)
+    _write(options, records)
+    return next((each.exit_code for each in results if each.exit_code), ExitCode.PASSED)
+
+
+def _run(
+    options: PuzzleRunOptions, project: Project, selection: Selection, terminal: Terminal
+) -> tuple[Verdict, ReportRecord]:
+    """Judges one mode, and shows and keeps the verdict."""
+    verdict, warnings = _judged(options, project, selection, terminal)
     from tooling.reports.annotations import annotation_lines, in_workflow, verdict_annotations
     from tooling.reports.console import show_verdict
     from tooling.reports.invocation import from_here
+    from tooling.reports.records import verdict_record
     from tooling.reports.step_summary import add_to_summary, records_markdown
 
     show_verdict(verdict, terminal, options.lang)
@@ -63,8 +103,7 @@ def run_command(options: PuzzleRunOptions) -> int:
         for line in annotation_lines(verdict_annotations(verdict, source, options.lang), project.root):
             terminal.line(line)
         add_to_summary(records_markdown("tooling run", [record]))
-    _write(options, [record])
-    return verdict.outcome.exit_code
+    return verdict, record
 
 
 def _judged(
@@ -80,9 +119,8 @@ def _judged(
     from tooling.reports.status_line import StatusLine
     from tooling.reports.terminal import ProgramOutput
     from tooling.targets.selection import choose
-    from tooling.toolchain import find_toolchain, open_cache
     from tooling.toolchain.diagnostics import render_warnings
-    from tooling.trials import Trial, build_trial, run_trial
+    from tooling.trials import Trial, run_trial
 
     choice = choose(selection, options.target)
     if options.checks is not None and not choice.target.simulated:
@@ -103,22 +141,14 @@ def _judged(
     terminal.wrapped(headline(selection.command, choice, options.checks, options.lang), "dim")
     terminal.stream.flush()
     with StatusLine(terminal, options.lang) as status:
-        status.say(_BUILDING.of(file=trial.source.name))
-        toolchain, cache = find_toolchain(), open_cache(language=options.lang)
-        executable = build_trial(project, trial, toolchain, cache)
-        if choice.target.simulated:
-            from tooling.simulator.backends import backend_for
-            from tooling.simulator.server.libraries import find_libraries
-
-            status.say(_PREPARING)
-            find_libraries(toolchain, cache, backend_for(choice.target.instruction_set).stand_ins)
+        executable = built(project, trial, status)
     folder = selection.program.folder_of(trial.source)
     unfinished = any(
         FILL_MARK in read_text(folder / source.name, errors="replace") for source in selection.program.sources
     )
     warnings = render_warnings(executable.diagnostics, unfinished=unfinished, language=options.lang)
     with StatusLine(terminal, options.lang) as status:
-        status.say(_RUNNING.of(command=selection.command, limit=trial.limit))
+        status.say(running(trial))
         judged = selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
         output = ProgramOutput(terminal, judged=judged, write=status.write)
         passed = False
@@ -130,11 +160,53 @@ def _judged(
         return verdict, warnings
 
 
+def built(project: Project, trial: Trial, status: StatusLine) -> Executable:
+    """Builds what a trial needs, and says so meanwhile.
+
+    Raises: as `build_trial`.
+    """
+    from tooling.toolchain import find_toolchain, open_cache
+    from tooling.trials import build_trial
+
+    status.say(_BUILDING.of(file=trial.source.name))
+    toolchain, cache = find_toolchain(), open_cache(language=trial.language)
+    executable = build_trial(project, trial, toolchain, cache)
+    target = trial.choice.target
+    if target.simulated:
+        from tooling.simulator.backends import backend_for
+        from tooling.simulator.server.libraries import find_libraries
+
+        status.say(_PREPARING)
+        find_libraries(toolchain, cache, backend_for(target.instruction_set).stand_ins)
+    return executable
+
+
+def running(trial: Trial) -> Text:
+    """What is said while a trial runs."""
+    return _RUNNING.of(command=trial.selection.command, limit=trial.limit)
+
+
+def keep_success(verdict: Verdict, project: Project) -> Sentence | None:
+    """Records that the reader's program has passed; returns a note where it could not be recorded."""
+    from tooling.progress import record_solved
+
+    selection = verdict.selection
+    return record_solved(
+        project.root,
+        selection.puzzle.id,
+        selection.mode.name,
+        program=selection.program.name,
+        device=verdict.choice.target.device,
+        seconds=verdict.seconds,
+    )
+
+
 def _keep_progress(verdict: Verdict, project: Project, terminal: Terminal, language: str) -> None:
-    """Remembers that the reader has solved a mode, and shows what follows."""
+    """Records that the reader has solved a mode, and shows what follows."""
     from tooling.catalog.model import ModeKind
     from tooling.judging.verdict import Outcome
-    from tooling.progress import record_solved
+    from tooling.learning.journey import open_journey
+    from tooling.learning.screens import show_after
 
     selection = verdict.selection
     if (
@@ -143,20 +215,11 @@ def _keep_progress(verdict: Verdict, project: Project, terminal: Terminal, langu
         or verdict.outcome is not Outcome.PASSED
     ):
         return
-    note = record_solved(
-        project.root,
-        selection.puzzle.id,
-        selection.mode.name,
-        device=verdict.choice.target.device,
-        seconds=verdict.seconds,
-    )
+    note = keep_success(verdict, project)
     if note:
         terminal.note(note, language)
-        return
-    from tooling.learning.journey import open_journey
-    from tooling.learning.screens import show_after
-
-    show_after(open_journey(project), selection, terminal, language)
+    else:
+        show_after(open_journey(project), selection, terminal, language)
 
 
 def _write(options: PuzzleRunOptions, records: list[ReportRecord]) -> None:

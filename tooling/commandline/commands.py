@@ -90,7 +90,7 @@ COMMANDS: tuple[Command, ...] = (
         "next",
         Text("show the next puzzle"),
         learner_options.StartOptions,
-        Text("Shows the first unsolved puzzle after the one that you solved last."),
+        Text("Shows the first puzzle of the book that you have not solved."),
         run="tooling.cli.learner.journey:next_command",
     ),
     Command(
@@ -138,7 +138,7 @@ COMMANDS: tuple[Command, ...] = (
         learner_options.ResetOptions,
         Text(
             "Writes the problem file as it was before you edited it. Your file is kept beside it, with the "
-            "date in its name."
+            "date in its name. The puzzle counts as unsolved again. `reset all` does this with every puzzle."
         ),
         run="tooling.cli.learner.answers:reset_command",
     ),
@@ -146,8 +146,23 @@ COMMANDS: tuple[Command, ...] = (
         "progress",
         Text("show what you have solved, and on which GPU"),
         learner_options.ProgressOptions,
-        Text("Shows a bar, and the puzzles of every part with the day and the GPU of the first success."),
+        Text(
+            "Shows a bar, and the puzzles of every part with the day and the GPUs of your success. The file "
+            ".progress.json of the folder has the record; --import adds that of another folder."
+        ),
+        Text("Example: tooling progress --import ../my-first-folder"),
         run="tooling.cli.learner.journey:progress_command",
+    ),
+    Command(
+        "check-answers",
+        Text("judge again everything that you have solved"),
+        learner_options.CheckAnswersOptions,
+        Text(
+            "Builds, runs and judges every program that has passed in this folder, after an update or on "
+            "another GPU. Exit status: 0 if all pass, 1 if one does not, 4 if none could be judged here."
+        ),
+        Text("Examples: tooling check-answers; tooling check-answers p05 p06 --target sim-amd"),
+        run="tooling.cli.learner.check_answers:check_answers_command",
     ),
     Command(
         "run",
@@ -155,9 +170,10 @@ COMMANDS: tuple[Command, ...] = (
         options.PuzzleRunOptions,
         Text(
             "Builds a puzzle's program, runs it on the puzzle's data and on other data, and judges "
-            "the buffers that it hands in."
+            "the buffers that it hands in. Of several puzzles the first that does not pass decides the exit "
+            "status."
         ),
-        Text("The puzzle's own flags may stand anywhere: tooling run p23 --tiled"),
+        Text("Examples: tooling run p23 --tiled; tooling run p05 p06 p23 --tiled"),
         run="tooling.cli.run_command:run_command",
     ),
     Command(

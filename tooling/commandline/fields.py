@@ -2,8 +2,8 @@
 
 An options class is a `msgspec.Struct` whose fields are annotated with `Annotated[TYPE, Option(…)]`,
 `Annotated[TYPE, Positional(…)]` or `Annotated[tuple[str, ...], Flags()]`; `tooling.commandline.parser` builds
-the parser from them. The field's name gives the option's (`no_check`: `--no-check`), its default the default,
-and its type how the text is read:
+the parser from them. The field's name gives the option's (`no_check`: `--no-check`; `import_`: `--import`),
+its default the default, and its type how the text is read:
 
 - `bool`: an option without a value.
 - `str`, `int`, `float`, `Path`; with `| None` where there is no default.
@@ -46,6 +46,7 @@ class Option(Struct, frozen=True):
         read: makes the value from the text. Raises ValueError or BadValue.
         choices: the texts that it takes, where only the environment decides which; else `Literal` says it.
         bare: the value where the option is given without one; None: it always needs one.
+        follows: with `bare`, a regular expression of the words that are its value if they follow it.
         short: a letter that also names it, such as the D of `-D NAME=VALUE`.
     """
 
@@ -56,6 +57,7 @@ class Option(Struct, frozen=True):
     read: Callable[[str], object] | None = None
     choices: Callable[[], Sequence[str]] | None = None
     bare: str | None = None
+    follows: str = r"\d+"
     short: str = ""
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from tooling.commandline.fields import Flags, Option, Positional
-from tooling.commandline.options import JsonFile, Language, Target, preset_language, seconds
+from tooling.commandline.options import JsonFile, JunitFile, Language, Target, preset_language, seconds
 from tooling.text import Text
 
 _PUZZLE = Text(
@@ -32,6 +32,34 @@ class ProgressOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling progress`."""
 
     json: JsonFile = None
+    import_: Annotated[
+        Path | None,
+        Option(
+            Text("add what was solved in another folder, or in a file that --export wrote"),
+            "FOLDER",
+            alternative="moving",
+        ),
+    ] = None
+    export: Annotated[
+        str | None,
+        Option(
+            Text("write what was solved here to a file, for --import elsewhere (`-`: to stdout)"),
+            "FILE",
+            alternative="moving",
+        ),
+    ] = None
+    lang: Language = field(default_factory=preset_language)
+
+
+class CheckAnswersOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling check-answers`."""
+
+    puzzles: Annotated[
+        tuple[str, ...], Positional(Text("only answers to these (default: all)"), "PUZZLE")
+    ] = ()
+    target: Target = None
+    json: JsonFile = None
+    junit: JunitFile = None
     lang: Language = field(default_factory=preset_language)
 
 
@@ -70,7 +98,11 @@ class WatchOptions(ChosenOptions, frozen=True, kw_only=True):
 class ResetOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling reset`."""
 
-    puzzle: Annotated[str, Positional(Text("p15, or a variant such as p15_tile_tensor"))]
+    puzzle: Annotated[
+        str,
+        Positional(Text("p15, or a variant such as p15_tile_tensor; `all`: every puzzle and your progress")),
+    ]
+    yes: Annotated[bool, Option(Text("with `all`: without a question"))] = False
     lang: Language = field(default_factory=preset_language)
 
 

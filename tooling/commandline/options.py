@@ -111,8 +111,18 @@ NoCheck = Annotated[
     bool,
     Option(Text("without the checks: faster, and nothing but the result is judged"), alternative="checks"),
 ]
-JsonFile = Annotated[str | None, Option(Text("write the result as JSON (`-`: to stdout)"), "FILE")]
-JunitFile = Annotated[str | None, Option(Text("write the result as JUnit XML (`-`: to stdout)"), "FILE")]
+
+
+def report(text: Text) -> Option:
+    """An option that writes a report: to the file that follows it, or to stdout.
+
+    A puzzle or a program after it is an argument of the command: `tooling run --json p05`.
+    """
+    return Option(text, "[FILE]", bare="-", follows=r"-|(?!p?\d+(_\w+)?$|.*\.(mojo|py)$)[^-].*")
+
+
+JsonFile = Annotated[str | None, report(Text("write the result as JSON (default: to stdout)"))]
+JunitFile = Annotated[str | None, report(Text("write the result as JUnit XML (default: to stdout)"))]
 Language = Annotated[
     str,
     Option(
@@ -125,8 +135,15 @@ Language = Annotated[
 class PuzzleRunOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling run`."""
 
-    puzzle: Annotated[
-        str, Positional(Text("p15, or a variant such as p15_tile_tensor; p5, 5 and P05 mean p05"))
+    puzzles: Annotated[
+        tuple[str, ...],
+        Positional(
+            Text(
+                "p15, or a variant such as p15_tile_tensor; p5, 5 and P05 mean p05; several may be given, "
+                "each followed by its flags"
+            ),
+            "puzzle",
+        ),
     ]
     target: Target = None
     solution: Annotated[bool, Option(Text("run the solution instead of the problem file"))] = False
@@ -140,6 +157,21 @@ class PuzzleRunOptions(Struct, frozen=True, kw_only=True):
     flags: Annotated[tuple[str, ...], Flags()] = ()
 
     @property
+    def named(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The puzzles, each with the flags behind it; argparse takes later puzzles for flags.
+
+        A further word without the form of a puzzle's name, such as `tiled`, is taken for a flag.
+        """
+        found: list[tuple[str, tuple[str, ...]]] = []
+        for word in (*self.puzzles, *self.flags):
+            if found and not re.fullmatch(r"p?\d+(_\w+)?|.*\.(mojo|py)", word, re.IGNORECASE):
+                name, flags = found.pop()
+                found.append((name, (*flags, word)))
+            else:
+                found.append((word, ()))
+        return tuple(found)
+
+    @property
     def checks(self) -> frozenset[str] | None:
         """The names of the checks that were chosen; None: all."""
         return frozenset() if self.no_check else self.check
@@ -149,7 +181,7 @@ class ListOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling list`."""
 
     part: Annotated[str | None, Option(Text("only the puzzles of one part of the book, such as VI"))] = None
-    json: Annotated[str | None, Option(Text("write the list as JSON (`-`: to stdout)"), "FILE")] = None
+    json: Annotated[str | None, report(Text("write the list as JSON (default: to stdout)"))] = None
     lang: Language = field(default_factory=preset_language)
 
 
@@ -265,11 +297,11 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
     solution: Annotated[bool, Option(Text("the solution instead of the problem file"))] = False
     target: Annotated[SimulatedName, Option(Text("the simulated GPU to run on (default: sim)"))] = "sim"
     timeout: Timeout = LONGEST_SIMULATION
-    json: Annotated[str | None, Option(Text("write the counters as JSON (`-`: to stdout)"), "FILE")] = None
+    json: Annotated[str | None, report(Text("write the counters as JSON (default: to stdout)"))] = None
     html: Annotated[str | None, Option(Text("write a page with pictures of the accesses"), "FILE")] = None
     csv: Annotated[
         str | None,
-        Option(Text("write the metrics as CSV, as `ncu --csv` names them (`-`: to stdout)"), "FILE"),
+        report(Text("write the metrics as CSV, as `ncu --csv` names them (default: to stdout)")),
     ] = None
     baseline: Annotated[
         Path | None, Option(Text("compare with an earlier profile, written with --json"), "FILE")

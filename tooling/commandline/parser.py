@@ -204,7 +204,7 @@ def read(parser: Parser, options: type[_Options], words: Sequence[str]) -> _Opti
     """
     descriptions = [(each, _description(each)) for each in fields(options)]
     bare = {
-        _option_name(each): one.bare
+        _option_name(each): one
         for each, one in descriptions
         if isinstance(one, Option) and one.bare is not None
     }
@@ -239,10 +239,10 @@ def _refuse_joined_help(words: Sequence[str], options: type[Struct]) -> None:
             raise unknown_argument([word], options, _OWN_HELP)
 
 
-def _with_values(words: Sequence[str], bare: dict[str, str]) -> list[str]:
-    """With `bare` `{"--hint": "1"}`, `--hint 2` becomes `--hint=2`, and `--hint` alone `--hint=1`.
+def _with_values(words: Sequence[str], bare: dict[str, Option]) -> list[str]:
+    """The words, with the value of each of these options joined to it, or with its `bare` value.
 
-    argparse would take what follows, whatever it is.
+    `--hint 2` becomes `--hint=2`, and `--hint` alone `--hint=1`; argparse would take whatever follows.
     """
     joined: list[str] = []
     rest = list(words)
@@ -251,7 +251,8 @@ def _with_values(words: Sequence[str], bare: dict[str, str]) -> list[str]:
         if word == "--":
             return [*joined, word, *rest]
         if word in bare:
-            word += "=" + (rest.pop(0) if rest and rest[0].isdigit() else bare[word])
+            follows = rest and re.fullmatch(bare[word].follows, rest[0])
+            word += f"={rest.pop(0) if follows else bare[word].bare}"
         joined.append(word)
     return joined
 
@@ -262,7 +263,8 @@ def _description(field: FieldInfo) -> Option | Positional | Flags:
 
 
 def _option_name(field: FieldInfo) -> str:
-    return "--" + field.name.replace("_", "-")
+    """`_` at the end of a field's name sets it apart from a keyword of Python, such as `import_`."""
+    return "--" + field.name.rstrip("_").replace("_", "-")
 
 
 def _add_positional(parser: Parser, field: FieldInfo, kind: Any, positional: Positional) -> None:
@@ -282,9 +284,9 @@ def _add_option(
     place: argparse._ActionsContainer, field: FieldInfo, kind: Any, option: Option, text: str | None
 ) -> None:
     name = _option_name(field)
-    settings: dict[str, Any] = {"help": text}
+    settings: dict[str, Any] = {"help": text, "dest": field.name}
     if kind is bool:
-        place.add_argument(name, action="store_true", default=argparse.SUPPRESS, help=text)
+        place.add_argument(name, action="store_true", default=argparse.SUPPRESS, **settings)
         return
     if option.metavar:
         settings["metavar"] = option.metavar

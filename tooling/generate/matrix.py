@@ -29,7 +29,6 @@ _SIMULATED = {
     TargetKind.SIM_AMD: "AMD GPU (gfx942)",
     TargetKind.SIM_GFX1100: "AMD GPU (gfx1100)",
 }
-_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
 
 
 def matrix_text(puzzles: Sequence[Puzzle], pixi: Path) -> str:
@@ -128,7 +127,7 @@ def _gpus(puzzles: Sequence[Puzzle]) -> list[dict[str, Any]]:
             jobs.append(
                 {
                     "accelerator": each.name,
-                    "vendor": _NAMES[each.vendor],
+                    "vendor": each.vendor.named,
                     "builder": MACOS if apple else LINUX,
                     "host_cpu": "native" if apple else "",
                     "labels": ["self-hosted", "macOS" if apple else "linux", each.vendor.value, each.name],

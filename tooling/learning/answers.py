@@ -48,8 +48,24 @@ def reset(program: Program) -> tuple[Reset, ...]:
     return tuple(_reset(source) for source in program.sources)
 
 
+def is_skeleton(program: Program) -> bool:
+    """Whether the reader has not edited any file of a program.
+
+    Raises:
+        ToolingError: a solution cannot be read.
+    """
+    return all(
+        source.problem.is_file() and source.problem.read_bytes() == _skeleton(source)
+        for source in program.sources
+    )
+
+
+def _skeleton(source: SourceFile) -> bytes:
+    return make_skeleton(_read_solution(source), source.solution).text.encode()
+
+
 def _reset(source: SourceFile) -> Reset:
-    wanted = make_skeleton(_read_solution(source), source.solution).text.encode()
+    wanted = _skeleton(source)
     try:
         if source.problem.is_file() and source.problem.read_bytes() == wanted:
             return Reset(source.problem, None, written=False)

@@ -41,6 +41,7 @@ _SET_CACHE = Text("set PUZZLE_CACHE_DIR to a folder of your own")
 _DISK = Text("{free:.1f} GB free for the cache")
 _FREE_DISK = Text("free space there; `tooling cache empty` removes earlier builds")
 _PROGRESS = Text("progress is kept in {path}")
+_PROGRESS_NOT_KEPT = Text("progress cannot be kept in {path}")
 _FIX_PROGRESS = Text("make the folder writable, or set PUZZLE_STATE_DIR")
 _TERMINAL = Text("terminal: {columns} columns, {encoding}")
 _NO_TERMINAL = Text("terminal: none, the output goes elsewhere")
@@ -165,12 +166,15 @@ def _cache() -> Iterator[Check]:
 
 
 def _progress(project: Project) -> Iterator[Check]:
+    path = progress_path(project.root)
     note = read_progress(project.root).note
-    folder = next(each for each in progress_path().parents if each.exists())
-    if note or not os.access(folder, os.W_OK | os.X_OK):
-        yield Check("progress", State.NOTE, note or str(folder), _FIX_PROGRESS)
+    folder = next(each for each in path.parents if each.exists())
+    if note:
+        yield Check("progress", State.NOTE, note, _FIX_PROGRESS)
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        yield Check("progress", State.NOTE, _PROGRESS_NOT_KEPT.of(path=path), _FIX_PROGRESS)
     else:
-        yield Check("progress", State.GOOD, _PROGRESS.of(path=progress_path()))
+        yield Check("progress", State.GOOD, _PROGRESS.of(path=path))
 
 
 def _puzzles(project: Project) -> Iterator[Check]:

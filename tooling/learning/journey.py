@@ -36,14 +36,8 @@ class Journey(Struct, frozen=True):
 
     @property
     def next_step(self) -> Selection | None:
-        """The first unsolved step after the one solved last, or else the first; None: there are no more."""
-        steps = self.steps
-        moments = [
-            self.progress.solved[step.puzzle.id][step.mode.name].at if self.is_solved(step) else ""
-            for step in steps
-        ]
-        last = max(range(len(steps)), key=lambda index: (moments[index], index)) if any(moments) else -1
-        return next((step for step in (*steps[last + 1 :], *steps) if not self.is_solved(step)), None)
+        """The first unsolved step; None: there are no more."""
+        return next((step for step in self.steps if not self.is_solved(step)), None)
 
     def part(self, name: str) -> tuple[Puzzle, ...]:
         return tuple(puzzle for puzzle in self.puzzles if puzzle.part == name)

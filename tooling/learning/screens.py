@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from tooling.book.editions import Edition, repository_address, site_address
 from tooling.book.phrases import PART_TITLES
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import ModeKind, PartNumber
+from tooling.catalog.model import ModeKind, PartNumber, Vendor
 from tooling.learning.journey import Journey, extra_of, learner_file, steps_of
-from tooling.progress import Solved
+from tooling.progress import Solved, earlier_record
 from tooling.project import Project, content_root
 from tooling.reports.invocation import tool_prefix, typed_path
 from tooling.reports.terminal import Terminal
@@ -40,6 +40,11 @@ _NEXT_AFTER = Text("puzzle {number}, {title}: `{command}`")
 _SAME_AFTER = Text("the next part of this puzzle: `{command}`")
 _PART = Text("part {part:roman}")
 _NOTHING_YET = Text("nothing is solved yet; `{command}` shows the first puzzle")
+_EARLIER = Text(
+    "every folder has its own record of progress now; what you have solved before: "
+    "`{tool} progress --import {path}`"
+)
+_ONLY = Text("({vendor} only)")
 _WIDTH_OF_BAR = 30
 _SIMULATED = {gpu.device: gpu.named for gpu in SIMULATED_GPUS.values()}
 """What the record of progress calls them, and what sentences do."""
@@ -138,6 +143,8 @@ def show_progress(journey: Journey, terminal: Terminal, language: str) -> None:
         command = f"{tool_prefix(os.environ)} next"
         terminal.wrapped(_NOTHING_YET.of(command=command).render(language))
     widest = max(columns(puzzle.title.render(language)) for puzzle in journey.puzzles)
+    solved_modes = (solved for modes in journey.progress.solved.values() for solved in modes.values())
+    vendors = vendors_of(name for solved in solved_modes for name in solved.devices)
     for part in journey.parts:
         puzzles = journey.part(part)
         done = sum(journey.progress.is_solved(puzzle) for puzzle in puzzles)
@@ -155,8 +162,8 @@ def show_progress(journey: Journey, terminal: Terminal, language: str) -> None:
             row = f"  {terminal.paint(sign, 'green')} {puzzle.id}  {title}{' ' * (widest - columns(title))}"
             if found:
                 count = f"{len(found)}/{len(steps)}  " if len(steps) > 1 else "     "
-                row += f"  {count}{_circumstances(found, language)}"
-            terminal.line(row.rstrip())
+                row += f"  {count}{_circumstances(found, vendors, language)}"
+            terminal.wrapped(row.rstrip())
 
 
 def heading_of(part: str) -> Sentence:
@@ -217,11 +224,38 @@ def page_of(project: Project, step: Selection, language: str) -> str:
     return f"{site}{prefix}{chapter.removesuffix('.md')}.html"
 
 
-def _circumstances(found: list[Solved], language: str) -> str:
+def named_devices(names: Iterable[str], language: str) -> str:
+    """The GPUs of a record of progress as sentences name them."""
+    return ", ".join(in_language(_SIMULATED.get(name, name), language) for name in names)
+
+
+def vendors_of(names: Iterable[str]) -> frozenset[Vendor]:
+    """The vendors of the GPUs of a record of progress."""
+    simulated = {gpu.device: gpu.kind.vendor for gpu in SIMULATED_GPUS.values()}
+    return frozenset(
+        vendor
+        for name in names
+        for vendor in Vendor
+        if simulated.get(name) is vendor or vendor.value in name.lower()
+    )
+
+
+def _circumstances(found: list[Solved], all_vendors: frozenset[Vendor], language: str) -> str:
+    """The last day, the GPUs, and the vendor where the reader has used others, too."""
     last = max(found, key=lambda solved: solved.at)
-    names = dict.fromkeys(solved.device for solved in found if solved.device)
-    devices = ", ".join(in_language(_SIMULATED.get(name, name), language) for name in names)
-    return "  ".join(filter(None, (last.at[:10], devices)))
+    devices = list(dict.fromkeys(name for solved in found for name in solved.devices))
+    vendors = vendors_of(devices)
+    only = len(vendors) == 1 and vendors < all_vendors
+    return "  ".join(
+        filter(
+            None,
+            (
+                last.at[:10],
+                named_devices(devices, language),
+                _ONLY.of(vendor=next(iter(vendors)).named).render(language) if only else "",
+            ),
+        )
+    )
 
 
 def _bar(solved: int, total: int, terminal: Terminal) -> str:
@@ -232,3 +266,6 @@ def _bar(solved: int, total: int, terminal: Terminal) -> str:
 def _show_note(journey: Journey, terminal: Terminal, language: str) -> None:
     if journey.progress.note:
         terminal.note(journey.progress.note, language)
+    elif earlier := earlier_record(journey.project.root):
+        text = _EARLIER.of(tool=tool_prefix(os.environ), path=typed_path(earlier, os.environ))
+        terminal.note(text, language)

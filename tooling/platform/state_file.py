@@ -16,7 +16,7 @@ from msgspec import Struct
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.regular_files import read_regular
-from tooling.text import Text
+from tooling.text import ENGLISH, Text
 
 Content = TypeVar("Content")
 
@@ -44,6 +44,14 @@ class StateOfNewerVersion(StateError):
 
 class _Versioned(Struct):
     version: int
+
+
+class _TooOld(ValueError):
+    """The version is no longer read."""
+
+    def __init__(self, why: Text) -> None:
+        super().__init__(why.render(ENGLISH))
+        self.why = why
 
 
 class StateFile(Struct, Generic[Content], frozen=True):
@@ -79,15 +87,26 @@ class StateFile(Struct, Generic[Content], frozen=True):
                 why=error.strerror or str(error),
             ) from error
         try:
-            version = decoded(data, _Versioned).version
-            if version == self.version:
-                return decoded(data, self.schema)
-            if version in self.older:
-                return self.older[version](data)
+            return self.content(data)
+        except _TooOld as error:
+            raise self._moved_aside(error.why) from error
         except ValueError as error:
             raise self._moved_aside(str(error)) from error
+
+    def content(self, data: bytes) -> Content:
+        """What the bytes of such a file hold.
+
+        Raises:
+            ValueError: they are damaged, or of a version that is no longer read.
+            StateOfNewerVersion.
+        """
+        version = decoded(data, _Versioned).version
+        if version == self.version:
+            return decoded(data, self.schema)
+        if version in self.older:
+            return self.older[version](data)
         if version < self.version:
-            raise self._moved_aside(
+            raise _TooOld(
                 Text("it is of version {version}, not {known}").of(version=version, known=self.version)
             )
         raise StateOfNewerVersion(

@@ -159,9 +159,13 @@ def _tooling(
         action, rest = find_action(command, words[1:])
         assert action.options
         options = read(parser_of(action), action.options, rest) if rest else None
-        kinds = PuzzleRunOptions | ProfileOptions | ReplayOptions
-        if isinstance(options, kinds) and not options.puzzle.endswith(".mojo"):
-            selection = context.puzzle_index.selection(options.puzzle, options.flags)
+        named: tuple[tuple[str, tuple[str, ...]], ...] = ()
+        if isinstance(options, PuzzleRunOptions):
+            named = options.named
+        elif isinstance(options, ProfileOptions | ReplayOptions) and not options.puzzle.endswith(".mojo"):
+            named = ((options.puzzle, options.flags),)
+        for puzzle, flags in named:
+            selection = context.puzzle_index.selection(puzzle, flags)
             if vendor and selection.mode.requirement(vendor).unsupported:
                 yield "vendor", f"`{selection.command}` does not run on {vendor.value}"
     except ToolingError as error:

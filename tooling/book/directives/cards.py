@@ -22,7 +22,6 @@ from tooling.catalog.model import ModeKind, PartNumber, ProgramLanguage, Puzzle,
 from tooling.catalog.needs import ModeNeeds, Needs
 from tooling.text import ENGLISH, as_sentence
 
-VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
 _LINK = re.compile(r"`[^`]*`|\]\(")
 """Code, which stays as it is, or what would be a link in Markdown, as in `tile[4](i)` without the marks."""
 _CODE = re.compile(r"`([^`]+)`")
@@ -47,7 +46,7 @@ def puzzle(page: PageContext, words: Words) -> str:
     )
     # By reason: the vendors of each chip, and those without one.
     lines: dict[str, tuple[dict[tuple[str, str], list[str]], list[str]]] = {}
-    for vendor, label in VENDOR_NAMES.items():
+    for vendor in Vendor:
         requirement = _common(found, vendor)
         kind, text = _verdict(requirement, language)
         reason = pick(requirement.because, language) if requirement.because else ""
@@ -55,9 +54,9 @@ def puzzle(page: PageContext, words: Words) -> str:
             continue
         chips, vendors = lines.setdefault(reason, ({}, []))
         if kind == "yes":
-            vendors.append(label)
+            vendors.append(vendor.named)
         else:
-            chips.setdefault((kind, text), []).append(label)
+            chips.setdefault((kind, text), []).append(vendor.named)
     below = "".join(
         f'<div class="chip-row">\n{_chips(chips)}{_reason(reason, vendors)}</div>\n'
         for reason, (chips, vendors) in lines.items()
@@ -141,7 +140,7 @@ def compatibility(page: PageContext, words: Words) -> str:
     if not puzzles:
         raise BookError("there is no puzzle to show in a table")
     language = page.language
-    head = "".join(f'<th scope="col">{name}</th>' for name in VENDOR_NAMES.values())
+    head = "".join(f'<th scope="col">{vendor.named}</th>' for vendor in Vendor)
     rows = [row for found in puzzles for row in _rows(found, page.up, language)]
     return (
         '<div class="table-wrapper">\n<table class="matrix">\n<thead><tr>'

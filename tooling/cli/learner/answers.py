@@ -28,6 +28,13 @@ _SOLUTION = Text("solution")
 _WRITTEN = Text("{path} is the skeleton again")
 _KEPT = Text("your file is kept: {copy}")
 _UNCHANGED = Text("{path} is the skeleton already")
+_ALL = "all"
+_ASK_ALL = Text("Write all skeletons again, and forget what you have solved? Edited files are kept. [y/N] ")
+_NEEDS_YES_FOR_ALL = Text("without a terminal the question whether to reset everything cannot be asked")
+_ALL_RESET = Text(
+    "{count} file was written again, and nothing is solved now",
+    plural="{count} files were written again, and nothing is solved now",
+)
 _LEAST_COLUMNS = 100
 
 
@@ -91,26 +98,60 @@ def diff_command(options: SolutionOptions) -> int:
 
 
 def reset_command(options: ResetOptions) -> int:
-    from tooling.catalog.catalogue import find_program
+    from tooling.catalog.catalogue import find_program, load_catalogue
     from tooling.learning.answers import reset
+    from tooling.progress import forget_all, forget_program
     from tooling.project import find_project
     from tooling.reports.invocation import typed_path
     from tooling.reports.terminal import open_terminal
 
-    _, program = find_program(find_project(), options.puzzle)
-    terminal = open_terminal()
-    for done in reset(program):
-        path = typed_path(done.path, os.environ)
-        terminal.wrapped((_WRITTEN if done.written else _UNCHANGED).of(path=path).render(options.lang))
-        if done.copy:
-            copy = typed_path(done.copy, os.environ)
-            terminal.wrapped("  " + _KEPT.of(copy=copy).render(options.lang))
+    project, terminal = find_project(), open_terminal()
+    whole = options.puzzle == _ALL
+    if whole:
+        chosen = [(puzzle, program) for puzzle in load_catalogue(project) for program in puzzle.programs]
+        if not options.yes and not _agrees(_ASK_ALL, _NEEDS_YES_FOR_ALL, options.lang, terminal):
+            return ExitCode.PASSED
+    else:
+        chosen = [find_program(project, options.puzzle)]
+    written = 0
+    for puzzle, program in chosen:
+        for done in reset(program):
+            path = typed_path(done.path, os.environ)
+            written += done.written
+            if done.written or not whole:
+                text = (_WRITTEN if done.written else _UNCHANGED).of(path=path)
+                terminal.wrapped(text.render(options.lang))
+            if done.copy:
+                copy = typed_path(done.copy, os.environ)
+                terminal.wrapped("  " + _KEPT.of(copy=copy).render(options.lang))
+        note = None if whole else forget_program(project.root, puzzle.id, program.name)
+    if whole:
+        note = forget_all(project.root)
+        terminal.wrapped(_ALL_RESET.of(count=written).render(options.lang))
+    if note:
+        terminal.note(note, options.lang)
     return ExitCode.PASSED
+
+
+def _agrees(question: Text, without_terminal: Text, language: str, terminal: Terminal) -> bool:
+    """Whether the reader answers a question with yes.
+
+    Raises:
+        UsageError: it cannot be asked without a terminal.
+    """
+    from tooling.commandline.parser import UsageError
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        error = UsageError(without_terminal, hint=_SAY_YES)
+        error.speak(language)
+        raise error
+    terminal.stream.write(question.render(language))
+    terminal.stream.flush()
+    return sys.stdin.readline().strip().lower() in (*_YES, *_ALSO_YES.render(language).split())
 
 
 def _may_show(project: Project, selection: Selection, options: SolutionOptions, terminal: Terminal) -> bool:
     """Whether the reader may see the solution: it is solved, was shown before, or the reader wants it now."""
-    from tooling.commandline.parser import UsageError
     from tooling.progress import read_progress, record_shown
     from tooling.reports.invocation import tool_prefix
 
@@ -119,17 +160,13 @@ def _may_show(project: Project, selection: Selection, options: SolutionOptions, 
     solved = selection.mode.name in progress.solved.get(puzzle.id, {})
     if solved or puzzle.id in progress.shown or not selection.mode.hints:
         return True
-    if not options.yes:
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            error = UsageError(_NEEDS_YES.of(puzzle=selection.command), hint=_SAY_YES)
-            error.speak(options.lang)
-            raise error
-        terminal.stream.write(_ASK.of(puzzle=selection.command).render(options.lang))
-        terminal.stream.flush()
-        if sys.stdin.readline().strip().lower() not in (*_YES, *_ALSO_YES.render(options.lang).split()):
-            text = _NOT_SHOWN.of(tool=tool_prefix(os.environ), command=selection.command)
-            terminal.line(text.render(options.lang))
-            return False
+    command = selection.command
+    if not options.yes and not _agrees(
+        _ASK.of(puzzle=command), _NEEDS_YES.of(puzzle=command), options.lang, terminal
+    ):
+        text = _NOT_SHOWN.of(tool=tool_prefix(os.environ), command=command)
+        terminal.line(text.render(options.lang))
+        return False
     note = record_shown(project.root, puzzle.id)
     if note:
         terminal.note(note, options.lang)

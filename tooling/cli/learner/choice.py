@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from tooling.commandline.parser import option_names
+from tooling.platform.errors import ToolingError
 from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.catalog.catalogue import Selection
     from tooling.project import Project
+
+
+def one_puzzle_at_a_time(names: Sequence[str]) -> ToolingError:
+    """The error of a command that takes one puzzle and was given several."""
+    return ToolingError(
+        Text("one puzzle at a time, not {names}").of(names=", ".join(names)),
+        hint=Text("`{name}` alone").of(name=names[0]),
+    )
 
 
 def chosen_step(project: Project, words: Sequence[str], options: type[Struct]) -> Selection:
@@ -27,7 +36,6 @@ def chosen_step(project: Project, words: Sequence[str], options: type[Struct]) -
     from tooling.catalog.catalogue import Selection, find_program, select
     from tooling.catalog.model import ModeKind
     from tooling.learning.journey import open_journey
-    from tooling.platform.errors import ToolingError
     from tooling.progress import read_progress
 
     names = [word for word in words if not word.startswith("-")]
@@ -38,10 +46,7 @@ def chosen_step(project: Project, words: Sequence[str], options: type[Struct]) -
             raise ToolingError(Text("all puzzles are solved"), hint=Text("name one of them, such as p15"))
         return step
     if len(names) > 1:
-        raise ToolingError(
-            Text("one puzzle at a time, not {names}").of(names=", ".join(names)),
-            hint=Text("`{name}` alone").of(name=names[0]),
-        )
+        raise one_puzzle_at_a_time(names)
     if not names:
         step = open_journey(project).next_step
         names = [step.program.name] if step else ["p01"]

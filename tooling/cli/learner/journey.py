@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 from tooling.commandline.learner_options import ProgressOptions, StartOptions
 from tooling.platform.exit_codes import ExitCode
+from tooling.text import Text
+
+_ADDED = Text("{count} part of a puzzle was added", plural="{count} parts of puzzles were added")
 
 
 def start_command(options: StartOptions) -> int:
@@ -29,16 +34,26 @@ def next_command(options: StartOptions) -> int:
 def progress_command(options: ProgressOptions) -> int:
     from tooling.learning.journey import open_journey
     from tooling.learning.screens import progress_record, show_progress
+    from tooling.progress import export_progress, import_progress
     from tooling.project import find_project
+    from tooling.reports.files import write_report
     from tooling.reports.terminal import open_terminal
 
-    journey = open_journey(find_project())
+    project = find_project()
+    if options.export is not None:
+        write_report(options.export, export_progress(project.root))
+        return ExitCode.PASSED
+    terminal = open_terminal(sys.stderr if options.json == "-" else sys.stdout)
+    if options.import_ is not None:
+        added, note = import_progress(project.root, options.import_)
+        if note:
+            terminal.note(note, options.lang)
+        terminal.wrapped(_ADDED.of(count=added).render(options.lang))
+    journey = open_journey(project)
     if options.json:
         import json
 
-        from tooling.reports.files import write_report
-
         write_report(options.json, json.dumps(progress_record(journey), indent=2, ensure_ascii=False) + "\n")
     else:
-        show_progress(journey, open_terminal(), options.lang)
+        show_progress(journey, terminal, options.lang)
     return ExitCode.PASSED
