@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
+
+from tooling.book.editions import editions
+from tooling.project import Project
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = (
@@ -16,6 +20,10 @@ FILES = (
 )  # fmt: skip
 _LINKED = ("benchmarks", "tests/*", "tests/data/h200/*")
 """Files that pages only name: links to those of the checkout, where nothing was copied."""
+KEPT = {"p12", "p14", "p15", "p16"}
+"""The puzzles of a short book."""
+_NAMED = {"p32"}
+"""A puzzle that their chapters name; it has a page without a chapter."""
 
 
 def copy_book(root: Path) -> None:
@@ -28,3 +36,21 @@ def copy_book(root: Path) -> None:
     for named in (path for pattern in _LINKED for path in ROOT.glob(pattern)):
         if not (link := root / named.relative_to(ROOT)).exists():
             link.symlink_to(named)
+
+
+def leave_out_chapters(project: Project) -> None:
+    """Leaves a few chapters and the glossary in both editions of a copy, and their puzzles."""
+    for edition in editions(project):
+        contents = edition.source / "SUMMARY.md"
+        lines = contents.read_text(encoding="utf-8").splitlines(keepends=True)
+        contents.write_text("".join(line for line in lines if _is_kept(line)), encoding="utf-8")
+    for folder in (project.problems, project.solutions):
+        for puzzle in folder.glob("p[0-9][0-9]"):
+            if puzzle.name not in KEPT | _NAMED:
+                shutil.rmtree(puzzle)
+
+
+def _is_kept(line: str) -> bool:
+    """Whether a line of SUMMARY.md is a title, or the entry of a page that is kept."""
+    chapter = re.search(r"\]\((?:puzzle_(\d+)/|(glossary))?", line)
+    return chapter is None or chapter[2] is not None or f"p{chapter[1]}" in KEPT

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.book.book_copy import FILES, PARTS, ROOT, copy_book
+from tests.book.book_copy import FILES, PARTS, ROOT, copy_book, leave_out_chapters
 from tests.book.web_server import serving
 from tooling.book.site.build import build
 from tooling.project import Project
@@ -42,15 +42,52 @@ def copied_state(copied: Project) -> dict[Path, FileState]:
 def checkout(copied: Project, copied_state: dict[Path, FileState]) -> Iterator[Project]:
     """The copy; changes by a test are undone."""
     yield copied
+    _undo(copied, copied_state, ROOT)
+
+
+@pytest.fixture(scope="session")
+def shortened(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy with a few chapters only, which tests must not change."""
+    root = tmp_path_factory.mktemp("shortened")
+    copy_book(root)
+    leave_out_chapters(Project(root))
+    return Project(root)
+
+
+@pytest.fixture(scope="session")
+def shortened_copy(shortened: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The copy of `short_book`."""
+    root = tmp_path_factory.mktemp("short") / "book"
+    shutil.copytree(shortened.root, root, symlinks=True)
+    return Project(root)
+
+
+@pytest.fixture(scope="session")
+def shortened_state(shortened_copy: Project) -> dict[Path, FileState]:
+    """What `short_book` compares its copy with."""
+    return _states(shortened_copy.root)
+
+
+@pytest.fixture
+def short_book(
+    shortened: Project, shortened_copy: Project, shortened_state: dict[Path, FileState]
+) -> Iterator[Project]:
+    """A book that is built in a fraction of the time; changes by a test are undone."""
+    yield shortened_copy
+    _undo(shortened_copy, shortened_state, shortened.root)
+
+
+def _undo(copied: Project, before: dict[Path, FileState], original: Path) -> None:
+    """Gives a copy the files of its original again."""
     after = _states(copied.root)
-    for path in after.keys() - copied_state.keys():
+    for path in after.keys() - before.keys():
         path.unlink()
-    for path, state in copied_state.items():
+    for path, state in before.items():
         if after.get(path) != state:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
-            shutil.copy2(ROOT / path.relative_to(copied.root), path, follow_symlinks=False)
-            copied_state[path] = _state(path)
+            shutil.copy2(original / path.relative_to(copied.root), path, follow_symlinks=False)
+            before[path] = _state(path)
 
 
 FileState = tuple[int, int, int, int]

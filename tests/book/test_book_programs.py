@@ -84,15 +84,15 @@ def test_a_book_toml_that_is_none_is_reported_with_its_place(tmp_path: Path, tex
     assert refused.value.why == why
 
 
-def test_a_build_runs_no_program_of_a_book_toml(checkout: Project, tmp_path: Path) -> None:
+def test_a_build_runs_no_program_of_a_book_toml(short_book: Project, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
-    config = checkout.root / "book" / "book.toml"
+    config = short_book.root / "book" / "book.toml"
     command = f"touch {shlex.quote(str(mark))}"
     config.write_text(
         f'{config.read_text(encoding="utf-8")}\n[output.evil]\ncommand = "{command}"\n'
         f'[preprocessor.evil]\ncommand = "{command}"\n',
         encoding="utf-8",
     )
-    build(checkout, tmp_path / "site")
+    build(short_book, tmp_path / "site")
     assert (tmp_path / "site" / "index.html").is_file()
     assert not mark.exists()

@@ -20,10 +20,15 @@ SOURCES = (
     "book/src",
     "book/src/new",
     "i18n/ko",
-    "problems/p01/out",
+    "problems/p15/out",
     "solutions",
     "tests/out",
 )
+
+
+@pytest.fixture
+def checkout(short_book: Project) -> Project:
+    return short_book
 
 
 @pytest.mark.parametrize("folder", [*SOURCES, "build/book", "build/book/en", "build"])

@@ -22,6 +22,11 @@ Plant = Callable[[str, Path | str], Path]
 
 
 @pytest.fixture
+def checkout(short_book: Project) -> Project:
+    return short_book
+
+
+@pytest.fixture
 def plant(checkout: Project) -> Iterator[Plant]:
     """Makes a symbolic link in the checkout; it is removed after the test."""
     planted: list[Path] = []

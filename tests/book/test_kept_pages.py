@@ -19,6 +19,11 @@ PAGE = "puzzle_15/puzzle_15.md"
 
 
 @pytest.fixture
+def checkout(short_book: Project) -> Project:
+    return short_book
+
+
+@pytest.fixture
 def rendered_pages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The pages that are rendered from now on, each with its language."""
     names: list[str] = []

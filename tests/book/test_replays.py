@@ -233,10 +233,7 @@ def test_small_results_are_shown_as_numbers(real: Project) -> None:
     assert output[127] == pytest.approx(0.632120558, rel=1e-6)
 
 
-def test_the_pages_are_in_both_languages_and_share_style_and_script(
-    checkout: Project, tmp_path: Path
-) -> None:
-    site = build(checkout, tmp_path / "site").folder
+def test_the_pages_are_in_both_languages_and_share_style_and_script(site: Path) -> None:
     for folder, assets, language in (("", "../assets", "en"), ("ko/", "../../assets", "ko")):
         page = site / folder / "replays" / "p15_tile_tensor.missing_barrier.html"
         text = page.read_text("utf-8")
@@ -256,11 +253,11 @@ def test_the_pages_are_in_both_languages_and_share_style_and_script(
 
 
 def test_a_page_without_its_recording_fails_the_build_with_its_line(
-    checkout: Project, tmp_path: Path
+    short_book: Project, tmp_path: Path
 ) -> None:
-    (checkout.recordings / "outputs/p15/p15_tile_tensor.solved.replay.json").unlink()
+    (short_book.recordings / "outputs/p15/p15_tile_tensor.solved.replay.json").unlink()
     with pytest.raises(BuildFailed) as failed:
-        build(checkout, tmp_path / "site")
+        build(short_book, tmp_path / "site")
     assert re.search(r"puzzle_15\.md:\d+: this replay was never recorded", str(failed.value))
     assert "record it with `tooling book outputs --update p15_tile_tensor`" in str(failed.value)
 

@@ -267,7 +267,7 @@ def test_only_requests_to_this_machine_are_answered(address: str, host: str, sta
 
 
 def _not_utf8(project: Project) -> None:
-    (project.root / "book" / "src" / "puzzle_01" / "puzzle_01.md").write_bytes(b"# \xff\xfe\n")
+    (project.root / "book" / "src" / "puzzle_15" / "puzzle_15.md").write_bytes(b"# \xff\xfe\n")
 
 
 def _no_summary(project: Project) -> None:
@@ -288,11 +288,11 @@ def _no_book(project: Project) -> None:
 
 @pytest.mark.parametrize("damage", [_not_utf8, _no_summary, _loop, _no_theme, _no_book])
 def test_a_damaged_book_is_reported_and_the_server_goes_on(
-    checkout: Project, damage: Callable[[Project], None]
+    short_book: Project, damage: Callable[[Project], None]
 ) -> None:
-    damage(checkout)
+    damage(short_book)
     changes = Changes()
-    assert stamps(checkout)
-    said = rebuild(checkout, checkout.root / "build" / "serve", "http://127.0.0.1:1/", changes)
+    assert stamps(short_book)
+    said = rebuild(short_book, short_book.root / "build" / "serve", "http://127.0.0.1:1/", changes)
     assert said.startswith("built again") or said.endswith("the pages are unchanged")
     assert changes.number == said.startswith("built again")

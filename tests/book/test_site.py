@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from html import unescape
@@ -146,32 +147,6 @@ def test_every_switcher_links_to_an_existing_page(built: Path) -> None:
         assert (file.parent / address).resolve().is_file(), file
 
 
-def test_a_newly_added_language_has_a_site(checkout: Project, tmp_path: Path) -> None:
-    add_language(checkout.root, editions(checkout)[0].source, "ja", "日本語")
-    assert check(checkout, build_pages=False).findings == ()
-    japanese = editions(checkout)[2]
-    assert (japanese.language, japanese.prefix, japanese.name) == ("ja", "ja/", "日本語")
-    translated = japanese.page("puzzle_15/puzzle_15.md")
-    translated.parent.mkdir(parents=True)
-    translated.write_text("# 15\n\n{{#run p15}}\n", encoding="utf-8")
-    site = build(checkout, tmp_path / "site", "https://example.org/lab/").folder
-    page = (site / "ja" / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
-    assert '<html lang="ja"' in page
-    assert re.findall(r'switcher" href="([^"]+)"', page) == [
-        "../../puzzle_15/puzzle_15.html",
-        "../../ko/puzzle_15/puzzle_15.html",
-    ]
-    missing = (site / "ja" / "puzzle_12" / "raw.html").read_text(encoding="utf-8")
-    assert "has not been translated yet" in missing
-    for file in site.rglob("*.html"):
-        for target in re.findall(r'switcher" href="([^"]+)"', file.read_text(encoding="utf-8")):
-            address = target.replace("/lab/", f"{site}/")  # the page for wrong addresses
-            assert (file.parent / address).resolve().is_file(), (file, target)
-    assert "日本語" in (site / "ko" / "howto.html").read_text(encoding="utf-8")
-    found = check(checkout, build_pages=False, rules={"glossary"}).findings
-    assert "glossary" in {finding.rule for finding in found}  # it has no terms yet
-
-
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -226,20 +201,55 @@ def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
         assert "url(http" not in text, file
 
 
-def test_the_same_sources_give_the_same_site(checkout: Project, tmp_path: Path) -> None:
-    one, two = (build(checkout, tmp_path / name / "site").folder for name in ("one", "two"))
+def test_a_newly_added_language_has_a_site(short_book: Project, tmp_path: Path) -> None:
+    add_language(short_book.root, editions(short_book)[0].source, "ja", "日本語")
+    japanese = editions(short_book)[2]
+    assert (japanese.language, japanese.prefix, japanese.name) == ("ja", "ja/", "日本語")
+    translated = japanese.page("puzzle_15/puzzle_15.md")
+    translated.parent.mkdir(parents=True)
+    translated.write_text("# 15\n\n{{#run p15}}\n", encoding="utf-8")
+    site = build(short_book, tmp_path / "site", "https://example.org/lab/").folder
+    page = (site / "ja" / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
+    assert '<html lang="ja"' in page
+    assert re.findall(r'switcher" href="([^"]+)"', page) == [
+        "../../puzzle_15/puzzle_15.html",
+        "../../ko/puzzle_15/puzzle_15.html",
+    ]
+    missing = (site / "ja" / "puzzle_12" / "raw.html").read_text(encoding="utf-8")
+    assert "has not been translated yet" in missing
+    for file in site.rglob("*.html"):
+        for target in re.findall(r'switcher" href="([^"]+)"', file.read_text(encoding="utf-8")):
+            address = target.replace("/lab/", f"{site}/")  # the page for wrong addresses
+            assert (file.parent / address).resolve().is_file(), (file, target)
+    assert "日本語" in (site / "ko" / "glossary.html").read_text(encoding="utf-8")
+
+
+def test_a_newly_added_language_needs_only_its_terms(checkout: Project) -> None:
+    add_language(checkout.root, editions(checkout)[0].source, "ja", "日本語")
+    assert check(checkout, build_pages=False).findings == ()
+    translated = editions(checkout)[2].page("puzzle_15/puzzle_15.md")
+    translated.parent.mkdir(parents=True)
+    translated.write_text("# 15\n\n{{#run p15}}\n", encoding="utf-8")
+    found = check(checkout, build_pages=False, rules={"glossary"}).findings
+    assert "glossary" in {finding.rule for finding in found}
+
+
+def test_the_same_sources_give_the_same_site(short_book: Project, tmp_path: Path) -> None:
+    one = build(short_book, tmp_path / "one" / "site").folder
+    shutil.rmtree(short_book.root / "build")  # what a build keeps
+    two = build(short_book, tmp_path / "two" / "site").folder
     files = sorted(path.relative_to(one) for path in one.rglob("*") if path.is_file())
     assert files == sorted(path.relative_to(two) for path in two.rglob("*") if path.is_file())
     assert all((one / file).read_bytes() == (two / file).read_bytes() for file in files)
 
 
-def test_a_failed_build_leaves_the_old_site(checkout: Project, tmp_path: Path) -> None:
-    site = build(checkout, tmp_path / "site").folder
-    page = editions(checkout)[0].page("howto.md")
+def test_a_failed_build_leaves_the_old_site(short_book: Project, tmp_path: Path) -> None:
+    site = build(short_book, tmp_path / "site").folder
+    page = editions(short_book)[0].page("glossary.md")
     page.write_text(page.read_text(encoding="utf-8") + "\n{{#run nothing}}\n", encoding="utf-8")
     with pytest.raises(BuildFailed, match="could not be built") as failure:
-        build(checkout, site)
-    assert "howto.md" in str(failure.value)
+        build(short_book, site)
+    assert "glossary.md" in str(failure.value)
     assert (site / "index.html").is_file()
 
 

@@ -78,14 +78,12 @@ def test_a_stub_is_marked_in_the_contents_and_its_part_is_added(stubbed: Path) -
     assert "<svg" in heading  # the mark of the part
 
 
-def test_a_stub_ends_when_the_chapter_is_listed(checkout: Project, tmp_path: Path) -> None:
-    site = build(checkout, tmp_path / "site").folder
+def test_a_stub_ends_when_the_chapter_is_listed(site: Path) -> None:
     page = (site / "puzzle_12" / "puzzle_12.html").read_text(encoding="utf-8")
     assert "not written yet" not in page.partition("<article>")[2].partition("</article>")[0]
 
 
-def test_every_puzzle_has_a_page_in_both_languages(checkout: Project, tmp_path: Path) -> None:
-    site = build(checkout, tmp_path / "site").folder
+def test_every_puzzle_has_a_page_in_both_languages(site: Path) -> None:
     for number in NUMBERS:
         for folder in ("", "ko"):
             assert (site / folder / f"puzzle_{number:02}" / f"puzzle_{number:02}.html").is_file()
