@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from tests.machine import needs_simulated_gpu
+from tests.simulator.checks.launches import HandLaunch
 from tests.simulator.driver_lab import NO_LIBRARIES, Client, program, run, stand_ins
 from tooling.simulator.checks.findings import Check, Finding, HostAction, Kind, SourcePosition, explain
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.host_order import HostOrderCheck
 from tooling.simulator.gpu.device_memory import DeviceMemory
+from tooling.simulator.gpu.hooks import AccessKind, Space
 from tooling.simulator.server.host_code import host_code
 from tooling.simulator.server.protocol import ARENA_BASE, MAGIC, REQUESTS, VERSION, Opcode
 from tooling.simulator.server.session import Simulation, SimulationOptions
@@ -52,6 +54,16 @@ class Host:
     def to_host(self, stream: int, waits: bool = False) -> None:
         self._call(stream, self.pinned, waits)
         self.check.host_copy(self.memory, self.device, SIZE)
+
+    def kernel(self, kind: AccessKind, form: str = "st.global.u32") -> None:
+        """A launch in the first stream that accesses 4 bytes of pinned memory, to write nines."""
+        address = self.pinned + 4
+        self._call(FIRST)
+        hand = HandLaunch([self.check], arguments=(address,), memory=self.memory)
+        hand.begin().access(kind, [0], [address], 12, space=Space.GLOBAL, form=form)
+        if kind is not AccessKind.LOAD:
+            self.memory.view(address, 4)[:] = 9
+        self.check.launch_end(hand.context)
 
     def touch(self) -> None:
         self.line += 1
@@ -181,6 +193,55 @@ def test_freed_memory_is_forgotten() -> None:
     assert host.kinds == []
 
 
+def test_the_host_waits_for_a_kernel_that_writes_pinned_memory_and_sees_old_values_before() -> None:
+    host = Host()
+    host.kernel(AccessKind.STORE)
+    assert [(one.address, one.size, one.written) for one in host.check.used_by_kernel()] == [
+        (host.pinned + 4, 4, True)
+    ]
+    host.touch()
+    (found,) = host.check.findings
+    assert explain(found).what == (
+        "the host uses the 64-byte host buffer #1 before it has waited for the kernel kernel"
+    )
+    assert explain(found).where == (
+        "host.mojo:2:5: access by the host",
+        "host.mojo:1:5: kernel kernel (stream 1)",
+    )
+    view = host.memory.view(host.pinned, SIZE)
+    assert view.tolist() == [0] * SIZE
+    view[0] = 5  # by the host
+    host.check.show_current(host.memory)
+    assert view.tolist() == [5, 0, 0, 0, 9, 9, 9, 9] + [0] * (SIZE - 8)
+    waited = Host()
+    waited.kernel(AccessKind.STORE)
+    waited.check.wait_for_stream(FIRST, 0)
+    assert list(waited.check.finished()) == [(waited.pinned + 4, 4)]
+    waited.touch()
+    assert waited.kinds == []
+    assert waited.memory.view(waited.pinned + 4, 4).tolist() == [9] * 4
+
+
+def test_the_host_waits_for_a_kernel_before_it_changes_what_the_kernel_reads() -> None:
+    host = Host()
+    host.kernel(AccessKind.LOAD, "ld.global.u32")
+    assert [one.written for one in host.check.used_by_kernel()] == [False]
+    host.touch()
+    assert host.kinds == [Kind.HOST_WRITES_EARLY]
+
+
+@pytest.mark.parametrize(
+    ("kind", "form"),
+    [(AccessKind.ATOMIC, "atom.add.u32"), (AccessKind.STORE, "st.release.sys.global.u32")],
+)
+def test_a_kernel_may_signal_the_host_through_pinned_memory(kind: AccessKind, form: str) -> None:
+    host = Host()
+    host.kernel(kind, form)
+    assert host.check.used_by_kernel() == []
+    host.touch()
+    assert host.kinds == []
+
+
 def test_the_order_is_not_checked_for_programs_that_may_wait_by_asking() -> None:
     """A Python process, as this one: it could poll an event."""
     assert host_code(os.getpid()) is None
@@ -211,6 +272,14 @@ LINES = {
         "the host changes the 4096-byte host buffer #1 before it has waited for the copy to the device",
         ("host_order.mojo:56:9: write by the host", "host_order.mojo:53:21: copy to the device (stream 1)"),
     ),
+    "pinned read": (
+        "the host uses the 4096-byte host buffer #1 before it has waited for the kernel add_ten",
+        ("host_order.mojo:156:15: access by the host", "host_order.mojo:149:38: kernel add_ten (stream 1)"),
+    ),
+    "pinned change": (
+        "the host changes the 4096-byte host buffer #1 before it has waited for the kernel add_ten",
+        ("host_order.mojo:155:13: write by the host", "host_order.mojo:145:38: kernel add_ten (stream 1)"),
+    ),
     "streams": (
         "kernel add_ten and kernel add_ten, in two streams, use the same bytes of the 4096-byte buffer #1, "
         "unordered",
@@ -232,6 +301,28 @@ def test_a_host_that_does_not_wait_is_found_with_its_lines(mode: str) -> None:
     assert message.what == what
     assert tuple(line.rsplit("/", 1)[-1] for line in message.where) == where
     assert simulate(mode, "wait")[1] == []
+
+
+@needs_simulated_gpu
+@pytest.mark.mojo
+def test_a_host_that_reads_early_sees_the_old_values() -> None:
+    assert simulate("pinned read")[0] == "5.0\n15.0\n"
+    assert simulate("pinned read", "wait")[0] == "15.0\n15.0\n"
+
+
+@needs_simulated_gpu
+@pytest.mark.mojo
+@pytest.mark.parametrize(("mode", "line"), [("device read", "134:10"), ("device write", "133:36")])
+def test_a_host_that_accesses_device_memory_ends_with_its_line(mode: str, line: str) -> None:
+    with Simulation(libraries=stand_ins()) as gpu:
+        done = run(gpu, program("host_order"), mode)
+    assert (done.returncode, done.stdout) == (1, "before\n")
+    (found,) = gpu.findings
+    message = explain(found)
+    assert message.what == "the host accesses device memory: the 4096-byte buffer #1, offset 12"
+    (where,) = message.where
+    assert where.endswith(f"/host_order.mojo:{line}: {mode.removeprefix('device ')} by the host")
+    assert simulate(mode, "maps") == ("1.0\n", [])
 
 
 @needs_simulated_gpu

@@ -44,9 +44,10 @@ class HandLaunch:
         arguments: Sequence[int] = (),
         arena: int = 1 << 16,
         body: Sequence[Instruction] = (),
+        memory: DeviceMemory | None = None,
     ) -> None:
         self.checks = checks
-        self.memory = DeviceMemory(np.zeros(arena, np.uint8), BASE)
+        self.memory = memory or DeviceMemory(np.zeros(arena, np.uint8), BASE)
         parameters = tuple(Parameter(f"p{i}", 8 * i, 8, 8) for i in range(len(arguments)))
         function = Function("kernel", True, parameters, (), {}, (), (), tuple(body))
         files, digest = {1: "kernel.mojo"}, repr(function)

@@ -374,7 +374,7 @@ DEFECTS = (
     Defect("synchronisation/mbarrier_not_ready", Kind.MBARRIER_NOT_READY, (12, 10), (32, 0)),
 )
 
-WARNINGS = frozenset({Kind.UNWRITTEN_COPY, Kind.LEAK, Kind.HOST_MEMORY, Kind.COPY_OUTLIVES_BLOCK})
+WARNINGS = frozenset({Kind.UNWRITTEN_COPY, Kind.LEAK, Kind.COPY_OUTLIVES_BLOCK})
 
 
 def by_name(defect: Defect) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.simulator.checks.defect_runs import Setting, run
 from tests.simulator.checks.launches import HandLaunch
-from tooling.simulator.checks.findings import Kind, Severity, render
+from tooling.simulator.checks.findings import Kind, Severity, SourcePosition, explain, render
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.initialisation import InitialisationCheck, WrittenBytes
 from tooling.simulator.checks.memory import MemoryCheck
@@ -145,18 +145,33 @@ def test_memory_of_the_host_and_of_the_device_come_from_different_ends() -> None
 def test_host_memory_is_an_error_unless_the_kernel_was_given_it() -> None:
     checks = [MemoryCheck(Footprints())]
     base = HandLaunch(checks).memory.allocate(64, host=True)  # where the next launch has it, too
-    for arguments, kind, severity in (
-        ((base + 8,), Kind.HOST_MEMORY, Severity.WARNING),
-        ((), Kind.HOST_MEMORY_NOT_PASSED, Severity.ERROR),
-    ):
+    for arguments, kinds in (((base + 8,), []), ((), [Kind.HOST_MEMORY_NOT_PASSED])):
         check = MemoryCheck(Footprints())
         hand = HandLaunch([check], arguments=arguments)
         assert hand.memory.allocate(64, host=True) == base
         access = hand.begin().load([0], [base], space=GLOBAL)
-        (finding,) = check.findings
-        assert (finding.kind, finding.severity) == (kind, severity)
-        assert (access.suppressed is None) is (severity is Severity.WARNING)
+        assert [finding.kind for finding in check.findings] == kinds
+        assert (access.suppressed is None) is (not kinds)
+    (finding,) = check.findings
+    assert finding.severity is Severity.ERROR
     assert "read of 4 bytes in host memory that was not passed to the kernel" in render(finding)
+
+
+@pytest.mark.parametrize(("written", "doing"), [(False, "read by the host"), (True, "write by the host")])
+def test_a_host_that_accesses_device_memory_is_reported_with_its_line(written: bool, doing: str) -> None:
+    check = MemoryCheck(Footprints())
+    memory = HandLaunch([check]).memory
+    base = memory.allocate(64)
+    allocation = memory.containing(base)
+    assert allocation is not None
+    check.allocate(allocation)
+    check.host_access(memory, base + 12, written, SourcePosition("host.mojo", 7, 5, 0))
+    check.end(memory)  # the program ended there: what it did not free is no leak
+    (finding,) = check.findings
+    assert (finding.kind, finding.severity) == (Kind.HOST_TOUCHES_DEVICE, Severity.ERROR)
+    message = explain(finding)
+    assert message.what == "the host accesses device memory: the 64-byte buffer #1, offset 12"
+    assert message.where == (f"host.mojo:7:5: {doing}",)
 
 
 def initialisation_launch(arena: int = 1 << 16) -> tuple[HandLaunch, InitialisationCheck]:

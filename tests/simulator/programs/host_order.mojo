@@ -118,6 +118,46 @@ def beyond(ctx: DeviceContext) raises:
     ctx.synchronize()
 
 
+def touch_device(ctx: DeviceContext, maps: Bool, writes: Bool) raises:
+    """The host accesses device memory through a pointer."""
+    var a = ctx.enqueue_create_buffer[DType.float32](SIZE)
+    ctx.enqueue_function[store](a, grid_dim=4, block_dim=256)
+    ctx.synchronize()
+    if maps:
+        with a.map_to_host() as mapped:
+            print(mapped[3])
+        return
+    var pointer = a.unsafe_ptr()
+    print("before")
+    if writes:
+        pointer[unsafe_offset=3] = 9
+    print(pointer[unsafe_offset=3])
+
+
+def pinned(ctx: DeviceContext, waits: Bool, changes: Bool) raises:
+    """The host uses memory that a kernel accesses directly."""
+    var host = ctx.enqueue_create_host_buffer[DType.float32](SIZE)
+    var dev = ctx.enqueue_create_buffer[DType.float32](SIZE)
+    ctx.synchronize()
+    for i in range(SIZE):
+        host[i] = 5
+    if changes:
+        ctx.enqueue_function[add_ten](
+            dev, host.unsafe_ptr(), grid_dim=4, block_dim=256
+        )
+    else:
+        ctx.enqueue_function[add_ten](
+            host.unsafe_ptr(), host.unsafe_ptr(), grid_dim=4, block_dim=256
+        )
+    if waits:
+        ctx.synchronize()
+    if changes:
+        host[3] = 6
+    print(host[3])
+    ctx.synchronize()
+    print(host[3])
+
+
 def main() raises:
     var waits = len(argv()) > 2
     with DeviceContext() as ctx:
@@ -134,3 +174,7 @@ def main() raises:
             beyond(ctx)
         elif mode == "chain":
             chain(ctx)
+        elif mode == "device read" or mode == "device write":
+            touch_device(ctx, waits, mode == "device write")
+        elif mode == "pinned read" or mode == "pinned change":
+            pinned(ctx, waits, mode == "pinned change")

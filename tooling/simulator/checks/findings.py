@@ -54,8 +54,8 @@ class Kind(StrEnum):
     USE_AFTER_FREE = "use-after-free"
     NOT_MAPPED = "not-mapped"
     READ_ONLY = "read-only"
-    HOST_MEMORY = "host-memory"
     HOST_MEMORY_NOT_PASSED = "host-memory-not-passed"
+    HOST_TOUCHES_DEVICE = "host-touches-device"
     LEAK = "leak"
 
     READ_AFTER_WRITE = "read-after-write"
@@ -127,6 +127,7 @@ class HostAction(StrEnum):
     COPY_TO_HOST = "copy-to-host"
     COPY_ON_DEVICE = "copy-on-device"
     ACCESS = "host-access"
+    READ = "host-read"
     WRITE = "host-write"
 
 

@@ -3,10 +3,13 @@
 On hardware a launch or an asynchronous copy returns before its work is done; here it is complete at once.
 This check keeps a vector clock for each stream, event and for the host, as the CUDA driver API orders them
 ("Stream synchronization behavior"), and reports two operations on the same bytes that nothing orders. The
-stand-in driver reports accesses of the host to pinned memory that a copy uses. A copy between the device and
-pageable host memory is complete for the host when the call returns ("API synchronization behavior").
+stand-in driver reports accesses of the host to pinned memory that a copy or a kernel uses. A copy between
+the device and pageable host memory is complete for the host when the call returns ("API synchronization
+behavior").
 
-Not seen: the host's accesses to pinned memory that a kernel itself uses.
+A host that reads too early sees the old contents, until its next call of the driver.
+
+Not seen: pinned memory whose address a kernel gets from memory, not from an argument.
 """
 
 from __future__ import annotations
@@ -82,12 +85,24 @@ class _Use(Struct, frozen=True, eq=False):
         return self.bits if self.mask is None else self.mask[low - self.low : high - self.low]
 
 
-class _InFlight(Struct, frozen=True, eq=False):
-    """Pinned memory that a copy uses until the host has waited for it."""
+class InFlight(Struct, frozen=True, eq=False):
+    """Pinned memory that a copy or a kernel uses until the host has waited; `written` if it writes it."""
 
     operation: _Operation
     address: int
     size: int
+    written: bool
+
+    def holds(self, address: int) -> bool:
+        return self.address <= address < self.address + self.size
+
+
+class _Early(Struct, frozen=True, eq=False):
+    """Pinned memory in which the host sees the old contents."""
+
+    address: int
+    old: NDArray[np.uint8]
+    current: NDArray[np.uint8]
 
 
 class HostOrderCheck(CheckHook):
@@ -105,7 +120,11 @@ class HostOrderCheck(CheckHook):
         self._events: dict[int, Clock] = {}
         self._operation: _Operation | None = None
         self._host_side: tuple[int, int] = (0, 0)
-        self._in_flight: list[_InFlight] = []
+        self._in_flight: list[InFlight] = []
+        self._old: dict[int, NDArray[np.uint8]] = {}
+        self._early: list[_Early] = []
+        self._takes_pinned = False
+        self._signals = False
         self._uses: dict[int, list[_Use]] = {}
         self._masks: dict[int, Mask] = {}
 
@@ -148,23 +167,42 @@ class HostOrderCheck(CheckHook):
         done = [each for each in self._in_flight if self._host_waited(each.operation)]
         self._in_flight = [each for each in self._in_flight if each not in done]
         busy = [(each.address, each.address + each.size) for each in self._in_flight]
+        self._old = {base: old for base, old in self._old.items() if any(
+            base <= each.address < base + len(old) for each in self._in_flight
+        )}  # fmt: skip
         for each in done:
             if not any(low < each.address + each.size and each.address < high for low, high in busy):
                 yield each.address, each.size
 
     def touch(self, memory: DeviceMemory, address: int, position: Position) -> None:
-        """The host accesses pinned memory that a copy is using."""
-        using = [each for each in self._in_flight if each.address <= address < each.address + each.size]
+        """The host accesses pinned memory that a copy or a kernel is using."""
+        using = [each for each in self._in_flight if each.holds(address)]
         allocation = memory.containing(address)
         if not using or allocation is None:
             return
-        copy = using[-1].operation
-        kind, action = Kind.HOST_READS_EARLY, HostAction.ACCESS
-        if copy.action is HostAction.COPY_TO_DEVICE:
-            kind, action = Kind.HOST_WRITES_EARLY, HostAction.WRITE
+        work = next((each for each in reversed(using) if each.written), using[-1])
+        kind, action = Kind.HOST_WRITES_EARLY, HostAction.WRITE
+        if work.written:
+            kind, action = Kind.HOST_READS_EARLY, HostAction.ACCESS
         here = HostCall(action, position())
-        self._note(kind, memory, allocation, address - allocation.base, (here, self._call_of(copy)))
+        self._note(kind, memory, allocation, address - allocation.base, (here, self._call_of(work.operation)))
         self._in_flight = [each for each in self._in_flight if each not in using]
+        old = self._old.pop(allocation.base, None)
+        if old is not None:
+            view = memory.view(allocation.base, allocation.size)
+            self._early.append(_Early(allocation.base, old, view.copy()))
+            view[:] = old
+
+    def show_current(self, memory: DeviceMemory) -> None:
+        """The program calls the driver: from now on it sees the contents that the GPU has written."""
+        for early in self._early:
+            view = memory.view(early.address, len(early.old))
+            np.copyto(view, early.current, where=view == early.old)
+        self._early.clear()
+
+    def used_by_kernel(self) -> list[InFlight]:
+        """The pinned memory that the latest launch uses and the host has not waited for."""
+        return [each for each in self._in_flight if each.operation is self._operation]
 
     # -- the events of its work ----------------------------------------------------------------------
 
@@ -194,15 +232,25 @@ class HostOrderCheck(CheckHook):
     def launch_begin(self, context: LaunchContext) -> None:
         super().launch_begin(context)
         self._masks = {}
+        self._signals = False
+        self._takes_pinned = self._operation is not None and any(
+            allocation.host and allocation.live and self.is_argument(allocation)
+            for allocation in context.memory
+        )
         if self._operation is not None:
             self._operation.kernel = self.kernel()
 
     def access(self, access: Access) -> None:
-        if access.space is not Space.GLOBAL or not self._concurrent:
+        if access.space is not Space.GLOBAL or not (self._concurrent or self._takes_pinned):
             return
         access = survivors(access)
         for piece in self._footprints.of(access, self.context.memory).pieces:
             allocation = piece.allocation
+            if not allocation.host and not self._concurrent:
+                continue
+            if allocation.host and access.kind is not AccessKind.LOAD:
+                self._signals |= access.kind is AccessKind.ATOMIC or access.instruction.is_strong
+                self._keep_old(self.context.memory, allocation)
             mask = self._masks.get(allocation.base)
             if mask is None:
                 mask = self._masks[allocation.base] = np.zeros(allocation.size, np.uint8)
@@ -217,13 +265,39 @@ class HostOrderCheck(CheckHook):
     def launch_end(self, context: LaunchContext) -> None:
         for base, mask in self._masks.items():
             allocation = context.memory.containing(base)
-            if allocation is not None and self._operation is not None:
+            if allocation is None or self._operation is None:
+                continue
+            if self._concurrent:
                 bits = int(np.bitwise_or.reduce(mask))
                 self._enter(context.memory, allocation, _Use(self._operation, 0, allocation.size, bits, mask))
+            if allocation.host:
+                self._keep_in_flight(allocation, mask)
         self._masks = {}
+
+    def _keep_in_flight(self, allocation: Allocation, mask: Mask) -> None:
+        """Pinned memory is in use until the host waits for the kernel.
+
+        A kernel that stores to pinned memory atomically, or with an order, may be telling the host that data
+        are ready: then nothing is reported.
+        """
+        assert self._operation is not None
+        if self._signals:
+            return
+        for bits, written in ((_READ, False), (_WRITTEN | _ATOMIC, True)):
+            used = np.flatnonzero(mask & bits)
+            if len(used):
+                low, high = int(used[0]), int(used[-1]) + 1
+                self._in_flight.append(InFlight(self._operation, allocation.base + low, high - low, written))
+
+    def _keep_old(self, memory: DeviceMemory, allocation: Allocation) -> None:
+        """Keep the contents of pinned memory from before the work that the host has not waited for."""
+        if allocation.base not in self._old:
+            self._old[allocation.base] = memory.view(allocation.base, allocation.size).copy()
 
     def free(self, allocation: Allocation) -> None:
         self._uses.pop(allocation.physical_address, None)
+        self._old.pop(allocation.base, None)
+        self._early = [each for each in self._early if each.address != allocation.base]
         self._in_flight = [
             each for each in self._in_flight if not allocation.base <= each.address < allocation.end
         ]
@@ -269,7 +343,9 @@ class HostOrderCheck(CheckHook):
             return
         self._use(memory, address, size, bits)
         if not self._host_waited(operation):
-            self._in_flight.append(_InFlight(operation, address, size))
+            self._in_flight.append(InFlight(operation, address, size, bits == _WRITTEN))
+            if bits == _WRITTEN:
+                self._keep_old(memory, allocation)
 
     def _use(self, memory: DeviceMemory, address: int, size: int, bits: int) -> None:
         allocation = memory.containing(address)

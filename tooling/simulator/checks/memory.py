@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 
 from tooling.simulator.backends import backend_of
 from tooling.simulator.checks.base import CheckHook, action_of
-from tooling.simulator.checks.findings import Buffer, Check, Finding, Kind, Severity
+from tooling.simulator.checks.findings import (
+    Buffer,
+    Check,
+    Finding,
+    HostAction,
+    HostCall,
+    Kind,
+    Severity,
+    SourcePosition,
+)
 from tooling.simulator.checks.footprint import Footprints, Piece
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.generic_addresses import CLUSTER_SHIFT
@@ -28,8 +37,8 @@ NEAR = 1 << 20
 
 
 class MemoryCheck(CheckHook):
-    """Out-of-bounds, misaligned, null, wild and stale addresses; read-only memory; host memory; leaks
-    at the end."""
+    """Out-of-bounds, misaligned, null, wild and stale addresses; read-only memory; host memory that no
+    argument names; device memory that the host accesses; leaks at the end."""
 
     check = Check.MEMORY
     suppresses_faults = True
@@ -38,6 +47,7 @@ class MemoryCheck(CheckHook):
         super().__init__()
         self._footprints = footprints
         self._owned: dict[int, Allocation] = {}
+        self._host_failed = False
         self._arrays: dict[tuple[int, int], SharedArray] = {}
 
     def launch_begin(self, context: LaunchContext) -> None:
@@ -64,11 +74,32 @@ class MemoryCheck(CheckHook):
 
     def end(self, memory: DeviceMemory) -> None:
         """Report device memory that was never freed, as a warning."""
+        if self._host_failed:
+            return
         for allocation in self._owned.values():
             if allocation.live and not allocation.host:
                 leaked = self.buffer(allocation, 0, memory)
                 finding = Finding(self.check, Kind.LEAK, Severity.WARNING, "", buffer=leaked)
                 self.note(("leak", allocation.serial), finding)
+
+    def host_access(
+        self, memory: DeviceMemory, address: int, written: bool, position: SourcePosition
+    ) -> None:
+        """The host accesses device memory, through a pointer or a tensor, and the program ends there."""
+        self._host_failed = True
+        nearest = memory.find(address)
+        call = HostCall(HostAction.WRITE if written else HostAction.READ, position)
+        finding = Finding(
+            self.check,
+            Kind.HOST_TOUCHES_DEVICE,
+            Severity.ERROR,
+            "",
+            buffer=None if nearest is None else self.buffer(nearest, 0, memory),
+            offset=0 if nearest is None else address - nearest.base,
+            address=address,
+            calls=(call,),
+        )
+        self.note((Kind.HOST_TOUCHES_DEVICE, call), finding)
 
     def _check_global(self, access: Access) -> None:
         footprint = self._footprints.of(access, self.context.memory)
@@ -109,15 +140,14 @@ class MemoryCheck(CheckHook):
                 kind = Kind.USE_AFTER_FREE
             elif allocation.read_only and access.kind is not AccessKind.LOAD:
                 kind = Kind.READ_ONLY
-            elif allocation.host:
-                kind = Kind.HOST_MEMORY if self.is_argument(allocation) else Kind.HOST_MEMORY_NOT_PASSED
+            elif allocation.host and not self.is_argument(allocation):
+                kind = Kind.HOST_MEMORY_NOT_PASSED
             else:
                 continue
             lanes = (access.addresses >= allocation.base) & (access.addresses < allocation.end)
             self._report(kind, access, np.flatnonzero(lanes), self.buffer(allocation, access.element_bytes),
                          offset=piece.low)  # fmt: skip
-            if kind is not Kind.HOST_MEMORY:
-                access.suppress(lanes)
+            access.suppress(lanes)
 
     def _report_out_of_bounds(self, access: Access, outside: NDArray[np.int64]) -> None:
         """Report out-of-bounds lanes by what they missed: mapped memory, a null pointer, the end of a buffer,
@@ -211,11 +241,10 @@ class MemoryCheck(CheckHook):
         number = buffer.number if buffer else 0
         key: Hashable = (kind, self.context.launch.function.name, access.instruction.code_line, number)
         first = int(lanes[0])
-        severity = Severity.WARNING if kind is Kind.HOST_MEMORY else Severity.ERROR
         finding = Finding(
             self.check,
             kind,
-            severity,
+            Severity.ERROR,
             self.kernel(),
             (self.party(int(access.threads[first]), action_of(access), access.instruction),),
             buffer,

@@ -158,11 +158,6 @@ FINDINGS: Mapping[str, FindingText] = {
             " here with `cuMemSetAccess`."
         ),
     ),
-    "host-memory": FindingText(
-        Text("{access} of {bytes} in host memory: {buffer} belongs to the host"),
-        Text("A GPU accesses pinned host memory over the bus, and cannot access pageable host memory."),
-        Text("Copy it to a DeviceBuffer first (`enqueue_copy`) and pass that one to the kernel."),
-    ),
     "host-memory-not-passed": FindingText(
         Text(
             "{access} of {bytes} in host memory that was not passed to the kernel: {buffer} belongs to the "
@@ -175,6 +170,17 @@ FINDINGS: Mapping[str, FindingText] = {
         Text(
             "Check the index arithmetic (an overflow, a row and a column exchanged, or an uninitialised "
             "index), and pass the kernel a DeviceBuffer."
+        ),
+    ),
+    "host-touches-device": FindingText(
+        Text("the host accesses device memory: {buffer}, offset {offset}"),
+        Text(
+            "Host and device have memories of their own, and a pointer into one is not valid in the other: "
+            "with a real GPU the program ends with a segmentation fault."
+        ),
+        Text(
+            "Access the buffer inside `with buffer.map_to_host() as host_buffer:`, or copy it to a host "
+            "buffer (`enqueue_copy`) and call `ctx.synchronize()` before the host reads it."
         ),
     ),
     "leak": FindingText(
@@ -266,16 +272,16 @@ FINDINGS: Mapping[str, FindingText] = {
     "host-reads-early": FindingText(
         Text("the host uses {buffer} before it has waited for the {other_operation}"),
         Text(
-            "`enqueue_copy` returns before the copy is done, and before the kernels that it waits for: on "
-            "hardware the host may see the old contents."
+            "A copy or a launch is only enqueued when the call returns: on hardware the host may see the "
+            "old contents, and here it does."
         ),
-        Text("Call `ctx.synchronize()` after the copy and before the host uses the buffer."),
+        Text("Call `ctx.synchronize()` after that call and before the host uses the buffer."),
     ),
     "host-writes-early": FindingText(
         Text("the host changes {buffer} before it has waited for the {other_operation}"),
         Text(
-            "`enqueue_copy` returns before the copy is done: on hardware the device may get the new "
-            "contents, or a mixture of both."
+            "A copy or a launch is only enqueued when the call returns: on hardware the device may get the "
+            "new contents, or a mixture of both."
         ),
         Text(
             "Call `ctx.synchronize()` before the host changes the buffer again, or use a second host buffer."
@@ -674,6 +680,7 @@ HOST_ACTIONS: Mapping[str, Text] = {
     "copy-to-host": Text("copy to the host"),
     "copy-on-device": Text("copy on the device"),
     "host-access": Text("access by the host"),
+    "host-read": Text("read by the host"),
     "host-write": Text("write by the host"),
 }
 

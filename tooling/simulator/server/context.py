@@ -21,6 +21,7 @@ from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.findings import Finding, merged
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.host_order import HostOrderCheck
+from tooling.simulator.checks.memory import MemoryCheck
 from tooling.simulator.engine.executor import Executor, Job
 from tooling.simulator.gpu.code_model import Module
 from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
@@ -41,6 +42,7 @@ from tooling.simulator.program.backend import Backend, CodeError, Kernel
 from tooling.simulator.server.arena import Arena
 from tooling.simulator.server.buffers import Buffers
 from tooling.simulator.server.device_output import DeviceOutput
+from tooling.simulator.server.host_code import HostCode, caller_position, host_code
 from tooling.simulator.server.host_order import HostOrder
 from tooling.simulator.server.protocol import (
     ARENA_BYTES,
@@ -155,6 +157,7 @@ class Context:
         self.order_unchecked = False
         self._arena: Arena | None = None
         self._memory: DeviceMemory | None = None
+        self._code: HostCode | None = None
         self._modules: dict[int, Module] = {}
         self._kernels: dict[int, Kernel] = {}
         self._buffers: Buffers | None = None
@@ -169,6 +172,7 @@ class Context:
             Opcode.LAUNCH: self._launch,
             Opcode.SYNCHRONISE: self._synchronise,
             Opcode.OCCUPANCY: self._occupancy,
+            Opcode.DEVICE_ACCESS: self._device_access,
         }
 
     def answer(self, request: DriverRequest) -> tuple[int, bytes, bytes]:
@@ -182,6 +186,8 @@ class Context:
         """
         if request.opcode is Opcode.HELLO or self._memory is None:
             return (*self._hello(request), b"")
+        if self._order_check and request.opcode is not Opcode.TOUCH:
+            self._order_check.show_current(self._memory)
         output = b""
         if request.opcode in (Opcode.LAUNCH, Opcode.SYNCHRONISE):
             output = self._output.take()
@@ -231,13 +237,15 @@ class Context:
         self._buffers = Buffers(self._arena, self._memory, hooks, device.memory_bytes)
         virtual = VirtualMemory(self._arena, self._memory, self._buffers, hooks)
         self._answers |= self._buffers.answers | virtual.answers
-        code = self._host_order and self._host_order.start(process, self._memory)
-        self.order_unchecked = self._host_order is not None and code is None
-        if self._host_order and code:
+        self._code = host_code(process)
+        self.order_unchecked = self._host_order is not None and self._code is None
+        if self._host_order and self._code:
+            self._host_order.start(self._code, self._memory)
             self._answers |= self._host_order.answers
         pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.attributes.items())
         file = (os.getpid(), self._arena.descriptor)
-        checked = (code.low, code.high, 1) if code else (0, 0, 0)
+        code = (self._code.low, self._code.high) if self._code else (0, 0)
+        checked = (*code, Opcode.TOUCH in self._answers)
         head = shape.pack(VERSION, *file, len(device.attributes), device.memory_bytes, *checked)
         return DriverResult.SUCCESS, head + pairs + device.name.encode()
 
@@ -381,11 +389,12 @@ class Context:
             self.fault = DriverResult.LAUNCH_FAILED
             return DriverResult.NOT_SIMULATED, b""
         gpu.records.append(LaunchRecord(launch, module, result))
+        used = self._host_order.in_use() if self._host_order else b""
         if repeats:
             quiet = watched and self._observed() == before
             repeats.ended(launch, module, result, watched=watched, quiet=quiet)
         if result.error is None:
-            return OK
+            return DriverResult.SUCCESS, used
         if result.error.kind is FaultKind.INVALID_LAUNCH:
             return self._not_simulated(launch, module, result.error.reason, ON_A_REAL_GPU)
         self.fault = result.error.kind.driver_result
@@ -412,4 +421,13 @@ class Context:
         return INVALID
 
     def _synchronise(self, request: DriverRequest) -> Reply:
+        return OK
+
+    def _device_access(self, request: DriverRequest) -> Reply:
+        """The host accessed device memory: the program ends if the check of memory reports that."""
+        address, written, *callers = request.fields
+        check = next((each for each in self.checks if isinstance(each, MemoryCheck)), None)
+        if check is None:
+            return DriverResult.NOT_SUPPORTED, b""
+        check.host_access(self.memory, address, bool(written), caller_position(self._code, callers)())
         return OK

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import mmap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -41,6 +42,11 @@ class HostCode(Struct, frozen=True):
         chains = [one for call in callers if call for one in positions(self.path, call - 1, self.start)]
         own = [one for one in chains if not is_packaged(one.file)]
         return next((one for one in own if Path(one.file).parent.name != _LAB), next(iter(own), UNKNOWN))
+
+
+def caller_position(code: HostCode | None, callers: Sequence[int]) -> Callable[[], SourcePosition]:
+    """The line of a call, looked up only when a finding needs it."""
+    return functools.partial(code.position, tuple(callers)) if code else lambda: UNKNOWN
 
 
 def host_code(process: int) -> HostCode | None:

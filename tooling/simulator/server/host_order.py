@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from tooling.simulator.checks.findings import Finding, SourcePosition
+from tooling.simulator.checks.findings import Finding
 from tooling.simulator.checks.host_order import HostOrderCheck
 from tooling.simulator.gpu.device_memory import DeviceMemory
 from tooling.simulator.gpu.driver_results import INVALID, OK, DriverResult, Reply
-from tooling.simulator.server.host_code import UNKNOWN, HostCode, host_code
+from tooling.simulator.server.host_code import UNKNOWN, HostCode, caller_position
 from tooling.simulator.server.protocol import DriverRequest, Opcode, OrderAction
 
 
@@ -42,15 +41,14 @@ class HostOrder:
             OrderAction.WAIT_FOR_EVENT: check.wait_for_event,
         }
 
-    def start(self, process: int, memory: DeviceMemory) -> HostCode | None:
-        """The program's code; None if the order is not checked, since it is not a Mojo program.
+    def start(self, code: HostCode, memory: DeviceMemory) -> None:
+        """Begin with the code of a Mojo program.
 
         The runtime of Mojo asks whether events are complete only to reuse memory. Other programs may wait for
         an event by asking, which cannot be told apart from that.
         """
         self._memory = memory
-        self._code = host_code(process)
-        return self._code
+        self._code = code
 
     def launched(self) -> None:
         """A launch begins."""
@@ -64,10 +62,15 @@ class HostOrder:
         position = self._code.position(callers)
         return replace(finding, launched=position if position != UNKNOWN else None)
 
+    def in_use(self) -> bytes:
+        """The pinned memory that the latest launch uses and the host must wait for, as a reply tells it."""
+        used = self._check.used_by_kernel()
+        return b"".join(struct.pack("<QQI", one.address, one.size, not one.written) for one in used)
+
     def _call(self, request: DriverRequest) -> Reply:
         stream, waits, host_address, *callers = request.fields
         self._callers = tuple(callers)
-        self._check.call(stream, bool(waits), host_address, self._position(callers))
+        self._check.call(stream, bool(waits), host_address, caller_position(self._code, callers))
         return self._finished()
 
     def _order(self, request: DriverRequest) -> Reply:
@@ -80,12 +83,8 @@ class HostOrder:
     def _touch(self, request: DriverRequest) -> Reply:
         assert self._memory is not None
         address, *callers = request.fields
-        self._check.touch(self._memory, address, self._position(callers))
+        self._check.touch(self._memory, address, caller_position(self._code, callers))
         return OK
-
-    def _position(self, callers: Sequence[int]) -> Callable[[], SourcePosition]:
-        """Reads the line tables only when a finding needs them."""
-        return functools.partial(self._code.position, tuple(callers)) if self._code else lambda: UNKNOWN
 
     def _finished(self) -> Reply:
         return DriverResult.SUCCESS, b"".join(struct.pack("<QQ", *one) for one in self._check.finished())

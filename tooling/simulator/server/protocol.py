@@ -16,7 +16,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-VERSION = 4
+VERSION = 5
 """Incremented with every change of this module, since the two sides may be from different builds."""
 
 MAGIC = int.from_bytes(b"PUZZLGPU", "little")
@@ -67,6 +67,7 @@ class Opcode(IntEnum):
     CALL = 26
     ORDER = 27
     TOUCH = 28
+    DEVICE_ACCESS = 29
 
 
 class Shape(Struct, frozen=True):
@@ -110,7 +111,8 @@ REQUESTS: dict[Opcode, Shape] = {
         "Q3I3I3IIIQ",
         "",
         "function, grid, block, cluster, cluster given, dynamic shared bytes, stream ->",
-        "parameter bytes; a refused launch replies the reason",
+        "parameter bytes; a refused launch replies the reason, others (address u64, bytes u64, access u32) of"
+        " the pinned memory that the host must wait for",
     ),
     Opcode.SYNCHRONISE: _shape("", "", "->"),
     Opcode.OCCUPANCY: _shape("QiQ", "i", "function, threads of a block, dynamic shared bytes -> blocks"),
@@ -133,7 +135,8 @@ REQUESTS: dict[Opcode, Shape] = {
         "OrderAction, stream, event ->",
         "reply: (address u64, bytes u64) of finished copies' memory",
     ),
-    Opcode.TOUCH: _shape("Q4Q", "", "address, callers: the host accessed memory that a copy uses ->"),
+    Opcode.TOUCH: _shape("Q4Q", "", "address, callers: the host accessed memory that enqueued work uses ->"),
+    Opcode.DEVICE_ACCESS: _shape("QI4Q", "", "address, written, callers: the host accessed device memory ->"),
 }
 
 REQUEST_HEADER = struct.Struct("<II")

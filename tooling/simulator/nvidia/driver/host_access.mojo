@@ -1,10 +1,12 @@
-"""The signal handler that reports an access of the host to memory that an asynchronous copy uses."""
+"""The signal handler that reports accesses of the host to device memory, and to memory that enqueued work uses.
+"""
 
 from std.ffi import external_call
 from std.sys import CompilationTarget
 
 import protocol
-from session import the_session
+from errors import SUCCESS
+from session import end_program, the_session
 from wire import NULL, Body, at
 
 comptime _SIGSEGV = Int32(11)
@@ -15,6 +17,9 @@ comptime _ADDRESS_OFFSET = UInt64(16)  # of si_addr in siginfo_t
 comptime _PC_OFFSET = UInt64(
     168
 )  # of the instruction pointer in ucontext_t (x86-64)
+comptime _ERROR_OFFSET = UInt64(192)  # of the page fault's error code there
+comptime _BY_WRITE = UInt64(2)
+comptime _PATIENCE = 1000  # milliseconds for another thread's request
 
 comptime Handler = def(Int32, UInt64, UInt64) thin abi("C") -> None
 
@@ -40,6 +45,10 @@ def _on_fault(signal: Int32, info: UInt64, context: UInt64) abi("C") -> None:
     var address = at[UInt64](info + _ADDRESS_OFFSET)[]
     var session = the_session()
     if not session[].pending.touched(address, 1):
+        if session[].in_arena(address) and _report_device_access(
+            address, context
+        ):
+            end_program()
         _ = external_call["sigaction", Int32](
             _SIGSEGV, session[].previous_action, NULL
         )
@@ -51,12 +60,38 @@ def _on_fault(signal: Int32, info: UInt64, context: UInt64) abi("C") -> None:
     if session[].pending.holds(address):
         var body = Body(protocol.TOUCH)
         body.u64(address)
-        var program_counter = NULL
-        comptime if CompilationTarget.is_x86():
-            program_counter = at[UInt64](context + _PC_OFFSET)[]
-        for caller in session[].pending.callers():
-            # Return addresses are one past the call; this one is the instruction itself.
-            body.u64(caller + UInt64(caller == program_counter))
+        _add_callers(body, context)
         _ = session[].request(body)
         session[].pending.remove(address, 1)
     _ = external_call["pthread_mutex_unlock", Int32](session[].mutex)
+
+
+def _report_device_access(address: UInt64, context: UInt64) -> Bool:
+    """Report an access to device memory; whether it is reported, so that the program ends here.
+    """
+    var session = the_session()
+    for _ in range(_PATIENCE):
+        if external_call["pthread_mutex_trylock", Int32](session[].mutex) == 0:
+            var written = False
+            comptime if CompilationTarget.is_x86():
+                written = at[UInt64](context + _ERROR_OFFSET)[] & _BY_WRITE != 0
+            var body = Body(protocol.DEVICE_ACCESS)
+            body.u64(address)
+            body.u32(UInt32(written))
+            _add_callers(body, context)
+            var status = session[].request(body).status
+            _ = external_call["pthread_mutex_unlock", Int32](session[].mutex)
+            return status == SUCCESS
+        _ = external_call["usleep", Int32](UInt32(1000))
+    return False
+
+
+def _add_callers(mut body: Body, context: UInt64):
+    """Append the program's return addresses, the instruction that faulted first.
+    """
+    var program_counter = NULL
+    comptime if CompilationTarget.is_x86():
+        program_counter = at[UInt64](context + _PC_OFFSET)[]
+    for caller in the_session()[].pending.callers():
+        # Return addresses are one past the call; this one is the instruction itself.
+        body.u64(caller + UInt64(caller == program_counter))

@@ -6,8 +6,9 @@ from wire import errno
 
 comptime _O_RDWR_CLOEXEC = Int32(0x80002)
 comptime _ENOENT = Int32(2)
-comptime _PROT_NONE = Int32(0)
-comptime _PROT_READ_WRITE = Int32(3)
+comptime NO_ACCESS = Int32(0)
+comptime READ_ONLY = Int32(1)
+comptime READ_AND_WRITE = Int32(3)
 comptime _RESERVED = Int32(0x4022)  # MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE
 comptime _RESERVED_HERE = _RESERVED | Int32(0x100000)  # MAP_FIXED_NOREPLACE
 comptime _SHARED_HERE = Int32(0x4011)  # MAP_SHARED, MAP_FIXED, MAP_NORESERVE
@@ -26,7 +27,7 @@ def reserve(base: UInt64, size: UInt64) -> UInt64:
     for attempt in range(_ATTEMPTS):
         var wanted = base + UInt64(attempt) * size
         var address = external_call["mmap", UInt64](
-            wanted, size, _PROT_NONE, _RESERVED_HERE, Int32(-1), Int64(0)
+            wanted, size, NO_ACCESS, _RESERVED_HERE, Int32(-1), Int64(0)
         )
         if address == wanted:
             return address
@@ -34,7 +35,7 @@ def reserve(base: UInt64, size: UInt64) -> UInt64:
         if address != MAP_FAILED:
             _ = external_call["munmap", Int32](address, size)
     return external_call["mmap", UInt64](
-        UInt64(0), size, _PROT_NONE, _RESERVED, Int32(-1), Int64(0)
+        UInt64(0), size, NO_ACCESS, _RESERVED, Int32(-1), Int64(0)
     )
 
 
@@ -51,8 +52,17 @@ def exists(path: String) -> Bool:
     )
 
 
+def protect(address: UInt64, size: UInt64, access: Int32):
+    """Set the access that the program has to mapped pages."""
+    _ = external_call["mprotect", Int32](address, size, access)
+
+
 def map_file(
-    path: String, address: UInt64, size: UInt64, offset: UInt64
+    path: String,
+    address: UInt64,
+    size: UInt64,
+    offset: UInt64,
+    access: Int32 = READ_AND_WRITE,
 ) -> Int32:
     """Map a range of a file at an address in reserved space; returns 0 or errno.
     """
@@ -63,7 +73,7 @@ def map_file(
     if descriptor < 0:
         return errno()
     var got = external_call["mmap", UInt64](
-        address, size, _PROT_READ_WRITE, _SHARED_HERE, descriptor, Int64(offset)
+        address, size, access, _SHARED_HERE, descriptor, Int64(offset)
     )
     var reason = errno() if got != address else Int32(0)
     _ = external_call["close", Int32](descriptor)

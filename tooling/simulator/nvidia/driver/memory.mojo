@@ -1,7 +1,7 @@
 """Memory: allocation, copies, fills and address queries (CUDA driver API: "Memory Management").
 
 The simulator manages allocations and validates ranges; the bytes are copied here, in the arena that both
-processes have mapped. All work is complete when the call returns, whatever the stream.
+processes have mapped (`Session.accessible`). All work is complete when the call returns, whatever the stream.
 """
 
 from std.sys import size_of
@@ -16,8 +16,8 @@ from errors import (
     SUCCESS,
 )
 from host_access import watch_host
-from pending import NO_ACCESS, READ_ONLY
-from session import CONTEXT, Locked, unsupported
+from mapping import NO_ACCESS, READ_ONLY
+from session import CONTEXT, Locked, Session, unsupported
 from wire import NULL, Body, at, copy_bytes
 from work import (
     COPY_DEVICE_TO_DEVICE,
@@ -42,8 +42,26 @@ def _allocate(address: UInt64, size: UInt64, kind: UInt32) -> Int32:
         body.u32(kind)
         var reply = session[].ask(body, protocol.ALLOCATE_REPLY_BYTES)
         if reply.status == SUCCESS:
-            at[UInt64](address)[] = reply.u64()
+            watch_host()
+            var allocated = reply.u64()
+            if kind == protocol.PINNED:
+                session[].let_access(allocated, size)
+            at[UInt64](address)[] = allocated
         return reply.status
+
+
+def _copy(
+    session: Pointer[Session, MutUntrackedOrigin],
+    destination: UInt64,
+    source: UInt64,
+    size: UInt64,
+):
+    """Copy bytes between addresses of the program or the device."""
+    copy_bytes(
+        session[].accessible(destination),
+        session[].accessible(source),
+        Int(size),
+    )
 
 
 def _free(address: UInt64, kind: UInt32) -> Int32:
@@ -213,15 +231,12 @@ def upload(
         body.u64(size)
         status = session[].request(body).status
         if status == SUCCESS:
-            session[].pending.open(source, size)
-            copy_bytes(destination, source, Int(size))
-            session[].pending.close(source, size)
+            _copy(session, destination, source, size)
             if (
                 asynchronous
                 and session[].pending.enabled
-                and session[].pinned(source)
+                and session[].in_arena(source)
             ):
-                watch_host()
                 session[].pending.add(source, size, READ_ONLY)
         return status
 
@@ -242,18 +257,15 @@ def download(
             return status
         if destination == NULL:
             return INVALID_VALUE
-        var pinned = session[].pinned(destination)
+        var pinned = session[].in_arena(destination)
         session[].announce(stream, not (asynchronous and pinned), destination)
         var body = Body(protocol.READ)
         body.u64(source)
         body.u64(size)
         status = session[].request(body).status
         if status == SUCCESS:
-            session[].pending.open(destination, size)
-            copy_bytes(destination, source, Int(size))
-            session[].pending.close(destination, size)
+            _copy(session, destination, source, size)
             if asynchronous and pinned and session[].pending.enabled:
-                watch_host()
                 session[].pending.add(destination, size, NO_ACCESS)
         return status
 
@@ -273,11 +285,7 @@ def copy_on_device(
         body.u64(size)
         status = session[].request(body).status
         if status == SUCCESS:
-            for address in [destination, source]:
-                session[].pending.open(address, size)
-            copy_bytes(destination, source, Int(size))
-            for address in [destination, source]:
-                session[].pending.close(address, size)
+            _copy(session, destination, source, size)
         return status
 
 
@@ -408,13 +416,11 @@ def fill[
         status = session[].request(body).status
         if status != SUCCESS:
             return status
-        var filled = (rows - 1) * pitch + width * element
-        session[].pending.open(address, filled)
+        var start = session[].accessible(address)
         for row in range(rows):
-            var elements = at[Scalar[T]](address + row * pitch)
+            var elements = at[Scalar[T]](start + row * pitch)
             for index in range(Int(width)):
                 elements[unsafe_offset=index] = value
-        session[].pending.close(address, filled)
         return SUCCESS
 
 

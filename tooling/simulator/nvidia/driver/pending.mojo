@@ -1,16 +1,15 @@
-"""Pinned memory that an asynchronous copy uses: its pages are protected, so that an access by the host is seen.
+"""Pinned memory that enqueued work uses: its pages are protected, so that an access by the host is seen.
 
-The copy itself is complete when the call returns. The pages stay protected until the host waits for the copy,
-as the simulator reports (`protocol.ORDER`): not accessible if the copy writes them, read-only if it reads them.
+The work itself, a copy or a kernel, is complete when the call returns. The pages stay protected until the host
+waits for the work, as the simulator reports (`protocol.ORDER`): not accessible if the work writes them,
+read-only if it reads them.
 """
 
 from std.ffi import external_call
 
+from mapping import NO_ACCESS, READ_AND_WRITE, READ_ONLY, protect
 from wire import NULL, at
 
-comptime NO_ACCESS = Int32(0)
-comptime READ_ONLY = Int32(1)
-comptime _READ_AND_WRITE = Int32(3)
 comptime MOST_CALLERS = 4
 comptime _MOST_FRAMES = 64
 
@@ -30,7 +29,7 @@ struct _Range(TrivialRegisterPassable):
 
 
 struct Pending(Movable):
-    """The memory that copies use, and the program's code, from whose calls return addresses are reported.
+    """The memory that enqueued work uses, and the program's code, from whose calls return addresses are reported.
 
     `enabled` if the simulator checks the order of the host and the GPU. `code_low` to `code_high` is the
     program's own code.
@@ -53,10 +52,11 @@ struct Pending(Movable):
         )
         self.ranges = []
 
-    def start(mut self, code_low: UInt64, code_high: UInt64):
-        """Begin to check; `backtrace` is called once, since its first call is not safe in a signal handler.
+    def start(mut self, code_low: UInt64, code_high: UInt64, enabled: Bool):
+        """Learn the program's code, and whether to check the order; `backtrace` is called once, since its first
+        call is not safe in a signal handler.
         """
-        self.enabled = True
+        self.enabled = enabled
         self.code_low = code_low
         self.code_high = code_high
         _ = external_call["backtrace", Int32](self.frames, Int32(_MOST_FRAMES))
@@ -79,28 +79,18 @@ struct Pending(Movable):
         return found^
 
     def add(mut self, address: UInt64, size: UInt64, access: Int32):
-        """A copy that the host has not waited for uses this pinned memory."""
+        """Work that the host has not waited for uses this pinned memory."""
         if size > 0:
             self.ranges.append(_Range(address, address + size, access))
             self._apply(address, address + size)
 
-    def open(mut self, address: UInt64, size: UInt64):
-        """Let the driver itself access memory; `close` protects it again."""
-        if self.touched(address, size):
-            self._protect(address, address + size, _READ_AND_WRITE)
-
-    def close(mut self, address: UInt64, size: UInt64):
-        """Protect memory again."""
-        if self.touched(address, size):
-            self._apply(address, address + size)
-
     def remove(mut self, address: UInt64, size: UInt64):
-        """The host has waited for the copy, has accessed the memory, or has freed it.
+        """The host has waited for the work, has accessed the memory, or has freed it.
         """
         var kept = List[_Range]()
         for each in self.ranges:
             if each.overlaps(address, address + size):
-                self._protect(each.low, each.high, _READ_AND_WRITE)
+                self._protect(each.low, each.high, READ_AND_WRITE)
             else:
                 kept.append(each)
         self.ranges = kept^
@@ -117,7 +107,7 @@ struct Pending(Movable):
         return False
 
     def holds(self, address: UInt64) -> Bool:
-        """Whether a copy uses this byte."""
+        """Whether enqueued work uses this byte."""
         for each in self.ranges:
             if each.overlaps(address, address + 1):
                 return True
@@ -126,10 +116,10 @@ struct Pending(Movable):
     def unprotect(self, address: UInt64):
         """Make the page of an address accessible; for the signal handler, without any other change.
         """
-        self._protect(address, address + 1, _READ_AND_WRITE)
+        self._protect(address, address + 1, READ_AND_WRITE)
 
     def _apply(self, low: UInt64, high: UInt64):
-        """Protect the pages of these bytes as the copies that use them require.
+        """Protect the pages of these bytes as the work that uses them requires.
         """
         for access in [READ_ONLY, NO_ACCESS]:
             for each in self.ranges:
@@ -141,4 +131,4 @@ struct Pending(Movable):
     def _protect(self, low: UInt64, high: UInt64, access: Int32):
         var first = low & ~(self.page - 1)
         var size = (high - first + self.page - 1) & ~(self.page - 1)
-        _ = external_call["mprotect", Int32](first, size, access)
+        protect(first, size, access)

@@ -1,6 +1,6 @@
 """Protocol numbers. Written by `python -m tooling.simulator.server.protocol`; do not edit."""
 
-comptime VERSION = UInt32(4)
+comptime VERSION = UInt32(5)
 comptime MAGIC = UInt64(0x5550474C5A5A5550)
 comptime MAX_PAYLOAD = 67108864
 comptime ARENA_BYTES = UInt64(0x1000000000)
@@ -76,7 +76,7 @@ comptime SET_ATTRIBUTE = UInt32(12)
 comptime SET_ATTRIBUTE_REQUEST_BYTES = 16
 comptime SET_ATTRIBUTE_REPLY_BYTES = 0
 
-# function, grid, block, cluster, cluster given, dynamic shared bytes, stream -> (parameter bytes; a refused launch replies the reason)
+# function, grid, block, cluster, cluster given, dynamic shared bytes, stream -> (parameter bytes; a refused launch replies the reason, others (address u64, bytes u64, access u32) of the pinned memory that the host must wait for)
 comptime LAUNCH = UInt32(13)
 comptime LAUNCH_REQUEST_BYTES = 60
 comptime LAUNCH_REPLY_BYTES = 0
@@ -151,7 +151,12 @@ comptime ORDER = UInt32(27)
 comptime ORDER_REQUEST_BYTES = 20
 comptime ORDER_REPLY_BYTES = 0
 
-# address, callers: the host accessed memory that a copy uses ->
+# address, callers: the host accessed memory that enqueued work uses ->
 comptime TOUCH = UInt32(28)
 comptime TOUCH_REQUEST_BYTES = 40
 comptime TOUCH_REPLY_BYTES = 0
+
+# address, written, callers: the host accessed device memory ->
+comptime DEVICE_ACCESS = UInt32(29)
+comptime DEVICE_ACCESS_REQUEST_BYTES = 44
+comptime DEVICE_ACCESS_REPLY_BYTES = 0

@@ -19,7 +19,15 @@ from errors import (
     describe,
 )
 from pending import Pending
-from mapping import MAP_FAILED, exists, map_file, reserve
+from mapping import (
+    MAP_FAILED,
+    NO_ACCESS,
+    READ_AND_WRITE,
+    exists,
+    map_file,
+    protect,
+    reserve,
+)
 from wire import (
     NULL,
     Body,
@@ -65,6 +73,9 @@ struct Function(Copyable, Movable):
 struct Session(Movable):
     """The driver state. `fault` is the error that every call returns after a kernel has failed.
 
+    The arena's file is mapped twice. At `arena`, whose addresses are those of the device, the program can access
+    pinned memory alone; at `window` the driver accesses all of it.
+
     With `implicit_context` (HIP) threads need not make a context current.
     """
 
@@ -84,6 +95,7 @@ struct Session(Movable):
     var name: List[UInt8]
     var memory_bytes: UInt64
     var arena: UInt64
+    var window: UInt64
     var arena_file: String
     var simulator: String  # a path that exists while the simulator's process runs
     var next_handle: UInt64
@@ -119,6 +131,7 @@ struct Session(Movable):
         self.name = []
         self.memory_bytes = 0
         self.arena = 0
+        self.window = 0
         self.arena_file = ""
         self.simulator = ""
         self.next_handle = CONTEXT + 16
@@ -231,6 +244,11 @@ struct Session(Movable):
         self.arena = reserve(protocol.ARENA_BASE, protocol.ARENA_BYTES)
         if self.arena == MAP_FAILED:
             return self.fail_to_map(errno())
+        self.window = reserve(
+            self.arena + protocol.ARENA_BYTES, protocol.ARENA_BYTES
+        )
+        if self.window == MAP_FAILED:
+            return self.fail_to_map(errno())
         var body = Body(protocol.HELLO)
         body.u64(protocol.MAGIC)
         body.u32(protocol.VERSION)
@@ -258,8 +276,7 @@ struct Session(Movable):
         self.memory_bytes = reply.u64()
         var code_low = reply.u64()
         var code_high = reply.u64()
-        if reply.u32() != 0:
-            self.pending.start(code_low, code_high)
+        self.pending.start(code_low, code_high, reply.u32() != 0)
         for _ in range(Int(count)):
             var number = reply.u32()
             self.attributes[number] = Int32(reply.u32())
@@ -267,8 +284,12 @@ struct Session(Movable):
         self.arena_file = String("/proc/", process, "/fd/", descriptor)
         self.simulator = String("/proc/", process, "/exe")
         var failed = map_file(
-            self.arena_file, self.arena, protocol.ARENA_BYTES, 0
+            self.arena_file, self.arena, protocol.ARENA_BYTES, 0, NO_ACCESS
         )
+        if failed == 0:
+            failed = map_file(
+                self.arena_file, self.window, protocol.ARENA_BYTES, 0
+            )
         return SUCCESS if failed == 0 else self.fail_to_map(failed)
 
     def fail_to_map(mut self, reason: Int32) -> Int32:
@@ -352,10 +373,23 @@ struct Session(Movable):
             var address = reply.u64()
             self.pending.remove(address, reply.u64())
 
-    def pinned(self, address: UInt64) -> Bool:
-        """Whether host memory is in the arena, where a copy does not wait for itself.
+    def in_arena(self, address: UInt64) -> Bool:
+        """Whether an address is of device memory or pinned memory; for pinned memory a copy does not wait.
         """
         return self.arena <= address < self.arena + protocol.ARENA_BYTES
+
+    def accessible(self, address: UInt64) -> UInt64:
+        """Where the driver itself accesses the byte at an address of the program or the device.
+        """
+        if self.in_arena(address):
+            return address - self.arena + self.window
+        return address
+
+    def let_access(self, address: UInt64, size: UInt64):
+        """Let the program access new pinned memory, which has pages of its own.
+        """
+        var page = self.pending.page
+        protect(address, (size + page - 1) & ~(page - 1), READ_AND_WRITE)
 
     def launch(mut self, mut body: Body, stream: UInt64) -> Int32:
         """Send the request of a launch; the reason for a rejected launch goes to stderr.
@@ -365,6 +399,10 @@ struct Session(Movable):
         var reply = self.request(body)
         if reply.status != SUCCESS and len(reply.answer) > 0:
             print_error_bytes(reply.answer)
+        while reply.status == SUCCESS and reply.position < len(reply.answer):
+            var address = reply.u64()
+            var size = reply.u64()
+            self.pending.add(address, size, Int32(reply.u32()))
         return reply.status
 
     def synchronise(mut self) -> Int32:

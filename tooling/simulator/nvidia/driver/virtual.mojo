@@ -1,11 +1,12 @@
 """Virtual memory (CUDA driver API: "Virtual Memory Management").
 
-The simulator manages the reservations and mappings; each mapping is also made in this process, so that a
-device address refers to the same bytes in both. Only the memory of the one device is supported.
+The simulator manages the reservations and mappings; each mapping is also made in this process, in the window
+through which the driver accesses device memory. Only the memory of the one device is supported.
 """
 
 import protocol
 from errors import INVALID_VALUE, OUT_OF_MEMORY, SUCCESS
+from host_access import watch_host
 from mapping import map_file
 from session import Locked, unsupported
 from wire import NULL, Body, at
@@ -163,12 +164,12 @@ def cuMemMap(
         body.u64(size)
         body.u64(handle)
         var reply = session[].ask(body, protocol.MAP_REPLY_BYTES)
-        if (
-            reply.status == SUCCESS
-            and map_file(session[].arena_file, address, size, reply.u64()) != 0
-        ):
-            return OUT_OF_MEMORY
-        return reply.status
+        if reply.status != SUCCESS:
+            return reply.status
+        watch_host()
+        var mapped = session[].accessible(address)
+        var failed = map_file(session[].arena_file, mapped, size, reply.u64())
+        return SUCCESS if failed == 0 else OUT_OF_MEMORY
 
 
 @export("cuMemUnmap")
@@ -186,7 +187,10 @@ def cuMemUnmap(address: UInt64, size: UInt64) abi("C") -> Int32:
         if (
             status == SUCCESS
             and map_file(
-                session[].arena_file, address, size, address - session[].arena
+                session[].arena_file,
+                session[].accessible(address),
+                size,
+                address - session[].arena,
             )
             != 0
         ):
