@@ -1,4 +1,4 @@
-"""Groups of lanes: parts of a group read and change registers, and are merged again."""
+"""Groups of lanes: subgroups of a group read and change registers, and are merged again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def whole_group() -> Group:
 def test_registers_that_parts_only_read_are_not_copied_when_all_lanes_meet() -> None:
     group = whole_group()
     before = list(group.registers)
-    odd, even = (group.part(np.arange(first, LANES, 2), 1, SLOTS) for first in (1, 0))
+    odd, even = (group.subgroup(np.arange(first, LANES, 2), 1, SLOTS) for first in (1, 0))
     assert odd.get(READ).tolist() == [1, 3, 5, 7]
     odd.registers[CHANGED] = np.array([11, 13, 15, 17], np.uint32)
     merged = merge([odd, even], SLOTS, LANES)
@@ -41,10 +41,10 @@ def test_registers_that_parts_only_read_are_not_copied_when_all_lanes_meet() -> 
 
 def test_parts_of_parts_are_merged_step_by_step() -> None:
     group = whole_group()
-    upper, lower = (group.part(np.arange(first, first + 4), 1, SLOTS) for first in (4, 0))
+    upper, lower = (group.subgroup(np.arange(first, first + 4), 1, SLOTS) for first in (4, 0))
     assert upper.get(READ).tolist() == [4, 5, 6, 7]
     upper.registers[CHANGED] = np.array([1], np.uint32)
-    first, second = (upper.part(np.array(positions), 2, SLOTS) for positions in ([0, 3], [1, 2]))
+    first, second = (upper.subgroup(np.array(positions), 2, SLOTS) for positions in ([0, 3], [1, 2]))
     assert first.get(READ).tolist() == [4, 7]
     second.registers[READ] = np.array([50, 60], np.uint32)
     again = merge([first, second], SLOTS, LANES)
@@ -59,7 +59,7 @@ def test_parts_of_parts_are_merged_step_by_step() -> None:
 
 def test_a_register_that_every_part_sets_alike_has_a_single_value() -> None:
     group = whole_group()
-    parts = [group.part(np.arange(first, LANES, 2), 1, SLOTS) for first in (0, 1)]
-    for part in parts:
+    subgroups = [group.subgroup(np.arange(first, LANES, 2), 1, SLOTS) for first in (0, 1)]
+    for part in subgroups:
         part.registers[CHANGED] = np.array([7], np.uint32)
-    assert merge(parts, SLOTS, LANES).get(CHANGED).tolist() == [7]
+    assert merge(subgroups, SLOTS, LANES).get(CHANGED).tolist() == [7]

@@ -35,7 +35,7 @@ _BOOK = Form(
     most_rows=6,
     heads=21,
     drop=5,
-    lines_apart=5,
+    line_gap=5,
     inset=0,
     corner=0,
     flush=True,
@@ -57,13 +57,13 @@ _TELEPHONE_WORDS = replace(
     cell=21,
     high=20,
     line=16,
-    sectors_apart=22,
+    sector_gap=22,
     room=Room(before_note=10, after_note=6, after_row=8),
 )
 _TELEPHONE_BANKS = replace(_PAGE_BANKS, cell=19, left=55, line=16)
 _FOLD_WORDS = replace(_PAGE_WORDS, cell=21)  # a fold has 702 pixels
 _TELEPHONE_FOLD_WORDS = replace(  # 290 on a screen of 360
-    _TELEPHONE_WORDS, cell=17, sectors_apart=15, most_rows=3
+    _TELEPHONE_WORDS, cell=17, sector_gap=15, most_rows=3
 )
 _STYLE = """
 .map text {{ font-size: {size}px; fill: {soft}; }}

@@ -54,17 +54,17 @@ def count_wavefronts(rows: Ints, width: int, service: Service, order: Ints | Non
     words = max(1, width // WORD)
     single = service in (Service.SINGLE, Service.EXCHANGE)
     if order is not None:
-        parts = split(rows[:, order].reshape(len(rows), -1), words, len(order))
-        depth = _deepest_bank(parts, single=single).reshape(-1, len(order)).sum(axis=1)
-        return Wavefronts(depth, depth - (parts >= 0).any(axis=1).reshape(-1, len(order)).sum(axis=1))
+        accessed = split(rows[:, order].reshape(len(rows), -1), words, len(order))
+        depth = _deepest_bank(accessed, single=single).reshape(-1, len(order)).sum(axis=1)
+        return Wavefronts(depth, depth - (accessed >= 0).any(axis=1).reshape(-1, len(order)).sum(axis=1))
     fronts = np.zeros(len(rows), np.int64)
     passes = np.zeros(len(rows), np.int64)
     joined = joins(rows, width, service)
     for choice, count in ((~joined, words), (joined, words // 2)):
         if count and choice.any():
-            parts = split(rows[choice], words, count)
-            fronts[choice] = _deepest_bank(parts, single=single).reshape(-1, count).sum(axis=1)
-            passes[choice] = (parts >= 0).any(axis=1).reshape(-1, count).sum(axis=1)
+            accessed = split(rows[choice], words, count)
+            fronts[choice] = _deepest_bank(accessed, single=single).reshape(-1, count).sum(axis=1)
+            passes[choice] = (accessed >= 0).any(axis=1).reshape(-1, count).sum(axis=1)
     conflicts = fronts - passes
     return Wavefronts(2 * fronts if service is Service.EXCHANGE else fronts, conflicts)
 
@@ -88,12 +88,12 @@ def split(rows: Ints, words: int, passes: int) -> Ints:
     return each.reshape(len(rows) * passes, -1)
 
 
-def _deepest_bank(parts: Ints, *, single: bool) -> Ints:
+def _deepest_bank(accessed: Ints, *, single: bool) -> Ints:
     """(p,) the most words (or, `single`, lanes) that one bank must serve in each pass."""
-    ordered = np.sort(parts, axis=1)
+    ordered = np.sort(accessed, axis=1)
     counted = ordered != NONE
     if not single:
         counted[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    slot = np.arange(len(parts))[:, None] * BANKS + ordered % BANKS
-    depth = np.bincount(slot[counted], minlength=len(parts) * BANKS)
+    slot = np.arange(len(accessed))[:, None] * BANKS + ordered % BANKS
+    depth = np.bincount(slot[counted], minlength=len(accessed) * BANKS)
     return np.asarray(depth.reshape(-1, BANKS).max(axis=1))

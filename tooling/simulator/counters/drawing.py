@@ -47,11 +47,11 @@ class Form(Struct, frozen=True):
         cell: width of a word in pixels.
         high: its height.
         left: pixels for the labels at the left.
-        line: words or banks side by side; those that are left stand below.
+        line: words or banks side by side; the rest is in the lines below.
         most_rows: of a memory map. A note counts the others.
         every: how many banks have one label, above the first of them; the last of a line has one, too.
-        sectors_apart: pixels between sectors.
-        lines_apart: between the lines of a memory row, and between the rows of a bank map.
+        sector_gap: pixels between sectors.
+        line_gap: pixels between the lines of a memory row, and between the rows of a bank map.
         inset: pixels of a word on every side of the box of its lane; neighbours without one share a border.
         corner: the radius of the corners of boxes and sectors.
         heads: pixels for what is above the cells.
@@ -59,7 +59,7 @@ class Form(Struct, frozen=True):
         above: the offset of a memory row is above it, with its unit, instead of at its left; rows that follow
             each other without a gap have one together.
         room: between memory rows.
-        flush: labels at the left begin at the edge of the map instead of ending beside it.
+        flush: labels at the left begin at the edge of the map instead of ending next to it.
         numbered: every row of a bank map is labelled as a pass; otherwise the first row of each pass, if a
             request takes several.
         by_lane: the box of a lane has the colour of that lane; otherwise that of the style sheet.
@@ -73,8 +73,8 @@ class Form(Struct, frozen=True):
     most_rows: int
     high: int = 20
     every: int = 1
-    sectors_apart: int = 8
-    lines_apart: int = 1
+    sector_gap: int = 8
+    line_gap: int = 1
     inset: float = 1.5
     corner: int = 3
     heads: int = 20
@@ -90,11 +90,11 @@ class Form(Struct, frozen=True):
     def x(self, word: int) -> int:
         """Left edge of a word of a memory row."""
         column = word % self.line
-        return self.left + column * self.cell + column // _SECTOR_WORDS * self.sectors_apart
+        return self.left + column * self.cell + column // _SECTOR_WORDS * self.sector_gap
 
     def y(self, word: int) -> int:
         """The distance of a word from the top of its memory row."""
-        return word // self.line * (self.high + self.lines_apart)
+        return word // self.line * (self.high + self.line_gap)
 
 
 BROAD = Form(cell=26, left=76, line=BANKS, most_rows=12)
@@ -140,32 +140,32 @@ def memory_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
     cells = _memory_cells(picture.sample)
     rows = sorted({cell.row for cell in cells})
     shown, rest = rows[: form.most_rows], len(rows) - form.most_rows
-    parts: list[str] = []
+    elements: list[str] = []
     top = 0 if form.above else 6
     previous: int | None = None
     for row in shown:
         skipped = 0 if previous is None else row - previous - 1
         if skipped:
             top += form.room.before_note
-            parts.append(_label(form.left, top + 9, f"⋮ {say('gap', language, n=skipped)}"))
+            elements.append(_label(form.left, top + 9, f"⋮ {say('gap', language, n=skipped)}"))
             top += 16 + form.room.after_note
         elif previous is not None:
             top += form.room.after_row
         offset = f"+{row * ROW - picture.base:,}"
         if not form.above:
-            parts.append(_beside(top + form.high // 2 + form.drop, offset, form, "axis"))
+            elements.append(_row_label(top + form.high // 2 + form.drop, offset, form, "axis"))
         elif skipped or previous is None:
-            parts.append(_label(form.left, top + _AXIS, say("offset", language, offset=offset)))
+            elements.append(_label(form.left, top + _AXIS, say("offset", language, offset=offset)))
             top += form.heads
-        parts.append(_memory_row([cell for cell in cells if cell.row == row], top, form))
+        elements.append(_memory_row([cell for cell in cells if cell.row == row], top, form))
         top += form.y(_ROW_WORDS) + (0 if form.above else 4)
         previous = row
     if rest > 0:
         top += form.room.before_note
-        parts.append(_label(form.left, top + 10, f"⋮ {say('rest', language, n=rest)}"))
+        elements.append(_label(form.left, top + 10, f"⋮ {say('rest', language, n=rest)}"))
         top += 18
     width = form.x(form.line - 1) + form.cell + 1
-    return Map(width, top + 2, "".join(parts), say("memory_axis", language))
+    return Map(width, top + 2, "".join(elements), say("memory_axis", language))
 
 
 def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
@@ -177,12 +177,12 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
         for depth, front in enumerate(fronts)
     ]
     shown, rest = rows[:_MOST_WAVEFRONTS], len(rows) - _MOST_WAVEFRONTS
-    parts: list[str] = []
+    elements: list[str] = []
     top = 0
     for first in range(0, BANKS, form.line):
         banks = range(first, first + form.line)
-        parts.append(_beside(top + _AXIS, say("bank", language), form))
-        parts += [
+        elements.append(_row_label(top + _AXIS, say("bank", language), form))
+        elements += [
             f'<text class="axis" x="{form.left + (column + 0.5) * form.cell:g}" '
             f'y="{top + _AXIS}">{bank}</text>'
             for column, bank in enumerate(banks)
@@ -191,24 +191,24 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> Map:
         top += form.heads
         if first and len(shown) > 1 and not any(bank in front for _, front, _ in shown for bank in banks):
             # No pass needs these banks: one row is enough for all.
-            parts.append(_beside(top + form.high // 2 + form.drop, f"1–{len(shown)}", form))
-            parts.append(_wavefront({}, banks, top, form))
-            top += form.high + form.lines_apart + 1 + 11
+            elements.append(_row_label(top + form.high // 2 + form.drop, f"1–{len(shown)}", form))
+            elements.append(_wavefront({}, banks, top, form))
+            top += form.high + form.line_gap + 1 + 11
             continue
         for row, (number, front, depth) in enumerate(shown, start=1):
             opens_pass = depth == 0 and len(passes) > 1
             top += 5 if opens_pass and number > 1 else 0
             if form.numbered or opens_pass:
                 label = say("pass", language, n=row if form.numbered else number)
-                parts.append(_beside(top + form.high // 2 + form.drop, label, form, added=depth > 0))
-            parts.append(_wavefront(front, banks, top, form, conflict=depth > 0))
-            top += form.high + form.lines_apart + 1 + (_BELOW if _has_label_below(front, banks, form) else 0)
+                elements.append(_row_label(top + form.high // 2 + form.drop, label, form, added=depth > 0))
+            elements.append(_wavefront(front, banks, top, form, conflict=depth > 0))
+            top += form.high + form.line_gap + 1 + (_BELOW if _has_label_below(front, banks, form) else 0)
         top += 5
     if rest > 0:
-        parts.append(_label(form.left, top + 8, f"⋮ {say('rest', language, n=rest)}"))
+        elements.append(_label(form.left, top + 8, f"⋮ {say('rest', language, n=rest)}"))
         top += 16
     width = form.left + form.line * form.cell + 1
-    return Map(width, top + 2, "".join(parts), say("bank_axis", language))
+    return Map(width, top + 2, "".join(elements), say("bank_axis", language))
 
 
 def wavefronts(sample: Sample) -> list[list[dict[int, tuple[int, ...]]]]:
@@ -262,28 +262,28 @@ def _memory_cells(sample: Sample) -> list[Cell]:
 def _memory_row(cells: list[Cell], top: int, form: Form) -> str:
     touched = {cell.column // _SECTOR_WORDS for cell in cells}
     used = {cell.column + word for cell in cells for word in range(cell.words)}
-    parts = []
+    elements = []
     for sector in range(ROW // SECTOR):
         style = "moved" if sector in touched else "still"
         first = sector * _SECTOR_WORDS
         left, y, width = form.x(first), top + form.y(first), _SECTOR_WORDS * form.cell
-        parts.append(
+        elements.append(
             f'<rect class="{style}" x="{left}" y="{y}" width="{width}" height="{form.high}" '
             f'rx="{form.corner}"/>'
         )
         if sector in touched and form.unused:
             words = set(range(first, first + _SECTOR_WORDS)) - used
-            parts += [_box(form.x(word), y, form.cell, form, "unused") for word in sorted(words)]
+            elements += [_box(form.x(word), y, form.cell, form, "unused") for word in sorted(words)]
         elif sector in touched:
-            parts += [
+            elements += [
                 f'<path class="word" d="M{left + k * form.cell} {y + 3}v{form.high - 6}"/>'
                 for k in range(1, _SECTOR_WORDS)
             ]
-    parts += [
+    elements += [
         _cell(form.x(cell.column), top + form.y(cell.column), cell.words * form.cell, cell.lanes, form)
         for cell in cells
     ]
-    return "".join(parts)
+    return "".join(elements)
 
 
 def _has_label_below(front: dict[int, tuple[int, ...]], banks: range, form: Form) -> bool:
@@ -299,27 +299,27 @@ def _wavefront(
     """A row of banks, with the lanes that they serve."""
     style = "again" if conflict else "first"
     width = len(banks) * form.cell
-    parts = [
+    elements = [
         f'<rect class="{style}" x="{form.left}" y="{top}" width="{width}" height="{form.high}" '
         f'rx="{form.corner}"/>'
     ]
     if form.ruled:
         between = (f"M{form.left + column * form.cell} {top}v{form.high}" for column in range(1, len(banks)))
-        parts.append(f'<path class="bank" d="{"".join(between)}"/>')
-    parts += [
+        elements.append(f'<path class="bank" d="{"".join(between)}"/>')
+    elements += [
         _cell(
             form.left + column * form.cell,
             top,
             form.cell,
             front[bank],
             form,
-            beside=bank + 1 not in front,
+            room_right=bank + 1 not in front,
             added=conflict,
         )
         for column, bank in enumerate(banks)
         if bank in front
     ]
-    return "".join(parts)
+    return "".join(elements)
 
 
 def _cell(
@@ -329,16 +329,16 @@ def _cell(
     lanes: tuple[int, ...],
     form: Form,
     *,
-    beside: bool = False,
+    room_right: bool = False,
     added: bool = False,
 ) -> str:
-    """A word with its lane, or with the number of its lanes: `beside` or below it, if it is too narrow.
+    """A word with its lane, or with the number of its lanes: at its right or below it, if it is too narrow.
 
     Args:
         left, top, width: of the word.
         lanes: that touch it.
         form: the measures of the map.
-        beside: there is room at its right.
+        room_right: whether there is room at its right.
         added: a pass that a bank conflict adds serves it.
     """
     text = str(lanes[0])
@@ -348,7 +348,7 @@ def _cell(
     line = top + form.high // 2 + 4
     kind = "lane" if width <= form.cell else "lane broad"
     label = f'<text class="{kind}" x="{left + width / 2:g}" y="{line}">{text}</text>'
-    if beside and len(text) * _ADVANCE >= width:
+    if room_right and len(text) * _ADVANCE >= width:
         successive = lanes[-1] - lanes[0] == len(lanes) - 1
         numbers = f"{lanes[0]}–{lanes[-1]}" if successive else text
         below = _label(left, top + form.high + _BELOW - 2, numbers)
@@ -373,7 +373,7 @@ def _colour(lane: int) -> str:
     return f"hsl({(212 + lane * 176 / (LANES - 1)) % 360:.0f} 58% {46 - 4 * (lane % 2)}%)"
 
 
-def _beside(y: float, text: str, form: Form, kind: str = "note", *, added: bool = False) -> str:
+def _row_label(y: float, text: str, form: Form, kind: str = "note", *, added: bool = False) -> str:
     """A label at the left of the map; `added` if it is that of a pass which a bank conflict adds."""
     if form.flush:
         return _label(_EDGE, y, text, "note added" if added else "note")

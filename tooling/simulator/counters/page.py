@@ -150,9 +150,9 @@ def _pictures(number: int, kernel: KernelProfile, language: str) -> str:
             continue
         profile, access, picture = entry
         anchor = _anchor(number, profile)
-        mark = "" if anchor in named else f' id="{anchor}"'
+        attribute = "" if anchor in named else f' id="{anchor}"'
         named.add(anchor)
-        figures.append(_figure(mark, profile, access, picture, language))
+        figures.append(_figure(attribute, profile, access, picture, language))
     if not figures:
         return ""
     spaces = {access.route.space for _, access, _ in kept}
@@ -185,15 +185,17 @@ def _excess(access: AccessProfile, picture: Picture) -> int:
 
 
 def _legend(spaces: set[Space], language: str) -> str:
-    parts = [f"{lane_scale()}{escape(say('lanes_legend', language))}"]
+    items = [f"{lane_scale()}{escape(say('lanes_legend', language))}"]
     if spaces & {Space.GLOBAL, Space.LOCAL}:
-        parts.append(f"<i></i>{escape(say('unused', language))}<br>{escape(say('memory_axis', language))}")
+        items.append(f"<i></i>{escape(say('unused', language))}<br>{escape(say('memory_axis', language))}")
     if Space.SHARED in spaces:
-        parts.append(f"<br>{escape(say('bank_axis', language))}")
-    return f'<p class="legend">{"".join(parts)}</p>\n'
+        items.append(f"<br>{escape(say('bank_axis', language))}")
+    return f'<p class="legend">{"".join(items)}</p>\n'
 
 
-def _figure(mark: str, profile: LineProfile, access: AccessProfile, picture: Picture, language: str) -> str:
+def _figure(
+    attribute: str, profile: LineProfile, access: AccessProfile, picture: Picture, language: str
+) -> str:
     one = _one(access, picture)
     shared = access.route.space is Space.SHARED
     drawing = (bank_map if shared else memory_map)(picture, language).svg()
@@ -203,7 +205,8 @@ def _figure(mark: str, profile: LineProfile, access: AccessProfile, picture: Pic
     if picture.buffer:
         facts.insert(1, say("buffer", language, n=picture.buffer, size=f"{picture.size:,}"))
     return (
-        f'<figure{mark}>\n<figcaption><span class="what">{escape(route_name(access.route, language))}</span>'
+        f"<figure{attribute}>\n<figcaption>"
+        f'<span class="what">{escape(route_name(access.route, language))}</span>'
         f'<span class="where">{escape(file_and_line(profile.line))}</span>'
         f"<code>{escape(source_text(profile.line))}</code></figcaption>\n"
         f'<p class="verdict {style}">{escape(sentence.render(language))}</p>\n'

@@ -122,15 +122,15 @@ def show(
 def headline(kernel: KernelProfile, language: str) -> str:
     """Name, shape and number of launches, in rich's markup."""
     many = say("launch", language) if kernel.launches == 1 else say("launches", language, n=kernel.launches)
-    parts = [say("shape", language, grid=kernel.grid, block=kernel.block), many]
+    items = [say("shape", language, grid=kernel.grid, block=kernel.block), many]
     if kernel.rules.measured:
         occupancy = theoretical_occupancy(kernel.block.count, kernel.shared_bytes)
-        parts.append(say("occupancy", language, shared=kernel.shared_bytes, share=occupancy.fraction))
+        items.append(say("occupancy", language, shared=kernel.shared_bytes, share=occupancy.fraction))
     else:
-        parts.append(say("plain_shape", language, shared=kernel.shared_bytes))
+        items.append(say("plain_shape", language, shared=kernel.shared_bytes))
     if kernel.faults:
-        parts.append(f"[{rich_style('red')}]{say('faults', language, n=kernel.faults)}[/]")
-    return f"[bold]{escape(kernel.name)}[/]  {', '.join(parts)}"
+        items.append(f"[{rich_style('red')}]{say('faults', language, n=kernel.faults)}[/]")
+    return f"[bold]{escape(kernel.name)}[/]  {', '.join(items)}"
 
 
 def _tables(kernel: KernelProfile, language: str, width: int, *, instructions: bool) -> Iterator[Table]:
@@ -165,8 +165,8 @@ def _tables(kernel: KernelProfile, language: str, width: int, *, instructions: b
             if instructions and group is groups[0]:
                 for line, (form, issued) in sorted(profile.forms.items()):
                     words = shortened(f"  {form}", source)
-                    place = f"  PTX:{line}" if kernel.rules.measured else ""
-                    table.add_row(place, escape(words), f"{issued:,}", style="dim")
+                    position = f"  PTX:{line}" if kernel.rules.measured else ""
+                    table.add_row(position, escape(words), f"{issued:,}", style="dim")
         totals = [_cell(column, kernel.counts) for column in group]
         table.add_row(say("total", language), "", *totals, style="bold")
         yield table

@@ -112,7 +112,7 @@ _ROUTES: dict[Route, Text] = {
 
 _VERDICTS: dict[str, Text] = {
     "whole": Text("Every byte of the {sectors} that move is used."),
-    "part": Text(
+    "scattered": Text(
         "{use:.0%} of the bytes that move are used: {sectors} for {needed} worth of data. Let neighbouring "
         "lanes touch neighbouring addresses."
     ),
@@ -168,6 +168,6 @@ def verdict(route: Route, one: Traffic, *, side_by_side: bool) -> tuple[str, Tex
     elif side_by_side and one.sectors == needed + 1:
         style, key = "warn", "across"
     else:
-        style, key = "warn" if one.use > 0.5 else "bad", "part"
+        style, key = "warn" if one.use > 0.5 else "bad", "scattered"
     sectors, least = _SECTORS.of(count=one.sectors), _SECTORS.of(count=needed)
     return style, _VERDICTS[key].of(use=one.use, sectors=sectors, needed=least)

@@ -298,8 +298,8 @@ class RunningBatch:
         live = self.program.live(first_pc, group.stack) | self.program.live(second_pc, group.stack)
         # Lanes may return to their current instruction, so that its operands are live as well.
         live |= self.program.live(group.pc, group.stack)
-        first = group.part(group.positions_of(lanes), first_pc, live)
-        second = group.part(group.positions_of(~lanes), second_pc, live)
+        first = group.subgroup(group.positions_of(lanes), first_pc, live)
+        second = group.subgroup(group.positions_of(~lanes), second_pc, live)
         for half in (first, second):
             half.back_edges = group.back_edges
             half.polling = group.polling
@@ -317,7 +317,7 @@ class RunningBatch:
         """A jump table: each lane jumps to the target of its index."""
         for index in np.unique(chosen):
             live = self.program.live(targets[index], group.stack)
-            self.resume(group.part(np.flatnonzero(chosen == index), targets[index], live))
+            self.resume(group.subgroup(np.flatnonzero(chosen == index), targets[index], live))
 
     def split_return(self, group: Group, lanes: Array, following: int, instruction: Instruction) -> None:
         """A predicated return or exit that some lanes take."""
@@ -449,11 +449,11 @@ class RunningBatch:
         ]
         every, mask = np.concatenate(lanes), np.concatenate(masks)
         warp = warps.warp_of_lane[every]
-        _, team = np.unique(warp.astype(U64) << np.uint64(32) | mask, return_inverse=True)
+        _, same_mask = np.unique(warp.astype(U64) << np.uint64(32) | mask, return_inverse=True)
         here = np.zeros(len(every), U32)
-        np.bitwise_or.at(here, team, np.uint32(1) << warps.lane_in_warp[every])
-        complete = (mask & warps.alive[warp] & ~here[team]) == 0
-        return np.split(complete, np.cumsum([len(part) for part in lanes])[:-1])
+        np.bitwise_or.at(here, same_mask, np.uint32(1) << warps.lane_in_warp[every])
+        complete = (mask & warps.alive[warp] & ~here[same_mask]) == 0
+        return np.split(complete, np.cumsum([len(each) for each in lanes])[:-1])
 
     def _notify_warps(self, group: Group, masks: Array, instruction: Instruction) -> None:
         if self.hooks.warp_sync:

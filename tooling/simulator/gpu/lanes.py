@@ -112,10 +112,10 @@ class Group:
         return np.flatnonzero(flags)
 
     def pick(self, values: Array) -> Array:
-        """This group's part of an array over all lanes of the batch."""
+        """The elements of this group's lanes, of an array over all lanes of the batch."""
         return values if self.lanes is None else _taken(values, self.lanes)
 
-    def part(self, positions: NDArray[np.intp], pc: int, live: Iterable[int]) -> Group:
+    def subgroup(self, positions: NDArray[np.intp], pc: int, live: Iterable[int]) -> Group:
         """A group of the lanes at these (sorted) positions in this one; `live` slots are carried over."""
         select = as_slice(positions)
         if self.lanes is None:
@@ -179,10 +179,10 @@ def merge(groups: Sequence[Group], live: Iterable[int], batch_size: int) -> Grou
     count = sum(group.count for group in groups)
     lanes: Lanes = None
     if count < batch_size:
-        mark = np.zeros(batch_size, np.bool_)
+        chosen = np.zeros(batch_size, np.bool_)
         for group in groups:
-            mark[group.lanes] = True
-        lanes = as_slice(np.flatnonzero(mark))
+            chosen[group.lanes] = True
+        lanes = as_slice(np.flatnonzero(chosen))
     base = first.base
     registers: list[Array | None] = base if lanes is None else [None] * len(base)
     merged = first.like(first.pc, lanes, count, registers)

@@ -49,9 +49,9 @@ def file_names(program: Any, unit: Any) -> dict[int, str]:
     """The paths of a unit's files by their numbers in its line program."""
     version = program.header["version"]
     directories = [one.decode("utf-8", "replace") for one in program["include_directory"]]
-    home = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+    directory = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
     if version < 5:
-        directories = [home.value.decode("utf-8", "replace") if home else "", *directories]
+        directories = [directory.value.decode("utf-8", "replace") if directory else "", *directories]
     paths = {}
     for number, entry in enumerate(program["file_entry"], start=0 if version >= 5 else 1):
         folder = directories[entry.dir_index] if entry.dir_index < len(directories) else ""

@@ -94,10 +94,10 @@ class LoadedValue:
         found = np.minimum(np.searchsorted(self.threads, threads), len(self.threads) - 1)
         return np.asarray(found[self.threads[found] == threads])
 
-    def at_same_address(self, thread: int, team: int) -> Ints:
-        """The threads of a team (of `team` neighbouring threads) that read what this thread reads."""
-        first = thread // team * team
-        low, high = np.searchsorted(self.threads, (first, first + team)).tolist()
+    def at_same_address(self, thread: int, size: int) -> Ints:
+        """The threads that read what this one reads, in its group of `size` consecutive threads."""
+        first = thread // size * size
+        low, high = np.searchsorted(self.threads, (first, first + size)).tolist()
         members = self.threads[low:high]
         own = self.positions(np.array([thread]))
         if not len(own):  # it has not used the value, and nothing else is known of it

@@ -63,7 +63,7 @@ class MemoryRequest(Struct, eq=False):
         return self.group.indices(batch_size) if self.lanes is None else self.lanes
 
     def pick(self, values: Array) -> Array:
-        """The active lanes' part of an array over all lanes of the batch."""
+        """The elements of the active lanes, of an array over all lanes of the batch."""
         return self.group.pick(values) if self.lanes is None else values.take(self.lanes, axis=0)
 
     def only(self, positions: NDArray[np.intp], batch_size: int) -> MemoryRequest:

@@ -89,7 +89,7 @@ def exact_sum(a: Array, b: Array) -> Array:
 
 _CHUNK = 32768
 """Lanes that `fma32` takes at once: its two rows of doubles stay in the second-level cache, and NumPy's calls
-cost little beside their work."""
+cost little in comparison."""
 
 
 class _Workspace(threading.local):
@@ -114,8 +114,8 @@ def fma32(a: Array, b: Array, c: Array) -> Array:
     count = max(len(a), len(b), len(c))
     result: Array = np.empty(count, F32)
     for start in range(0, count, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        _fma_chunk(result[part], *(x if len(x) == 1 else x[part] for x in (a, b, c)))
+        chunk = slice(start, start + _CHUNK)
+        _fma_chunk(result[chunk], *(x if len(x) == 1 else x[chunk] for x in (a, b, c)))
     return result
 
 

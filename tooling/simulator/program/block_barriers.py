@@ -99,15 +99,15 @@ class BlockBarriers:
             return [group]
         waits_for = np.full(self.batch.blocks, count) if arrived is None else count - arrived
         waits_for[waits_for <= 0] = group.count  # others wait there for another count
-        parts: list[Group] = []
+        divided: list[Group] = []
         while True:
             block = group.pick(self.batch.spaces.block_of_lane)
-            place = np.arange(group.count) - np.searchsorted(block, block)  # among the lanes of its block
-            late = place >= waits_for[block]
+            rank = np.arange(group.count) - np.searchsorted(block, block)  # among the lanes of its block
+            late = rank >= waits_for[block]
             if not late.any():
-                return [*parts, group]
-            part, group = self.batch.divide(group, ~late, group.pc, group.pc)
-            parts.append(part)
+                return [*divided, group]
+            first, group = self.batch.divide(group, ~late, group.pc, group.pc)
+            divided.append(first)
             waits_for[:] = count
 
     # -- votes ---------------------------------------------------------------------------------------

@@ -21,14 +21,14 @@ def forget_dead(program: Program) -> None:
             if last >= 0 and slot not in needed and program.origins[slot].kind == "undefined":
                 dead.setdefault(last, []).append(slot)
         steps: list[Step] = []
-        places = [0]  # of each old step among the new ones, and the end
+        new_indices = [0]  # of each old step, and of the end
         for number, step in enumerate(block.steps):
             steps.append(step)
             if number in dead:
                 steps.append(_forgetting(dead[number]))
-            places.append(len(steps))
+            new_indices.append(len(steps))
         block.steps = steps
-        block.first_steps = [places[first] for first in block.first_steps]
+        block.first_steps = [new_indices[first] for first in block.first_steps]
         block.last_steps.clear()
 
 

@@ -107,7 +107,7 @@ class FollowedValues:
             return
         active = None if guard is None else _broadcast(group, guard[0]) != guard[1]
         arriving: list[tuple[Followed, Mask]] = []
-        for place, slot in enumerate(flow.sources):
+        for source, slot in enumerate(flow.sources):
             for value, mask in held.get(slot, ()):
                 here = group.pick(mask)
                 if active is not None:
@@ -115,7 +115,7 @@ class FollowedValues:
                 if flow.role is Role.MULTIPLIES and slot in flow.targets and not value.computable:
                     continue  # the addend: products into the same registers are performed in order
                 if _moves_on(value, flow.role):
-                    here = here & self._matters(flow, place, group)
+                    here = here & self._matters(flow, source, group)
                 if here.any():
                     self._arrive(value, here, flow, instruction, group, arriving)
         for value, mask in held.get(guard[0], ()) if guard is not None else ():
@@ -149,13 +149,13 @@ class FollowedValues:
         else:
             value.use(group.numbers_at(np.flatnonzero(here)), instruction)
 
-    def _matters(self, flow: Flow, place: int, group: Group) -> Mask | bool:
-        """The lanes of a group whose result depends on one source; True for all."""
-        if flow.role is Role.SELECTS and place < 2:
+    def _matters(self, flow: Flow, source: int, group: Group) -> Mask | bool:
+        """The lanes of a group whose result depends on a source, given by its index; True for all."""
+        if flow.role is Role.SELECTS and source < 2:
             chosen = _broadcast(group, flow.sources[2])
-            return np.asarray(chosen if place == 0 else ~chosen)
+            return np.asarray(chosen if source == 0 else ~chosen)
         if flow.role in (Role.AND, Role.OR):
-            other = flow.sources[1 - place]
+            other = flow.sources[1 - source]
             bits = _broadcast(group, other)
             matters = bits != 0 if flow.role is Role.AND else ~bits != 0
             for _, mask in self._held.get(other, ()):

@@ -122,9 +122,9 @@ class Buffers:
         elif rows > 1:
             starts = range(address, address + rows * pitch, pitch)
         for start in starts:
-            for part, size in self._ranges(start, width):
+            for first, size in self._ranges(start, width):
                 for hook in self._hooks:
-                    hook.host_write(self._memory, part, size)
+                    hook.host_write(self._memory, first, size)
         return OK
 
     def _read(self, request: DriverRequest) -> Reply:
@@ -154,9 +154,9 @@ class Buffers:
             return INVALID
         self._notify_read(source, size)
         for start, length in self._ranges(source, size):
-            for target, part in self._ranges(destination + start - source, length):
+            for target, count in self._ranges(destination + start - source, length):
                 for hook in self._hooks:
-                    hook.device_copy(self._memory, target, target - destination + source, part)
+                    hook.device_copy(self._memory, target, target - destination + source, count)
         return OK
 
     def _holds(self, address: int, size: int, *, written: bool = False) -> bool:

@@ -194,7 +194,7 @@ class Context:
         if self.fault:
             return self.fault, b"", output
         handler = self._answers.get(request.opcode)
-        if handler is None:  # the order of the host is not checked, and the driver was told so
+        if handler is None:  # the order of the host is not checked, and the driver was notified
             return DriverResult.INVALID_VALUE, b"", output
         status, answer = handler(request)
         return status, answer, output

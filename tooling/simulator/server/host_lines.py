@@ -63,11 +63,11 @@ def _tables(path: Path) -> _Tables:
         with path.open("rb") as file:
             elf = ELFFile(file)
             first = min(one["p_vaddr"] for one in elf.iter_segments("PT_LOAD"))
-            starts, places, _ = line_table(elf, 0)
+            starts, positions, _ = line_table(elf, 0)
             inlined = tuple(_inlined_calls(elf.get_dwarf_info())) if starts else ()
     except (OSError, ValueError, ELFError, DWARFError):
         return _Tables(0, (), (), ())
-    return _Tables(first, tuple(starts), tuple(places), inlined)
+    return _Tables(first, tuple(starts), tuple(positions), inlined)
 
 
 def _inlined_calls(debug: Any) -> Iterator[_Inlined]:

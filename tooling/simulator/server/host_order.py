@@ -1,4 +1,4 @@
-"""The requests that tell the check of the host's order what the host does, and where in the program."""
+"""The requests that report what the host does to the check of its order, and where in the program."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class HostOrder:
         """Begin with the code of a Mojo program.
 
         The runtime of Mojo asks whether events are complete only to reuse memory. Other programs may wait for
-        an event by asking, which cannot be told apart from that.
+        an event by asking, which cannot be distinguished from that.
         """
         self._memory = memory
         self._code = code

@@ -63,12 +63,12 @@ def _linked_folder(library: Path, root: Path, names: Sequence[str]) -> Path:
     The names are links: the loader identifies a file by its inode and loads it once, so that all share one
     connection.
     """
-    home = root / "simulator"
-    folder = home / hashlib.sha256(str(library).encode()).hexdigest()[:32]
+    parent = root / "simulator"
+    folder = parent / hashlib.sha256(str(library).encode()).hexdigest()[:32]
     missing = [name for name in names if not _leads_to(folder / name, library)]
     if missing:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=home) as partial:
+        with tempfile.TemporaryDirectory(dir=parent) as partial:
             for name in missing:
                 link = Path(partial) / name
                 link.symlink_to(library)

@@ -215,16 +215,16 @@ def receive_exactly(connection: socket.socket, size: int) -> bytes:
     Raises:
         PeerGone: the stream ended first.
     """
-    parts = bytearray()
-    while len(parts) < size:
+    received = bytearray()
+    while len(received) < size:
         try:
-            part = connection.recv(min(size - len(parts), 1 << 20))
+            chunk = connection.recv(min(size - len(received), 1 << 20))
         except ConnectionError as error:
             raise PeerGone(str(error)) from error
-        if not part:
+        if not chunk:
             raise PeerGone("the stream ended")
-        parts += part
-    return bytes(parts)
+        received += chunk
+    return bytes(received)
 
 
 def receive_request(connection: socket.socket) -> DriverRequest:

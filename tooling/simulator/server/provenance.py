@@ -185,16 +185,18 @@ class ProvenanceHook(Hook):
                     self._running.read[piece.allocation.physical_address] = piece.allocation
             return
         for piece in self._footprints.of(access, self._context.memory).pieces:
-            home = piece.allocation
-            flags = self._flags(home)
+            allocation = piece.allocation
+            flags = self._flags(allocation)
             if piece.access.contiguous or piece.access.uniform:
                 flags[piece.low : piece.high] = _STORED
             else:
                 _scatter(flags, piece.offsets(), piece.access.bytes)
-            if home.host or self._running.copied_loads:
-                _, low, high = self._running.stored.get(home.physical_address, (home, piece.low, piece.high))
-                self._running.stored[home.physical_address] = (
-                    home,
+            if allocation.host or self._running.copied_loads:
+                _, low, high = self._running.stored.get(
+                    allocation.physical_address, (allocation, piece.low, piece.high)
+                )
+                self._running.stored[allocation.physical_address] = (
+                    allocation,
                     min(low, piece.low),
                     max(high, piece.high),
                 )
@@ -211,13 +213,14 @@ class ProvenanceHook(Hook):
                 running.reads_shared,
             )
         )
-        for home, low, high in running.stored.values():
+        for allocation, low, high in running.stored.values():
             if high - low > MOST_KEPT:
                 continue
-            if home.host:
-                self.pinned.append(context.memory.view(home.base + low, high - low).tobytes())
+            if allocation.host:
+                self.pinned.append(context.memory.view(allocation.base + low, high - low).tobytes())
             if running.read and high - low in self._sizes:
-                self._note_sources(context.memory, context.memory.view(home.base + low, high - low).tobytes())
+                content = context.memory.view(allocation.base + low, high - low).tobytes()
+                self._note_sources(context.memory, content)
         self._running = _Running(None)
 
     def _note_sources(self, memory: DeviceMemory, stored: bytes) -> None:
@@ -225,11 +228,11 @@ class ProvenanceHook(Hook):
         if not any(stored):
             return
         key = _key(stored)
-        for home in self._running.read.values():
-            flags = self._stored.get(home.physical_address)
-            if home.internal or home.size > MOST_KEPT or (flags is not None and flags.any()):
+        for allocation in self._running.read.values():
+            flags = self._stored.get(allocation.physical_address)
+            if allocation.internal or allocation.size > MOST_KEPT or (flags is not None and flags.any()):
                 continue
-            content = memory.view(home.base, home.size).tobytes()
+            content = memory.view(allocation.base, allocation.size).tobytes()
             if stored in content and content not in self.sources.get(key, ()):
                 self.sources[key] = (*self.sources.get(key, ()), content)
 
@@ -247,15 +250,15 @@ class ProvenanceHook(Hook):
     def host_write(self, memory: DeviceMemory, address: int, size: int) -> None:
         """Remember the bytes: the program changes them after this."""
         self._settle()
-        home = memory.containing(address)
-        if home is None:
+        allocation = memory.containing(address)
+        if allocation is None:
             return
-        low = address - home.base
-        flags = self._stored.get(home.physical_address)
+        low = address - allocation.base
+        flags = self._stored.get(allocation.physical_address)
         returned = size in self._sizes and bool(self.copied)
         if returned or (flags is not None and flags[low : low + size].any()):
             before = memory.view(address, size).copy()
-            self._pending.append((memory, _HostWrite(home, low, before)))
+            self._pending.append((memory, _HostWrite(allocation, low, before)))
 
     def device_copy(self, memory: DeviceMemory, address: int, source: int, size: int) -> None:
         """The copy has the origin of what it was copied from."""
@@ -283,9 +286,10 @@ class ProvenanceHook(Hook):
             return
         flags = np.zeros(size, np.uint8)
         done = 0
-        while done < size and (home := memory.containing(address + done)) is not None:
-            low = address + done - home.base  # mappings may lie side by side
-            known, length = self._stored.get(home.physical_address), min(size - done, home.size - low)
+        while done < size and (allocation := memory.containing(address + done)) is not None:
+            low = address + done - allocation.base  # mappings may be adjacent
+            known = self._stored.get(allocation.physical_address)
+            length = min(size - done, allocation.size - low)
             if known is not None:
                 flags[done : done + length] = known[low : low + length]
             done += length
@@ -312,10 +316,12 @@ class ProvenanceHook(Hook):
             else:
                 flags[changed] &= np.uint8(_EVER)
 
-    def _flags(self, home: Allocation) -> Flags:
-        flags = self._stored.get(home.physical_address)
+    def _flags(self, allocation: Allocation) -> Flags:
+        flags = self._stored.get(allocation.physical_address)
         if flags is None:
-            flags = self._stored[home.physical_address] = np.zeros(home.size + -home.size % 16, np.uint8)
+            flags = self._stored[allocation.physical_address] = np.zeros(
+                allocation.size + -allocation.size % 16, np.uint8
+            )
         return flags
 
 

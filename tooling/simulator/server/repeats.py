@@ -97,12 +97,12 @@ class Repeats(Hook):
             self._repeatable = False
             return
         for piece in footprint.pieces:
-            home, load = piece.allocation, access.kind is AccessKind.LOAD
-            if home.internal and load:  # a parameter, or a variable that nobody has changed
+            allocation, load = piece.allocation, access.kind is AccessKind.LOAD
+            if allocation.internal and load:  # a parameter, or a variable that nobody has changed
                 continue
-            if home.host or home.mapped or home.internal or not home.live:
+            if allocation.host or allocation.mapped or allocation.internal or not allocation.live:
                 self._repeatable = False
-            (self._read if load else self._written).add(home.base)
+            (self._read if load else self._written).add(allocation.base)
 
     # -- the host's operations on memory -------------------------------------------------------------
 

@@ -77,9 +77,9 @@ def _lower(module: CodeObject, kernel: KernelFunction, architecture: Architectur
     lowering = Lowering(module, kernel, architecture)
     instructions = _reachable(lowering, make_decoder(architecture))
     initialise_registers(lowering)
-    parts = _split_into_blocks(lowering, instructions, kernel.descriptor.entry)
-    _bind_instructions(lowering, parts)
-    _connect_jumps(lowering, parts)
+    bodies = _split_into_blocks(lowering, instructions, kernel.descriptor.entry)
+    _bind_instructions(lowering, bodies)
+    _connect_jumps(lowering, bodies)
     program = _assemble(lowering)
     find_live_slots(program)
     order_blocks(program)
@@ -143,16 +143,16 @@ def _split_into_blocks(
             starts.add(instruction.offset)
         if _sets_exec(instruction):
             starts.add(after)
-    parts: list[list[MachineInstruction]] = []
+    bodies: list[list[MachineInstruction]] = []
     end = -1
     for instruction in instructions.values():
         if instruction.offset != end or instruction.offset in starts:
-            parts.append([])
-            lowering.block_at[instruction.offset] = len(parts) - 1
-        parts[-1].append(instruction)
+            bodies.append([])
+            lowering.block_at[instruction.offset] = len(bodies) - 1
+        bodies[-1].append(instruction)
         end = instruction.offset + instruction.size
-    lowering.blocks = [BasicBlock(number, lowering.kernel.name) for number in range(len(parts))]
-    return parts
+    lowering.blocks = [BasicBlock(number, lowering.kernel.name) for number in range(len(bodies))]
+    return bodies
 
 
 def _sets_exec(instruction: MachineInstruction) -> bool:
@@ -163,19 +163,19 @@ def _sets_exec(instruction: MachineInstruction) -> bool:
     return named or any(result.kind == "exec" for result in instruction.results)
 
 
-def _bind_instructions(lowering: Lowering, parts: list[list[MachineInstruction]]) -> None:
+def _bind_instructions(lowering: Lowering, bodies: list[list[MachineInstruction]]) -> None:
     """Turn each instruction into a step or the end of its block. One that the simulator does not support
     stops the kernel when it gets there."""
-    modes = register_indexing.index_modes(instruction for part in parts for instruction in part)
-    for block, part in zip(lowering.blocks, parts, strict=True):
+    modes = register_indexing.index_modes(instruction for body in bodies for instruction in body)
+    for block, body in zip(lowering.blocks, bodies, strict=True):
         lowering.block = block
-        lowering.unread.update(unread_results(part))
-        block.instructions = list(part)
+        lowering.unread.update(unread_results(body))
+        block.instructions = list(body)
         block.reads(EXEC)
         block.reads(ACTIVE)
-        after = part[-1].offset + part[-1].size
+        after = body[-1].offset + body[-1].size
         following = lowering.block_at.get(after, -1)
-        for instruction in part:
+        for instruction in body:
             steps = len(block.steps)
             try:
                 if mode := modes.get(instruction.offset):
@@ -187,25 +187,25 @@ def _bind_instructions(lowering: Lowering, parts: list[list[MachineInstruction]]
                 block.steps.append(refuse(instruction, error))
             block.bound(steps)
         if block.end is None:
-            if part[-1].offset in lowering.refusals:
-                block.end = end_refused(lowering.refusals[part[-1].offset])
+            if body[-1].offset in lowering.refusals:
+                block.end = end_refused(lowering.refusals[body[-1].offset])
                 continue
             if following < 0:
-                block.end = end_refused(lowering.unsupported(part[-1]))
+                block.end = end_refused(lowering.unsupported(body[-1]))
                 continue
             block.successors.append(following)
             block.end = _fall_through(following)
 
 
-def _connect_jumps(lowering: Lowering, parts: list[list[MachineInstruction]]) -> None:
+def _connect_jumps(lowering: Lowering, bodies: list[list[MachineInstruction]]) -> None:
     """A jump to a register may lead to every function and to the code after every call."""
-    calls = [number for number, part in enumerate(parts) if part[-1].name in _CALLS]
+    calls = [number for number, body in enumerate(bodies) if body[-1].name in _CALLS]
     targets = [
         lowering.block_at[start] for start in function_starts(lowering.module) if start in lowering.block_at
     ]
-    targets += [number + 1 for number in calls if number + 1 < len(parts)]
-    for block, part in zip(lowering.blocks, parts, strict=True):
-        if part[-1].name in _JUMPS:
+    targets += [number + 1 for number in calls if number + 1 < len(bodies)]
+    for block, body in zip(lowering.blocks, bodies, strict=True):
+        if body[-1].name in _JUMPS:
             block.successors += targets
 
 

@@ -291,7 +291,7 @@ class Reader:
 
     def _second_dword(self, layout: str) -> dict[str, int]:
         self.size = 8
-        return {name: bits(self.word, place) for name, place in self.decoder.fields[layout].items()}
+        return {name: bits(self.word, field) for name, field in self.decoder.fields[layout].items()}
 
     def _sdwa(self, name: str, kinds: tuple[str, ...], result_kinds: tuple[str, ...]) -> MachineInstruction:
         extra = self._second_dword("SDWA")

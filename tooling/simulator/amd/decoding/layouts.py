@@ -127,9 +127,9 @@ GRAPHICS = frozenset({"MTBUF", "MIMG", "EXP", "VINTERP", "LDSDIR"})
 export and interpolate."""
 
 
-def bits(word: int, place: tuple[int, int]) -> int:
-    """The unsigned value of a field."""
-    high, low = place
+def bits(word: int, field: tuple[int, int]) -> int:
+    """The unsigned value of a field, given by its highest and lowest bit."""
+    high, low = field
     return word >> low & (1 << high - low + 1) - 1
 
 

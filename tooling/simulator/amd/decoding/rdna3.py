@@ -173,7 +173,7 @@ class _Reader(Reader):
             layout: the prefix of the dword's layout.
         """
         form = f"{layout}DPP16" if code == _DPP16 else f"{layout}DPP8"
-        extra = {name: bits(self.word, place) for name, place in self.decoder.fields[form].items()}
+        extra = {name: bits(self.word, field) for name, field in self.decoder.fields[form].items()}
         self.size += 4
         register = extra["src0"]
         halved = kinds[0] in _HALVES and not layout

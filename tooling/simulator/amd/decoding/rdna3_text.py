@@ -74,11 +74,11 @@ def _immediate(name: str, value: int) -> str | None:
         shown = [f"{counter}({count})" for counter, count, most in named if count != most]
         return " ".join(shown or [f"{counter}({count})" for counter, count, _ in named])
     if name == "s_delay_alu":
-        parts = (
+        dependencies = (
             ("instid0", _DEPENDENCIES[value & 15]), ("instskip", _SKIPS[value >> 4 & 7]),
             ("instid1", _DEPENDENCIES[value >> 7 & 15]),
         )  # fmt: skip
-        return " | ".join(f"{part}({what})" for part, what in parts if what) or "0"
+        return " | ".join(f"{field}({what})" for field, what in dependencies if what) or "0"
     if name == "s_waitcnt_depctr":
         fields = [(counter, value >> low & (1 << width) - 1, width) for counter, low, width in _COUNTERS]
         return " ".join(

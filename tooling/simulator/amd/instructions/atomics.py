@@ -14,7 +14,7 @@ from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.decoding.memory_forms import ds_form
 from tooling.simulator.amd.decoding.operands import vector
 from tooling.simulator.amd.instructions.binders import binds, step_of
-from tooling.simulator.amd.instructions.buffers import Places, buffer_places, within_bounds
+from tooling.simulator.amd.instructions.buffers import BufferAddresses, buffer_addresses, within_bounds
 from tooling.simulator.amd.instructions.data_share import at_offset
 from tooling.simulator.amd.instructions.memory import Lanes, flat_address, in_spaces
 from tooling.simulator.amd.lowering.binder import Lowering
@@ -130,7 +130,7 @@ def bind_atomic(lowering: Lowering, instruction: MachineInstruction, _following:
     kind, dtype, update, ufunc = operation
     unsigned = np.dtype(f"u{dtype.itemsize}")
     sources = [source.operand for source in instruction.sources]
-    places: Places | None = None
+    buffer: BufferAddresses | None = None
     if instruction.encoding == "DS":
         space: Space | None = Space.SHARED
         (at,) = lowering.of(sources.pop(0))
@@ -142,7 +142,7 @@ def bind_atomic(lowering: Lowering, instruction: MachineInstruction, _following:
         # CMPST has the value to compare with first, CMPSTORE (RDNA 3) the new value.
         compare_first = "cmpstore" not in instruction.name
     elif instruction.encoding == "MUBUF":
-        space, places = Space.GLOBAL, buffer_places(lowering, instruction, dtype.itemsize)
+        space, buffer = Space.GLOBAL, buffer_addresses(lowering, instruction, dtype.itemsize)
         slots = lowering.of(sources[0])
         compare_first = False
     else:
@@ -158,8 +158,8 @@ def bind_atomic(lowering: Lowering, instruction: MachineInstruction, _following:
     width = Width(dtype.itemsize, 1)
 
     def operand_of(group: WaveGroup, number: int) -> Array:
-        parts = [group.get(slot).view(U32) for slot in slots[words * number : words * (number + 1)]]
-        return parts[0] if words == 1 else combined(*parts)
+        registers = [group.get(slot).view(U32) for slot in slots[words * number : words * (number + 1)]]
+        return registers[0] if words == 1 else combined(*registers)
 
     def step(group: WaveGroup, batch: Batch) -> None:
         lanes = Lanes(group)
@@ -194,17 +194,17 @@ def bind_atomic(lowering: Lowering, instruction: MachineInstruction, _following:
             )  # fmt: skip
             found[slice(None) if which is None else which] = old
 
-        if places is None:
+        if buffer is None:
             in_spaces(space, lanes, spread(address(group)), perform)
         else:
-            where, within = places(group)
+            where, within = buffer(group)
             inner, at, which = within_bounds(lanes, spread(where), lanes.pick(within(0)))
             if inner.count:
                 perform(Space.GLOBAL, inner, at, which)
         if targets:
             bits = found.view(unsigned)
-            for slot, part in zip(targets, [bits] if words == 1 else halves(bits), strict=True):
-                lanes.put(slot, part)
+            for slot, word in zip(targets, [bits] if words == 1 else halves(bits), strict=True):
+                lanes.put(slot, word)
 
     lowering.block.steps.append(step_of(step))
 
@@ -220,9 +220,9 @@ def _bind_two_exchanges(lowering: Lowering, instruction: MachineInstruction, fol
     single = instruction.name.replace("xchg2st64", "xchg").replace("xchg2", "xchg")
     single = single.replace("_2addr_stride64", "").replace("_2addr", "")
     for number, value in enumerate(data):
-        part = vector(result.index + count * number, count, accumulation=result.kind == "a")
+        target = vector(result.index + count * number, count, accumulation=result.kind == "a")
         offset = form.stride * (instruction.immediate >> 8 * number & 255)
-        one = replace(instruction, name=single, results=(part,), sources=(address, value), immediate=offset)
+        one = replace(instruction, name=single, results=(target,), sources=(address, value), immediate=offset)
         bind_atomic(lowering, one, following)
 
 

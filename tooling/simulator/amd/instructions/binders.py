@@ -279,8 +279,8 @@ def _adjusted(operation: Operation, instruction: MachineInstruction, kind: str) 
 
     def clamped(*arguments: Array) -> Array:
         value = np.ascontiguousarray(function(*arguments))
-        parts = value.view(half)
-        return np.where(parts > 0, np.minimum(parts, half.type(1)), half.type(0)).view(value.dtype)
+        elements = value.view(half)
+        return np.where(elements > 0, np.minimum(elements, half.type(1)), half.type(0)).view(value.dtype)
 
     return clamped
 
@@ -296,7 +296,7 @@ def _selected_writer(lowering: Lowering, instruction: MachineInstruction, operan
     write = lowering.vector_writer(operand, "b32")
     unused = instruction.unused
 
-    def write_part(group: WaveGroup, value: Array) -> None:
+    def write_field(group: WaveGroup, value: Array) -> None:
         bits = value.view(f"u{value.dtype.itemsize}").astype(np.uint32)
         field = (bits & mask) << np.uint32(low)
         if unused == "UNUSED_PRESERVE":
@@ -306,4 +306,4 @@ def _selected_writer(lowering: Lowering, instruction: MachineInstruction, operan
             field = ((field << up).view(np.int32) >> np.int32(up)).view(np.uint32)
         write(group, field)
 
-    return write_part
+    return write_field

@@ -34,11 +34,11 @@ from tooling.simulator.program.program import Batch
 Array = NDArray[Any]
 _SWIZZLE = 1 << 31  # of the second dword
 _ADD_THREAD = 1 << 23  # of the fourth
-Places = Callable[[WaveGroup], tuple[Array, Callable[[int], Array]]]
+BufferAddresses = Callable[[WaveGroup], tuple[Array, Callable[[int], Array]]]
 """Addresses of the lanes, and for the number of a dword whether it is within the bounds."""
 
 
-def buffer_places(lowering: Lowering, instruction: MachineInstruction, size: int) -> Places:
+def buffer_addresses(lowering: Lowering, instruction: MachineInstruction, size: int) -> BufferAddresses:
     """A reader of the addresses of a buffer access.
 
     Args:
@@ -63,7 +63,7 @@ def buffer_places(lowering: Lowering, instruction: MachineInstruction, size: int
     def vector(group: WaveGroup, slot: int | None) -> Array:
         return np.zeros(1, U64) if slot is None else group.get(slot).view(U32).astype(U64)
 
-    def places(group: WaveGroup) -> tuple[Array, Callable[[int], Array]]:
+    def addresses(group: WaveGroup) -> tuple[Array, Callable[[int], Array]]:
         low, high, records, control = (expanded(read(group).astype(U64), group) for read in words)
         stride = high >> U64.type(16) & U64.type(0x3FFF)
         if (high & U64.type(_SWIZZLE) != 0).any() or (older and (control & U64.type(_ADD_THREAD)).any()):
@@ -86,7 +86,7 @@ def buffer_places(lowering: Lowering, instruction: MachineInstruction, size: int
 
         return base + outside + whole, within
 
-    return places
+    return addresses
 
 
 def _word(lowering: Lowering, resource: Operand, number: int) -> Callable[[WaveGroup], Array]:
@@ -129,18 +129,18 @@ def _bind_buffer_load(lowering: Lowering, instruction: MachineInstruction, _foll
     kind, half, high = _kind(instruction.name, "load")
     element, dtype = _element(kind)
     if not instruction.results:
-        places = buffer_places(lowering, instruction, element)
-        _bind_to_shared(lowering, instruction, places, element, dtype)
+        addresses = buffer_addresses(lowering, instruction, element)
+        _bind_to_shared(lowering, instruction, addresses, element, dtype)
         return
     count = 1 if element != 4 else instruction.results[0].count
-    places = buffer_places(lowering, instruction, element)
+    addresses = buffer_addresses(lowering, instruction, element)
     slots = lowering.vector_slots(instruction.results[0])
 
     def step(group: WaveGroup, batch: Batch) -> None:
         lanes = Lanes(group)
         if not lanes.count:
             return
-        address, within = places(group)
+        address, within = addresses(group)
         address = np.broadcast_to(lanes.pick(address), lanes.count)
         together, allowed = _dwords(lanes, within, count)
         results = [np.zeros(lanes.count, U32) for _ in range(count)]
@@ -176,14 +176,14 @@ def _bind_buffer_store(lowering: Lowering, instruction: MachineInstruction, _fol
     for slot in slots:
         lowering.block.reads(slot)
     lowering.block.reads(ACTIVE)
-    places = buffer_places(lowering, instruction, element)
+    addresses = buffer_addresses(lowering, instruction, element)
     count = 1 if element != 4 else len(slots)
 
     def step(group: WaveGroup, batch: Batch) -> None:
         lanes = Lanes(group)
         if not lanes.count:
             return
-        address, within = places(group)
+        address, within = addresses(group)
         address = np.broadcast_to(lanes.pick(address), lanes.count)
         values = [np.broadcast_to(lanes.pick(group.get(slot).view(U32)), lanes.count) for slot in slots]
         if high:
@@ -204,7 +204,11 @@ def _bind_buffer_store(lowering: Lowering, instruction: MachineInstruction, _fol
 
 
 def _bind_to_shared(
-    lowering: Lowering, instruction: MachineInstruction, places: Places, element: int, dtype: np.dtype[Any]
+    lowering: Lowering,
+    instruction: MachineInstruction,
+    addresses: BufferAddresses,
+    element: int,
+    dtype: np.dtype[Any],
 ) -> None:
     """Each active lane loads a dword, or less that is extended, to the address in M0 plus the instruction's
     offset plus 4 times the lane's number (CDNA 3 ISA, "LDS load")."""
@@ -217,7 +221,7 @@ def _bind_to_shared(
         lanes = Lanes(group)
         if not lanes.count:
             return
-        address, within = places(group)
+        address, within = addresses(group)
         address = np.broadcast_to(lanes.pick(address), lanes.count)
         start = expanded(group.get(slot).view(U32) & U32.type(0xFFFF), group)
         own = np.tile(4 * np.arange(size, dtype=U32), group.waves)

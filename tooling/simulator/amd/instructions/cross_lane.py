@@ -71,7 +71,7 @@ def notify_exchange(
     taking: Array,
     received: Array,
 ) -> None:
-    """Tell the hooks which threads received a value, and from which threads of their wavefronts.
+    """Notify the hooks of the threads that received a value, and of those that it came from.
 
     Args:
         lanes: (lanes,) or (waves, lanes) the lane that each lane reads.

@@ -105,7 +105,7 @@ class HostCalls:
             header["control"] &= ~np.uint32(1)
 
     def _answer(self, slots: NDArray[np.uint64], write: Callable[[bytes], None]) -> None:
-        """One lane's part of a message; the answer is its number, or at its end the length of the text."""
+        """One lane's chunk of a message; the answer is its number, or at its end the length of the text."""
         flags = int(slots[0]) & 0xFF
         number = int(slots[0]) >> 8
         if flags & _BEGIN:

@@ -152,8 +152,8 @@ def _multiply_in_a_wave(lowering: Lowering, instruction: MachineInstruction, _fo
     def matrix(words: Array, source: Modified) -> Array:
         words = np.ascontiguousarray(words[:, :_SIZE])
         if kind in ("iu8", "iu4"):
-            parts = fields(words, int(kind[2:]), signed=source.negate)
-            return np.stack(parts, axis=-1).reshape(*words.shape[:2], -1).astype(np.int64)
+            elements = fields(words, int(kind[2:]), signed=source.negate)
+            return np.stack(elements, axis=-1).reshape(*words.shape[:2], -1).astype(np.int64)
         if source.negate or source.negate_high:
             flip = 0x8000 * source.negate | 0x80000000 * source.negate_high
             words = words ^ S32.type(np.uint32(flip).view(S32))

@@ -54,7 +54,7 @@ class Lanes:
         self.count = group.count if self.positions is None else len(self.positions)
 
     def pick(self, value: Array) -> Array:
-        """The active lanes' part of a vector value; a single one stays single."""
+        """The elements of the active lanes, of a vector value; a single one stays single."""
         return value if self.positions is None or len(value) == 1 else value.take(self.positions)
 
     def put(self, slot: int, value: Array) -> None:
@@ -102,8 +102,8 @@ def load(
         total: Any = 0
         for octet in range(element):
             at = address + U64.type(element * k + octet)
-            (part,) = batch.spaces.load(space, request(Width(1, 1)), at)
-            total = total | part.astype(f"u{element}") << np.dtype(f"u{element}").type(8 * octet)
+            (byte,) = batch.spaces.load(space, request(Width(1, 1)), at)
+            total = total | byte.astype(f"u{element}") << np.dtype(f"u{element}").type(8 * octet)
         values.append(np.asarray(total))
     return values
 
@@ -130,8 +130,8 @@ def store(  # noqa: PLR0917 - as of `Spaces.store`
             batch.spaces.store(space, request(Width(element, 1)), at, [value])
             continue
         for octet in range(element):
-            part = (value >> value.dtype.type(8 * octet)).astype(U8)
-            batch.spaces.store(space, request(Width(1, 1)), at + U64.type(octet), [part])
+            byte = (value >> value.dtype.type(8 * octet)).astype(U8)
+            batch.spaces.store(space, request(Width(1, 1)), at + U64.type(octet), [byte])
 
 
 def in_spaces(
@@ -197,9 +197,9 @@ def _scalar_load(lowering: Lowering, instruction: MachineInstruction, _following
         low, high = int(address.min()), int(address.max()) + 4 * count
         registers = group.registers
         if any(start <= low and high <= start + size for start, size in known):
-            if mailbox and low <= (place := batch.symbols[PARAMETERS] + mailbox[0]) < high:
+            if mailbox and low <= (pointer := batch.symbols[PARAMETERS] + mailbox[0]) < high:
                 buffer = host_calls(batch.context.memory).address
-                batch.context.memory.view(place, 8).view(U64)[:] = buffer
+                batch.context.memory.view(pointer, 8).view(U64)[:] = buffer
             view = batch.spaces.view(Space.GLOBAL, 4)
             first = ((address - batch.spaces.base) >> U64.type(2)).astype(np.intp)
             for k, slot in enumerate(slots):

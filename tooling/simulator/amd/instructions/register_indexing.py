@@ -41,7 +41,7 @@ def index_modes(instructions: Iterable[MachineInstruction]) -> dict[int, int]:
 
 
 def _mode_of(instruction: MachineInstruction) -> int:
-    """The mode that an instruction sets: in the place of the second operand of S_SET_GPR_IDX_ON."""
+    """The mode that an instruction sets: as the second operand of S_SET_GPR_IDX_ON."""
     if instruction.name == _ON:
         return instruction.sources[1].operand.value
     return instruction.immediate & 15
@@ -178,8 +178,8 @@ def _read_relative(lowering: Lowering, instruction: MachineInstruction, _followi
             write(group, readers[int(chosen[0])](group))
             return
         whole = np.broadcast_to(index, group.waves)
-        parts = [np.broadcast_to(readers[int(each)](group), group.waves) for each in chosen]
-        write(group, np.asarray(np.select([whole == each for each in chosen], parts)))
+        values = [np.broadcast_to(readers[int(each)](group), group.waves) for each in chosen]
+        write(group, np.asarray(np.select([whole == each for each in chosen], values)))
 
     lowering.block.steps.append(step_of(step))
 

@@ -1,4 +1,4 @@
-"""The plain loads that are part of an atomic operation.
+"""The plain loads that belong to an atomic operation.
 
 The compiler turns an operation that it has no instruction for into a loop of compare-and-swap, which begins
 with a plain load. It is recognised by what becomes of its value: the first one that is compared.
@@ -38,15 +38,15 @@ def with_atomic_loads(instructions: Mapping[int, MachineInstruction]) -> dict[in
             if (earlier, register) in seen:
                 continue
             seen.add((earlier, register))
-            parts = [part for part in _parts(instructions[earlier]) if register in _written(part)]
-            if not parts:
+            writers = [half for half in _halves(instructions[earlier]) if register in _written(half)]
+            if not writers:
                 work.append((earlier, register))
-            for part in parts:
-                if any(word in part.name for word in _LOADS):
+            for half in writers:
+                if any(word in half.name for word in _LOADS):
                     found.add(earlier)
-                elif part.name in _MOVES:
-                    number = _written(part).index(register)
-                    work += [(earlier, each) for each in _registers(part.sources[0].operand)[number:][:1]]
+                elif half.name in _MOVES:
+                    number = _written(half).index(register)
+                    work += [(earlier, each) for each in _registers(half.sources[0].operand)[number:][:1]]
     return {
         offset: replace(instruction, modifiers=("relaxed",)) if offset in found else instruction
         for offset, instruction in instructions.items()
@@ -76,7 +76,7 @@ def _compared(instruction: MachineInstruction) -> list[_Register]:
     return []
 
 
-def _parts(instruction: MachineInstruction) -> Iterator[MachineInstruction]:
+def _halves(instruction: MachineInstruction) -> Iterator[MachineInstruction]:
     """The instruction, and the second half of a dual one."""
     yield instruction
     if instruction.second is not None:

@@ -42,9 +42,9 @@ def initialise_registers(lowering: Lowering) -> None:
     for bit, name, count in _USER_SGPRS:
         if not descriptor.properties >> bit & 1:
             continue
-        for part in range(count):
+        for word in range(count):
             if name == "kernarg_segment_ptr":
-                scalar(Origin("special", U32, PARAMETERS, part))
+                scalar(Origin("special", U32, PARAMETERS, word))
             elif name in ("queue_ptr", "dispatch_id", "private_segment_size"):
                 scalar(None)
             else:

@@ -113,7 +113,7 @@ class WaveGroup(Group):
             return slice(self.lanes.start // size, self.lanes.stop // size)
         return self.lanes[::size] // size
 
-    def part(self, positions: NDArray[np.intp], pc: int, live: Iterable[int]) -> WaveGroup:
+    def subgroup(self, positions: NDArray[np.intp], pc: int, live: Iterable[int]) -> WaveGroup:
         """A group of some of its wavefronts; `live` slots are carried over."""
         chosen = list(live)
         per_wave = {
@@ -121,13 +121,13 @@ class WaveGroup(Group):
             for slot in chosen
             if (value := self.changed(slot)) is not None and 1 < len(value) < self.count
         }
-        part = super().part(positions, pc, (slot for slot in chosen if slot not in per_wave))
-        assert isinstance(part, WaveGroup)
+        subgroup = super().subgroup(positions, pc, (slot for slot in chosen if slot not in per_wave))
+        assert isinstance(subgroup, WaveGroup)
         if self.registers is not self.base:
             waves = positions[:: self.wave_size] // self.wave_size
             for slot, value in per_wave.items():
-                part.registers[slot] = value[waves]
-        return part
+                subgroup.registers[slot] = value[waves]
+        return subgroup
 
     def joined(self, values: list[Array], groups: Sequence[Group], batch_size: int) -> Array:
         """The values of several groups, as this one holds them: per wavefront if no group's is per lane."""

@@ -32,10 +32,10 @@ def fields(value: Array, width: int, *, signed: bool, count: int | None = None) 
     return found
 
 
-def _joined(parts: list[Array], width: int, dtype: np.dtype[Any]) -> Array:
+def _joined(fields: list[Array], width: int, dtype: np.dtype[Any]) -> Array:
     total: Any = np.uint64(0)
-    for number, part in enumerate(parts):
-        total = total | (part.astype(U64) & U64.type((1 << width) - 1)) << U64.type(width * number)
+    for number, field in enumerate(fields):
+        total = total | (field.astype(U64) & U64.type((1 << width) - 1)) << U64.type(width * number)
     return np.asarray(total).astype(dtype)
 
 

@@ -1,7 +1,7 @@
 """The loads whose value a kernel stores unchanged, by data flow from register to register.
 
-A value is followed through registers, lanes and the memory of a block or a thread, which counts as one place.
-Functions that the kernel calls are not followed.
+A value is followed through registers, lanes and the memory of a block or a thread, which counts as one
+location. Functions that the kernel calls are not followed.
 """
 
 from __future__ import annotations

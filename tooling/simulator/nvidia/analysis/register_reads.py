@@ -37,8 +37,8 @@ def registers_read(functions: Iterable[Function]) -> frozenset[str]:
     for function in functions:
         for statement in function.body:
             if isinstance(statement, Instruction):
-                for place, operand in enumerate(statement.operands):
-                    result = place == 0 and isinstance(operand, Register | Vector | OperandPair)
+                for index, operand in enumerate(statement.operands):
+                    result = index == 0 and isinstance(operand, Register | Vector | OperandPair)
                     if not result or statement.opcode in WITHOUT_RESULT:
                         visit(operand)
                 if statement.predicate is not None:

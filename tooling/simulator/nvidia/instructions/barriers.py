@@ -60,12 +60,12 @@ def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None
             raise wrong_barrier(batch.context.launch, instruction, first, why)
         count = threads or None  # 0 stands for all threads of the block
         group.pc = following
-        parts = batch.barriers.generations(group, barrier, count)
-        if len(parts) == 1:
+        subgroups = batch.barriers.generations(group, barrier, count)
+        if len(subgroups) == 1:
             return arrive(group, batch, barrier, count)
-        for part in parts:
-            if arrive(part, batch, barrier, count):
-                batch.resume(part)
+        for subgroup in subgroups:
+            if arrive(subgroup, batch, barrier, count):
+                batch.resume(subgroup)
         return False
 
     def arrive(group: Group, batch: Batch, barrier: int, count: int | None) -> bool:
@@ -85,9 +85,9 @@ def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None
         if threads is not None:
             keys = keys | threads
         _require_uniform_warps(group, batch, keys, instruction)
-        for part, key in _by_key(group, batch, keys):
-            if wait_together(part, batch, key >> 32, None if threads is None else key & 0xFFFFFFFF):
-                batch.resume(part)
+        for subgroup, key in _by_key(group, batch, keys):
+            if wait_together(subgroup, batch, key >> 32, None if threads is None else key & 0xFFFFFFFF):
+                batch.resume(subgroup)
         return False
 
     decoder.block.successors.append(following)
@@ -124,13 +124,13 @@ def _refuse_constants(decoder: Decoder, instruction: Instruction, operands: list
 
 def _by_key(group: Group, batch: Batch, keys: NDArray[np.uint64]) -> list[tuple[Group, int]]:
     """The group divided into the lanes of each key, which remain at their instruction."""
-    parts = []
+    subgroups = []
     for key in np.unique(keys)[:-1]:
         chosen = keys == key
-        part, group = batch.divide(group, chosen, group.pc, group.pc)
-        parts.append((part, int(key)))
+        subgroup, group = batch.divide(group, chosen, group.pc, group.pc)
+        subgroups.append((subgroup, int(key)))
         keys = keys[~chosen]
-    return [*parts, (group, int(keys[0]))]
+    return [*subgroups, (group, int(keys[0]))]
 
 
 def _require_uniform_warps(

@@ -151,11 +151,11 @@ def bind_bulk_reduction(decoder: Decoder, instruction: Instruction) -> None:
                 request = MemoryRequest(group, instruction, _PIECE, mover, transfer=transfer)
                 words = np.stack(batch.spaces.load(Space.SHARED, request, np.uint64(start) + pieces), axis=1)
                 values = np.ascontiguousarray(words).reshape(-1).view(dtype)
-                places = np.uint64(end) + np.arange(len(values), dtype=np.uint64) * np.uint64(width.bytes)
+                addresses = np.uint64(end) + np.arange(len(values), dtype=np.uint64) * np.uint64(width.bytes)
                 request = MemoryRequest(
                     group, instruction, width, np.full(len(values), lane), transfer=transfer
                 )
-                update_at(batch, space, request, places, atomic=atomic, values=[values])
+                update_at(batch, space, request, addresses, atomic=atomic, values=[values])
             batch.transfers.begin(transfer, None, None if at is None else at.complete_tx(batch, size))
 
     decoder.block.steps.append(step)

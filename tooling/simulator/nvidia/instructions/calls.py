@@ -283,7 +283,7 @@ def _call_by_address(  # noqa: PLR0917 - the operands of one instruction, in ord
         for address in chosen:
             site = _site_at(sites, int(address), group, batch, instruction)
             live = batch.program.live(site.entry, (*group.stack, site.landing))
-            callers = group.part(np.flatnonzero(wanted == address), group.pc, live)
+            callers = group.subgroup(np.flatnonzero(wanted == address), group.pc, live)
             site.enter(callers, batch)
             batch.resume(callers)
         return False
@@ -338,13 +338,13 @@ def _arguments(operands: list[Operand]) -> Arguments:
 def _offset(decoder: Decoder, argument: Operand, instruction: Instruction) -> int:
     if not isinstance(argument, Symbol):
         raise decoder.unknown(instruction, ONLY_PARAM)
-    offset = decoder.local_place(decoder.function.name, argument.name)
+    offset = decoder.local_offset(decoder.function.name, argument.name)
     if offset is None:
         raise decoder.unknown(instruction, UNKNOWN_PARAM.of(name=argument.name))
     return offset + argument.offset
 
 
 def _own_offset(decoder: Decoder, function: str, name: str) -> int:
-    offset = decoder.local_place(function, name)
+    offset = decoder.local_offset(function, name)
     assert offset is not None, f"the layout has no offset for {name} of {function}"
     return offset

@@ -116,11 +116,15 @@ def pointer(
     if isinstance(base, Integer):
         return Pointer(decoder.constant(base.value + operand.offset, U64), None, window)
     symbol = Symbol(base.name, base.offset + operand.offset)
-    home = decoder.state_space(base.name)
+    variable_space = decoder.state_space(base.name)
     # Generic addresses of shared and local variables are in windows; named constants have none.
-    generic = _WINDOWS.get(home) if space == "" else None
-    if space is not None and home not in (space, "") and not (space == "" and home in _GENERIC):
-        raise decoder.unknown(instruction, OTHER_SPACE.of(name=base.name, space=home))
+    generic = _WINDOWS.get(variable_space) if space == "" else None
+    if (
+        space is not None
+        and variable_space not in (space, "")
+        and not (space == "" and variable_space in _GENERIC)
+    ):
+        raise decoder.unknown(instruction, OTHER_SPACE.of(name=base.name, space=variable_space))
     return Pointer(decoder.symbol(symbol, U64, instruction), generic, window)
 
 

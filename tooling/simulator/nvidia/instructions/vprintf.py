@@ -31,7 +31,7 @@ def bind_vprintf(
     offsets = []
     for argument in (*arguments.elements, *results.elements):
         offset = (
-            decoder.local_place(decoder.function.name, argument.name)
+            decoder.local_offset(decoder.function.name, argument.name)
             if isinstance(argument, Symbol)
             else None
         )

@@ -77,7 +77,7 @@ def collectively(
     together(decoder, instruction, following, sources[-1], operation.perform, operation=operation)
 
 
-def _teams(group: Group, batch: Batch, masks: Array) -> tuple[Array, int]:
+def _mask_groups(group: Group, batch: Batch, masks: Array) -> tuple[Array, int]:
     """Per lane of the group, the number of the lanes of its warp that have the same mask, and how many exist.
 
     Args:
@@ -87,19 +87,19 @@ def _teams(group: Group, batch: Batch, masks: Array) -> tuple[Array, int]:
     if len(masks) == 1:
         return warp, batch.warps.count
     keys = warp.astype(U64) << np.uint64(32) | masks
-    different, team = np.unique(keys, return_inverse=True)
-    return team, len(different)
+    different, mask_group = np.unique(keys, return_inverse=True)
+    return mask_group, len(different)
 
 
 def _ballot(group: Group, batch: Batch, predicate: Array, masks: Array) -> Array:
     """Per lane of the group, the lanes of its mask whose predicate is true."""
     if len(masks) == 1:
         return batch.warps.ballot(group, predicate) & masks
-    team, teams = _teams(group, batch, masks)
+    mask_group, group_count = _mask_groups(group, batch, masks)
     bits = np.uint32(1) << group.pick(batch.warps.lane_in_warp)
-    ballots = np.zeros(teams, U32)
-    np.bitwise_or.at(ballots, team, np.where(predicate, bits, np.uint32(0)))
-    return ballots[team] & masks
+    ballots = np.zeros(group_count, U32)
+    np.bitwise_or.at(ballots, mask_group, np.where(predicate, bits, np.uint32(0)))
+    return ballots[mask_group] & masks
 
 
 @binds("shfl", alone=True)
@@ -147,10 +147,10 @@ def _notify_inactive_sources(
     warp, lane = group.pick(warps.warp_of_lane), group.pick(warps.lane_in_warp)
     taking = sources.inside & (sources.lanes != lane)
     sound = taking & sources.here & (masks >> sources.lanes.astype(U32) & np.uint32(1)).astype(np.bool_)
-    team, teams = _teams(group, batch, masks)
-    served = np.zeros(teams, np.bool_)
-    served[team[sound]] = True
-    invalid = taking & ~served[team]
+    mask_group, group_count = _mask_groups(group, batch, masks)
+    served = np.zeros(group_count, np.bool_)
+    served[mask_group[sound]] = True
+    invalid = taking & ~served[mask_group]
     if invalid.any():
         participants = warps.masks(group.indices(batch.size))[warp] & masks
         threads = group.pick(batch.spaces.threads)
@@ -202,10 +202,10 @@ def _reduce(decoder: Decoder, instruction: Instruction, following: int) -> None:
     target = write(decoder, destination, instruction, U32)
 
     def reduce(group: Group, batch: Batch, operands: list[Array]) -> tuple[Array]:
-        team, _ = _teams(group, batch, operands[1].view(U32))
+        mask_group, _ = _mask_groups(group, batch, operands[1].view(U32))
         values = np.broadcast_to(operands[0].view(dtype), group.count)
-        order = np.argsort(team, kind="stable")
-        ordered = team[order]
+        order = np.argsort(mask_group, kind="stable")
+        ordered = mask_group[order]
         starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
         totals = function.reduceat(values[order], starts)
         result = np.empty(group.count, dtype)
@@ -234,10 +234,10 @@ def _match(decoder: Decoder, instruction: Instruction, following: int) -> None:
     def match(group: Group, batch: Batch, operands: list[Array]) -> tuple[Array, Array]:
         values = np.broadcast_to(operands[0].view(dtype), group.count)
         masks = operands[1].view(U32)
-        team, _ = _teams(group, batch, masks)
+        mask_group, _ = _mask_groups(group, batch, masks)
         bits = np.uint32(1) << group.pick(batch.warps.lane_in_warp)
-        order = np.lexsort((values, team))
-        change = (team[order][1:] != team[order][:-1]) | (values[order][1:] != values[order][:-1])
+        order = np.lexsort((values, mask_group))
+        change = (mask_group[order][1:] != mask_group[order][:-1]) | (values[order][1:] != values[order][:-1])
         starts = np.flatnonzero(np.concatenate([[True], change]))
         lanes = np.bitwise_or.reduceat(bits[order], starts)
         same = np.empty(group.count, U32)

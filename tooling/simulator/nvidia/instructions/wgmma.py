@@ -148,15 +148,15 @@ def _begin(
     if batch.hooks.products_read:
         size = batch.context.threads_per_block
         threads = spaces.threads[lanes[::32]]
-        teams = threads // size * size + threads % size // WARPGROUP * WARPGROUP
-        for team in np.unique(teams).tolist():
-            warps = np.flatnonzero(teams == team)
+        first_threads = threads // size * size + threads % size // WARPGROUP * WARPGROUP
+        for first_thread in np.unique(first_threads).tolist():
+            warps = np.flatnonzero(first_threads == first_thread)
             starts = np.unique(np.concatenate([each[warps].ravel() for each in read]) & ~np.int64(15))
             count = len(starts)
-            transfer = Transfer(team, instruction, None, int(groups[32 * warps[0]]))
+            transfer = Transfer(first_thread, instruction, None, int(groups[32 * warps[0]]))
             operands = Access(
-                Space.SHARED, AccessKind.LOAD, instruction, 16, 4, starts, np.full(count, team),
-                blocks=np.full(count, team // size), transfer=transfer,
+                Space.SHARED, AccessKind.LOAD, instruction, 16, 4, starts, np.full(count, first_thread),
+                blocks=np.full(count, first_thread // size), transfer=transfer,
             )  # fmt: skip
             for hook in batch.hooks.products_read:
                 hook.products_read(operands)

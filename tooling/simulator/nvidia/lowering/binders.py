@@ -383,23 +383,25 @@ def _bind_vector_move(decoder: Decoder, instruction: Instruction) -> None:
     if isinstance(destination, Vector) and isinstance(source, Register):
         whole = decoder.value(source, U32, instruction, any_width=True)
         count = len(destination.elements)
-        part = _part(decoder, instruction, source, destination)
-        targets = [write(decoder, element, instruction, part) for element in destination.elements]
+        element_type = _element_type(decoder, instruction, source, destination)
+        targets = [write(decoder, element, instruction, element_type) for element in destination.elements]
 
         def unpack(group: Group, _batch: Batch) -> None:
             lanes = True if guarding is None else guarded_lanes(group, guarding)
             if lanes is False:
                 return
-            pieces = np.ascontiguousarray(group.get(whole)).view(part).reshape(-1, count)
+            pieces = np.ascontiguousarray(group.get(whole)).view(element_type).reshape(-1, count)
             for column, target in enumerate(targets):
-                assign(group, target, pieces[:, column].copy(), None if lanes is True else lanes, part)
+                assign(
+                    group, target, pieces[:, column].copy(), None if lanes is True else lanes, element_type
+                )
 
         decoder.block.steps.append(unpack)
         return
     if isinstance(source, Vector) and isinstance(destination, Register):
-        part = _part(decoder, instruction, destination, source)
+        element_type = _element_type(decoder, instruction, destination, source)
         whole_type = np.dtype(f"u{decoder.width(destination.name).itemsize}")
-        parts = [decoder.value(element, part, instruction) for element in source.elements]
+        slots = [decoder.value(element, element_type, instruction) for element in source.elements]
         target = write(decoder, destination, instruction)
 
         def pack(group: Group, _batch: Batch) -> None:
@@ -407,9 +409,9 @@ def _bind_vector_move(decoder: Decoder, instruction: Instruction) -> None:
             if lanes is False:
                 return
             value = np.zeros(1, whole_type)
-            for position, slot in enumerate(parts):
-                piece = group.get(slot).view(part).astype(whole_type)
-                value = value | (piece << whole_type.type(8 * part.itemsize * position))
+            for position, slot in enumerate(slots):
+                piece = group.get(slot).view(element_type).astype(whole_type)
+                value = value | (piece << whole_type.type(8 * element_type.itemsize * position))
             assign(group, target, value, None if lanes is True else lanes, whole_type)
 
         decoder.block.steps.append(pack)
@@ -417,7 +419,9 @@ def _bind_vector_move(decoder: Decoder, instruction: Instruction) -> None:
     raise decoder.unknown(instruction)
 
 
-def _part(decoder: Decoder, instruction: Instruction, whole: Register, vector: Vector) -> np.dtype[Any]:
+def _element_type(
+    decoder: Decoder, instruction: Instruction, whole: Register, vector: Vector
+) -> np.dtype[Any]:
     """The type of the elements of a vector that is as wide as a register.
 
     Raises:

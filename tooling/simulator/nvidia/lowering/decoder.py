@@ -93,9 +93,9 @@ class Decoder(Slots):
         shared = self.layout.shared.get(name)
         if shared is not None:
             return self.constant(shared + offset, dtype)
-        place = self.local_place(self.function.name, name)
-        if place is not None:
-            constant = self.constant(place + offset, dtype)
+        local = self.local_offset(self.function.name, name)
+        if local is not None:
+            constant = self.constant(local + offset, dtype)
             return self._in_frame(constant, dtype) if self.function.name in self.framed else constant
         for parameter in self.kernel.parameters:
             if parameter.name == name:
@@ -128,20 +128,20 @@ class Decoder(Slots):
             self._read[name] = registers_read([self.function])
         return register in self._read[name]
 
-    def _in_frame(self, place: int, dtype: np.dtype[Any]) -> int:
-        """A slot with the address of a variable in the frame of the current call."""
+    def _in_frame(self, offset_slot: int, dtype: np.dtype[Any]) -> int:
+        """A slot with the address of a variable in the frame of the current call, from its offset's slot."""
         frame = self.frame()
         self.block.reads(frame)
         slot = self.new(Origin("undefined", dtype, "%address"))
         self.block.defines.add(slot)
 
         def step(group: Group, _batch: Batch) -> None:
-            group.registers[slot] = group.get(place) + group.get(frame).astype(dtype)
+            group.registers[slot] = group.get(offset_slot) + group.get(frame).astype(dtype)
 
         self.block.steps.append(step)
         return slot
 
-    def local_place(self, function: str, name: str) -> int | None:
+    def local_offset(self, function: str, name: str) -> int | None:
         """The offset of a local variable or call parameter in a thread's local memory; None if unknown."""
         return self.layout.local.get((function, name))
 

@@ -28,14 +28,14 @@ class Layout:
         self.local: dict[tuple[str, str], int] = {}
         self.shared_bytes = 0
         self.local_bytes = 0
-        self._place_all_shared(module, functions)
-        self._place_all_local([f for f in functions if f.name not in framed])
+        self._allocate_shared(module, functions)
+        self._allocate_local([f for f in functions if f.name not in framed])
         self.frame_start = self.local_bytes
         in_frames = [f for f in functions if f.name in framed]
-        self._place_all_local(in_frames)
+        self._allocate_local(in_frames)
         self.frame_bytes = max(self.local_bytes - self.frame_start, 16) if in_frames else 0
 
-    def _place_all_shared(self, module: Module, functions: Iterable[Function]) -> None:
+    def _allocate_shared(self, module: Module, functions: Iterable[Function]) -> None:
         variables = [*module.globals.values(), *(v for function in functions for v in function.variables)]
         dynamic: list[str] = []
         for variable in variables:
@@ -55,7 +55,7 @@ class Layout:
         self.shared[name] = self.shared_bytes
         self.arrays[name] = SharedArray(len(self.arrays) + 1, self.shared_bytes, size)
 
-    def _place_all_local(self, functions: Iterable[Function]) -> None:
+    def _allocate_local(self, functions: Iterable[Function]) -> None:
         """Give each local variable and call parameter an offset in a thread's local memory."""
         for function in functions:
             things: list[Variable | Parameter] = [

@@ -14,7 +14,7 @@ _AFTER = frozenset({"noftz", "L2::cache_hint"})
 
 def _operation_first(modifiers: tuple[str, ...]) -> tuple[str, ...]:
     """The modifiers of a vector operation with the operation before the vector."""
-    first = next(place for place, each in enumerate(modifiers) if each in _VECTORS)
+    first = next(index for index, each in enumerate(modifiers) if each in _VECTORS)
     moved = [each for each in modifiers[first:] if each in _OPERATIONS | _AFTER]
     rest = [each for each in modifiers[first:] if each not in _OPERATIONS | _AFTER]
     return (*modifiers[:first], *moved, *rest)

@@ -28,7 +28,7 @@ _ALWAYS_WRITTEN = ("param", "const")
 """State spaces whose bytes are always written, and never during the launch."""
 
 _CONSTANT = -1
-"""Takes the place of an operand that is no register."""
+"""In `Flow.sources`, for an operand that is not a register."""
 
 
 def flow_of(decoder: Decoder, instruction: Instruction) -> Flow:
@@ -101,5 +101,5 @@ def _registers(operand: Operand) -> Iterator[str]:
             for element in elements:
                 yield from _registers(element)
         case Address(base, _, coordinates):
-            for part in (base, *coordinates):
-                yield from _registers(part)
+            for each in (base, *coordinates):
+                yield from _registers(each)

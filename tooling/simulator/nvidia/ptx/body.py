@@ -30,7 +30,7 @@ _LOC = re.compile(
 )
 _LISTS = (".branchtargets", ".calltargets", ".callprototype")
 _MOST_NESTED = 256  # compilers nest a few blocks at most
-_MARKS = re.compile(r"[{}]|(?:(?<=[;{}])|^)\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
+_TOKENS = re.compile(r"[{}]|(?:(?<=[;{}])|^)\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
 _BANK = re.compile(r"([%\w$]+)\s*(?:<\s*(\d+)\s*>)?$")
 
 
@@ -118,13 +118,13 @@ class BodyParser:
         depth = 0
         for number in range(index, len(self.lines)):
             text = self.lines[number].split("//", 1)[0]
-            for mark in _MARKS.finditer(text):
-                if mark[0] == "{":
+            for token in _TOKENS.finditer(text):
+                if token[0] == "{":
                     depth += 1
-                elif mark[0] == "}":
+                elif token[0] == "}":
                     depth -= 1
                 elif not depth:
-                    self._declare(mark[1])
+                    self._declare(token[1])
                 if depth < 0:
                     return
 
@@ -179,14 +179,14 @@ class BodyParser:
 
     def _gather(self, text: str, index: int) -> tuple[str, int]:
         """The statement that starts with `text`, without its `;`, and the index of the line to parse next."""
-        parts: list[str] = []
+        fragments: list[str] = []
         start, column = index, len(self.lines[index].rstrip()) - len(text.rstrip())
         while True:
             text = text.split("//", 1)[0]
             head, semicolon, rest = text.partition(";")
-            parts.append(head)
+            fragments.append(head)
             if semicolon:
-                return " ".join(parts).strip(), self._rest(index, rest)
+                return " ".join(fragments).strip(), self._rest(index, rest)
             index += 1
             if index >= len(self.lines):
                 raise self._error(start, "a statement without its `;`", start=column)

@@ -141,19 +141,19 @@ class _ModuleParser:
     def _gather(self, stops: str) -> tuple[str, int]:
         """The text before the first character of `stops`, and the number of the line it starts in."""
         start = self.position
-        parts: list[str] = []
+        fragments: list[str] = []
         while self.position < len(self.lines):
             line = _uncomment(self.lines[self.position])
             ends = [index for index in (line.find(stop) for stop in stops) if index >= 0]
             if ends:
                 end = min(ends)
-                parts.append(line[:end])
+                fragments.append(line[:end])
                 self.stop = line[end]
                 code = self.lines[self.position].split("//", 1)[0].rstrip()
                 rest = line[end + 1 :]
                 self.lines[self.position] = " " * (len(code) - len(rest)) + rest if rest else ""
-                return " ".join(parts), start + 1
-            parts.append(line)
+                return " ".join(fragments), start + 1
+            fragments.append(line)
             self.position += 1
         self.position = start
         raise self._error("this declaration has no end")
