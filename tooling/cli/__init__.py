@@ -215,8 +215,8 @@ def _language_of(arguments: Sequence[str]) -> str:
 
 
 def _dispatch(arguments: list[str], language: str) -> int:
-    place = next((place for place, word in enumerate(arguments) if not word.startswith("-")), len(arguments))
-    before, words = arguments[:place], arguments[place:]
+    index = next((index for index, word in enumerate(arguments) if not word.startswith("-")), len(arguments))
+    before, words = arguments[:index], arguments[index:]
     if before or not words:
         return _without_command(before, words, language)
     command, rest = find_action(_command_named(words), words[1:], language)

@@ -166,8 +166,8 @@ def show_run(  # noqa: PLR0917 - what is shown, and how
         terminal.line(NO_LINES.render(language))
     stopped = run.stopped
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
-        told = STOPPED.of(kernel=stopped.name, position=stopped.position, why=stopped.why)
-        terminal.line(told.render(language))
+        stop = STOPPED.of(kernel=stopped.name, position=stopped.position, why=stopped.why)
+        terminal.line(stop.render(language))
     if run.order_unchecked and run.launches:
         terminal.line(ORDER_UNCHECKED.render(language))
     if run.asked_for_times:

@@ -62,12 +62,12 @@ class Option(Struct, frozen=True):
 
 
 class Positional(Struct, frozen=True):
-    """An argument that is known by its place.
+    """An argument that is known by its position.
 
     Attributes:
         help: its line of the help.
         metavar: its name in the help.
-        remainder: it takes everything from its place on, options too.
+        remainder: it takes everything from its position on, options too.
     """
 
     help: Text | None = None

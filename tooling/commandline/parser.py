@@ -183,16 +183,16 @@ def add_fields(parser: Parser, options: type[Struct]) -> None:
             case Positional() as positional:
                 _add_positional(parser, each, kind, positional)
             case Option() as option:
-                place: argparse._ActionsContainer = parser
+                container: argparse._ActionsContainer = parser
                 if option.group:
                     if option.group not in groups:
                         groups[option.group] = parser.add_argument_group(parser.say(option.group))
-                    place = groups[option.group]
+                    container = groups[option.group]
                 if option.alternative:
                     if option.alternative not in exclusive:
-                        exclusive[option.alternative] = place.add_mutually_exclusive_group()
-                    place = exclusive[option.alternative]
-                _add_option(place, each, kind, option, parser.say(option.help))
+                        exclusive[option.alternative] = container.add_mutually_exclusive_group()
+                    container = exclusive[option.alternative]
+                _add_option(container, each, kind, option, parser.say(option.help))
 
 
 def read(parser: Parser, options: type[_Options], words: Sequence[str]) -> _Options:
@@ -281,12 +281,12 @@ def _add_positional(parser: Parser, field: FieldInfo, kind: Any, positional: Pos
 
 
 def _add_option(
-    place: argparse._ActionsContainer, field: FieldInfo, kind: Any, option: Option, text: str | None
+    container: argparse._ActionsContainer, field: FieldInfo, kind: Any, option: Option, text: str | None
 ) -> None:
     name = _option_name(field)
     settings: dict[str, Any] = {"help": text, "dest": field.name}
     if kind is bool:
-        place.add_argument(name, action="store_true", default=argparse.SUPPRESS, **settings)
+        container.add_argument(name, action="store_true", default=argparse.SUPPRESS, **settings)
         return
     if option.metavar:
         settings["metavar"] = option.metavar
@@ -305,7 +305,7 @@ def _add_option(
         settings["type"] = kind
     else:
         assert kind is str, f"{field.name}: nothing says how its value is read"
-    place.add_argument(*([f"-{option.short}"] if option.short else []), name, **settings)
+    container.add_argument(*([f"-{option.short}"] if option.short else []), name, **settings)
 
 
 def choices_of(kind: object, option: Option) -> Sequence[str]:

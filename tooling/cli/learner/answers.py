@@ -91,7 +91,7 @@ def diff_command(options: SolutionOptions) -> int:
     for path, mine, theirs in differences:
         terminal.line(terminal.paint(path.name, "bold"))
         if terminal.width and terminal.width >= _LEAST_COLUMNS:
-            _show_beside(mine, theirs, heads)
+            _show_side_by_side(mine, theirs, heads)
         else:
             _show_unified(mine, theirs, heads, terminal)
     return ExitCode.PASSED
@@ -173,7 +173,7 @@ def _may_show(project: Project, selection: Selection, options: SolutionOptions, 
     return True
 
 
-def _show_beside(mine: list[str], theirs: list[str], heads: tuple[str, str]) -> None:
+def _show_side_by_side(mine: list[str], theirs: list[str], heads: tuple[str, str]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text as Cell

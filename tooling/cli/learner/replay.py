@@ -120,20 +120,20 @@ def _recorded(
     staged: Mapping[str, str],
     stream: Callable[[bytes], None] | None,
 ) -> tuple[TargetRun, Trace | None]:
-    """Runs the program; once more if its first finding is elsewhere and no place was chosen.
+    """Runs the program; once more if its first finding is elsewhere and no block was chosen.
 
     Raises:
         UsageError: the launch or block that was chosen does not exist.
     """
     from tooling.commandline.parser import UsageError
     from tooling.execution.program import without_noise
-    from tooling.replay.running import Place, record, record_finding
+    from tooling.replay.running import BlockSelection, record, record_finding
     from tooling.simulator.gpu.launch import Dim3
     from tooling.target_run import RunOptions
 
     x, y, z = options.block or (0, 0, 0)
     blocks = tuple(Dim3(x + more, y, z) for more in range(options.blocks))
-    place = Place(options.launch or 1, blocks, frozenset() if options.launch else subject.written)
+    wanted = BlockSelection(options.launch or 1, blocks, frozenset() if options.launch else subject.written)
     settings = RunOptions(
         environment={**subject.environment, **staged},
         time_limit=options.timeout,
@@ -143,18 +143,18 @@ def _recorded(
         graphs=subject.graphs,
     )
     run = record if options.block or options.launch else record_finding
-    found = run(subject.command, target, settings, place)
+    found = run(subject.command, target, settings, wanted)
     if found.run.launches and found.grid is None:
         raise UsageError(
-            Text("--launch: there is no launch {launch}").of(launch=place.launch),
+            Text("--launch: there is no launch {launch}").of(launch=wanted.launch),
             why=Text("the program makes {launches}").of(launches=found.run.launches),
         )
     if found.grid is not None and found.trace is None:
         absent = next(
-            each for each in place.blocks if any(a >= b for a, b in zip(each, found.grid, strict=True))
+            each for each in wanted.blocks if any(a >= b for a, b in zip(each, found.grid, strict=True))
         )
         raise UsageError(
-            Text("--block: launch {launch} has no block {absent}").of(launch=place.launch, absent=absent),
+            Text("--block: launch {launch} has no block {absent}").of(launch=wanted.launch, absent=absent),
             why=Text("its grid is {grid}, and blocks are counted from 0").of(grid=found.grid),
         )
     return found.run, found.trace
