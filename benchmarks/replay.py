@@ -20,7 +20,7 @@ from tooling.catalog.catalogue import select
 from tooling.cli.subject import puzzle_subject, simulated_gpu
 from tooling.project import find_project
 from tooling.replay.page import to_html
-from tooling.replay.running import Place, record
+from tooling.replay.running import BlockSelection, record
 from tooling.target_run import RunOptions, run_on_target
 
 PROGRAM, FLAGS = "p16_tile_tensor", ("--tiled",)
@@ -71,7 +71,7 @@ def main() -> int:
         run_on_target(subject.command, target, settings)
         plain.append(time.perf_counter() - start)
         start = time.perf_counter()
-        trace = record(subject.command, target, settings, Place()).trace
+        trace = record(subject.command, target, settings, BlockSelection()).trace
         recorded.append(time.perf_counter() - start)
         start = time.perf_counter()
         assert trace is not None

@@ -76,7 +76,7 @@ def _bytes_up_to(recording: Recording, end: int) -> int:
 
 
 def _distinct(every: Sequence[Found]) -> list[Found]:
-    """Of findings at the same places of the source the first: unrolled loops have many copies of a line."""
+    """The first of the findings at the same source positions: unrolled loops have many copies of a line."""
     kept: dict[tuple[object, ...], Found] = {}
     for found in every:
         finding = found.finding
@@ -123,7 +123,7 @@ class _Assembler:
 
     @property
     def own(self) -> list[Found]:
-        """The findings about the recorded blocks, one for each combination of places in the source."""
+        """The findings about the recorded blocks, one for each combination of source positions."""
         return _distinct([each for each in self._found if self._names_own(each)])
 
     def _names_own(self, found: Found) -> bool:

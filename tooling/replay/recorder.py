@@ -160,7 +160,7 @@ class Recorder(Hook):
             self._meet(operation.threads, operation.instruction, _WAITS[operation.action])
 
     def _meet(self, threads: Ints, instruction: Instruction | None, kind: str) -> None:
-        """These threads wait, or tell others that they are here."""
+        """These threads wait for others, or arrive without waiting."""
         self.recording.buffers.settle()
         own = self._own_threads(threads)
         if own:

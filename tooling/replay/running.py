@@ -1,4 +1,4 @@
-"""Runs a program to record it: where its first finding is, unless a place was chosen."""
+"""Runs a program to record it: where its first finding is, unless a block was chosen."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tooling.targets.model import Target
 MOST_BLOCKS = 8
 
 
-class Place(Struct, frozen=True):
+class BlockSelection(Struct, frozen=True):
     """Blocks of a launch.
 
     Attributes:
@@ -43,70 +43,72 @@ class Recorded(Struct, frozen=True):
     """A run and what was recorded.
 
     Attributes:
-        place: what was to be recorded; grid: of that launch, None if the program does not make it.
+        selection: what was to be recorded; grid: of that launch, None if the program does not make it.
         trace: None if there is no such launch or block.
     """
 
     run: TargetRun
-    place: Place
+    selection: BlockSelection
     grid: Dim3 | None
     trace: Trace | None
 
 
-def record(command: Sequence[str | Path], target: Target, options: RunOptions, place: Place) -> Recorded:
+def record(
+    command: Sequence[str | Path], target: Target, options: RunOptions, selection: BlockSelection
+) -> Recorded:
     """Runs a program on a simulated GPU and records some of its blocks.
 
     Raises: as `run_on_target`.
     """
-    engine = _Engine(place)
+    engine = _Engine(selection)
     run = run_on_target(command, target, replace(options, executor=engine))
     trace = engine.trace and replace(engine.trace, launches=run.launches or engine.trace.launch)
-    return Recorded(run, place, engine.grid, trace)
+    return Recorded(run, selection, engine.grid, trace)
 
 
 def record_finding(
-    command: Sequence[str | Path], target: Target, options: RunOptions, place: Place
+    command: Sequence[str | Path], target: Target, options: RunOptions, selection: BlockSelection
 ) -> Recorded:
     """As `record`; if the first finding is elsewhere, the program is run again, without its output."""
-    recorded = record(command, target, options, place)
-    wanted = place_of(recorded.run.findings)
+    recorded = record(command, target, options, selection)
+    wanted = selection_of(recorded.run.findings)
     trace = recorded.trace
     if trace is None or wanted is None:
         return recorded
     if wanted.launch == trace.launch and set(wanted.blocks) <= {Dim3(*each) for each in trace.positions}:
         return recorded
-    wanted = replace(wanted, most_bytes=place.most_bytes)
+    wanted = replace(wanted, most_bytes=selection.most_bytes)
     again = record(command, target, replace(options, stream=None, error_output=None), wanted)
     return again if again.trace else recorded
 
 
-def place_of(findings: Sequence[Finding]) -> Place | None:
+def selection_of(findings: Sequence[Finding]) -> BlockSelection | None:
     """Launch and blocks of the first finding that names a thread, errors before warnings."""
     named = [finding for finding in findings if finding.parties and finding.launch]
     named.sort(key=lambda finding: finding.severity is not Severity.ERROR)
     if not named:
         return None
     blocks = {Dim3(*party.block) for party in named[0].parties}
-    return Place(named[0].launch, tuple(sorted(blocks, key=lambda block: block[::-1])))
+    return BlockSelection(named[0].launch, tuple(sorted(blocks, key=lambda block: block[::-1])))
 
 
 class _Engine(Engine):
     """Runs launches, and records some blocks of one of them.
 
     Args:
-        place: the blocks. Of a single one, its whole cluster is recorded; of many, the first MOST_BLOCKS.
+        selection: the blocks. Of a single one, its whole cluster is recorded; of many, the first MOST_BLOCKS.
 
     Attributes:
         trace: None until the launch was made, and where it has no such block.
         grid: of the launch; None until it was made.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, selection: BlockSelection) -> None:
         super().__init__("lockstep", None)
         self.trace: Trace | None = None
         self.grid: Dim3 | None = None
-        self._place = place
-        self._wanted = place.kernels  # empty as soon as one of them was launched
+        self._selection = selection
+        self._wanted = selection.kernels  # empty as soon as one of them was launched
         self._launches = 0
 
     def run(self, job: Job) -> LaunchResult:
@@ -115,10 +117,10 @@ class _Engine(Engine):
         meant = readable_kernel(job.launch.function.name, job.module.files.values()) in self._wanted
         if meant:
             self._wanted = frozenset()
-        elif self._launches != self._place.launch or (self._place.kernels and not self._wanted):
+        elif self._launches != self._selection.launch or (self._selection.kernels and not self._wanted):
             return super().run(job)
         grid = self.grid = job.launch.grid
-        blocks = self._place.blocks
+        blocks = self._selection.blocks
         if any(at >= extent for block in blocks for at, extent in zip(block, grid, strict=True)):
             return super().run(job)
         numbers = [block.x + grid.x * (block.y + grid.y * block.z) for block in blocks]
@@ -129,8 +131,8 @@ class _Engine(Engine):
         )
         result = super().run(job.watched_by(recorder))
         if recorder.began:
-            if self._place.most_bytes is not None:
-                shorten(recorder.recording, self._place.most_bytes)
+            if self._selection.most_bytes is not None:
+                shorten(recorder.recording, self._selection.most_bytes)
             fault = result.error.reason if result.error else None
             self.trace = make_trace(recorder.recording, self._launches, fault)
         return result

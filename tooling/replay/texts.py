@@ -110,7 +110,7 @@ def describe(step: Step, trace: Trace, language: str) -> str:
         return _STEPS["changed" if names else "end"].of(buffers=names).render(language)
     line = step.line or "?"
     parts = [_of_move(line, move, trace, language) for move in step.moves]
-    if len(parts) > 1 and len(parts) == len(trace.positions) and _alike(step.moves, trace):
+    if len(parts) > 1 and len(parts) == len(trace.positions) and _is_same_in_each(step.moves, trace):
         parts = [_of_move(line, step.moves[0], trace, language, every=True)]
     if step.exchange:
         parts.append(_of_exchange(line, step.exchange, trace, language))
@@ -118,7 +118,7 @@ def describe(step: Step, trace: Trace, language: str) -> str:
     return " ".join(parts) or _STEPS[step.kind].of(line=line, threads=threads).render(language)
 
 
-def _alike(moves: Sequence[Move], trace: Trace) -> bool:
+def _is_same_in_each(moves: Sequence[Move], trace: Trace) -> bool:
     """Whether each of the blocks does the same to its own shared memory."""
     size = _block_size(trace)
     buffers = [trace.buffers[move.buffer] for move in moves]

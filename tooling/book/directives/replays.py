@@ -231,7 +231,7 @@ def record(project: Project, selection: Selection, state: str, target: str) -> R
     """
     # Not imported at the top: pages are mostly set without a run.
     from tooling.replay.names import functions_between  # noqa: PLC0415
-    from tooling.replay.running import Place, record_finding  # noqa: PLC0415
+    from tooling.replay.running import BlockSelection, record_finding  # noqa: PLC0415
     from tooling.target_run import RunOptions  # noqa: PLC0415
     from tooling.targets.selection import choose  # noqa: PLC0415
     from tooling.toolchain import find_toolchain  # noqa: PLC0415
@@ -248,10 +248,10 @@ def record(project: Project, selection: Selection, state: str, target: str) -> R
     options = RunOptions(environment=environment_of(executable), time_limit=trial.limit)
     command = [*executable.command, *selection.mode.flags]
     anchors = selection.mode.anchors.get(program.name, ())
-    place = Place(
+    wanted = BlockSelection(
         kernels=functions_between("\n".join(files.values()), anchors), most_bytes=MOST_BYTES - _FINDINGS
     )
-    trace = record_finding(command, trial.choice.target, options, place).trace
+    trace = record_finding(command, trial.choice.target, options, wanted).trace
     if trace is None:
         raise BookError(f"{selection.command} ({state}) launches no kernel that could be recorded")
     trace = replace(
