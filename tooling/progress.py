@@ -90,8 +90,8 @@ def progress_path(root: Path) -> Path:
 def earlier_path() -> Path:
     """Where earlier versions kept one file for all folders."""
     base = os.environ.get("XDG_STATE_HOME")
-    home = Path(base) if base and Path(base).is_absolute() else Path("~/.local/state").expanduser()
-    return home / "gpu-puzzle-lab" / _EARLIER_NAME
+    parent = Path(base) if base and Path(base).is_absolute() else Path("~/.local/state").expanduser()
+    return parent / "gpu-puzzle-lab" / _EARLIER_NAME
 
 
 def read_progress(root: Path) -> Progress:

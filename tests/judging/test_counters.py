@@ -90,8 +90,8 @@ def test_a_verdict_names_what_was_counted_where_and_what_is_required(tmp_path: P
         "a block of `add` uses 131,072 bytes of shared memory; required: at most 49,152",
     ]
     line = "p99.mojo:2: `output[i] = shared[2 * i]`"
-    places = [problem.place and str(problem.place) for problem in problems]
-    assert places == [line, line, None, None]
+    lines = [problem.line and str(problem.line) for problem in problems]
+    assert lines == [line, line, None, None]
     assert problems[3].what.render("ko").endswith("기준: 49,152 이하")
 
 

@@ -89,7 +89,7 @@ def test_an_input_of_another_type_is_named() -> None:
 
 def sentences(problem: Problem) -> str:
     what, cause, advice = (each.render("en") for each in (problem.what, problem.cause, problem.advice))
-    return "; ".join((what, *([str(problem.place)] if problem.place else []), cause, advice))
+    return "; ".join((what, *([str(problem.line)] if problem.line else []), cause, advice))
 
 
 LOOP = StoppedKernel(

@@ -17,7 +17,7 @@ class CopyFailed(ToolingError):
 
 
 def keep_copy(path: Path) -> Path:
-    """Copies a file to `NAME.2026-11-22-143000` beside it; an earlier copy is never overwritten.
+    """Copies a file to `NAME.2026-11-22-143000` in the same folder; an earlier copy is never overwritten.
 
     The suffix hides the copy from the compiler, which reads every `.mojo` file of a package.
 

@@ -34,7 +34,7 @@ def replace_generated(text: str, lines: Sequence[str], path: Path) -> str:
 
 
 def task_lines(puzzles: Sequence[Puzzle]) -> list[str]:
-    """One task for each program, for `[tool.poe.tasks]` and for pixi's `[tasks]` alike.
+    """One task for each program, for `[tool.poe.tasks]` and for pixi's `[tasks]`.
 
     Both pass on further arguments, so that `uv run poe p23 --tiled` reaches `tooling run p23 --tiled`.
     """

@@ -45,7 +45,7 @@ def judge_counters(criteria: Sequence[Criterion], kernels: Sequence[KernelProfil
                 problems.append(_problem(criterion, STOPPED))
             elif not criterion.met_by(COUNTS[criterion.metric](kernel)):
                 counted = _problem(criterion, NOT_MET, **_facts(criterion, kernel))
-                problems.append(replace(counted, place=_costliest(criterion.metric, kernel)))
+                problems.append(replace(counted, line=_costliest(criterion.metric, kernel)))
                 break  # other launches of the same kernel would give the same message
     return tuple(problems)
 

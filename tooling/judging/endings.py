@@ -57,7 +57,7 @@ def stopped_program(
         return []
     if stopped:
         problem = explained("crash", text="kernel-stopped", **_facts(stopped, stopped.why))
-        return [replace(problem, place=SourceLine(str(stopped.position), stopped.text))]
+        return [replace(problem, line=SourceLine(str(stopped.position), stopped.text))]
     on_host = launches is not None  # the simulated GPU reports the kernel that it stopped
     return [explained("crash", text="crash-on-host" if on_host else "", detail=detail_of_crash)]
 

@@ -99,7 +99,7 @@ def find_formula(results: Sequence[Result]) -> Formula | None:
     Args:
         results: of the same output, one for each data set.
     """
-    if not results or not _tell_apart(results):
+    if not results or not _are_varied(results):
         return None
     first, *others = results
     fitting = (formula for formula, values in _candidates(first) if first.is_computed_by(values))
@@ -112,7 +112,7 @@ def find_formula(results: Sequence[Result]) -> Formula | None:
     return next(iter(seen), None) or _narrow_type(results) or _some_lanes(results)
 
 
-def _tell_apart(results: Sequence[Result]) -> bool:
+def _are_varied(results: Sequence[Result]) -> bool:
     """Whether the values are varied enough to be evidence: several in one output, or in all of them."""
     values = {float(each) for result in results for each in _wide(result.got)[:64]}
     return len(values) > 1
@@ -244,7 +244,7 @@ def _other_strides(result: Result) -> Iterator[tuple[Formula, Array]]:
 
 
 def _other_products(result: Result) -> Iterator[tuple[Formula, Array]]:
-    """Products of matrices: a range of the terms alone, or tiles of the wrong place."""
+    """Products of matrices: a range of the terms alone, or of the wrong tiles."""
     for (x, a), (y, b) in itertools.permutations(result.operands.items(), 2):
         inner = math.isqrt(a.size * b.size // max(result.got.size, 1))
         if inner < 2 or a.size % inner or b.size % inner:

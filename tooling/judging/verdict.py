@@ -65,7 +65,7 @@ class Problem(Struct, frozen=True):
         output: of `counters`: the kernel.
         also: further diagnoses that fit.
         diagnoses: the facts of each diagnosis that fits, by its name.
-        place: the source line concerned; None if it is not known.
+        line: the source line concerned; None if it is not known.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Problem(Struct, frozen=True):
     comparison: Comparison | None = None
     also: tuple[str, ...] = ()
     diagnoses: Mapping[str, Mapping[str, object]] = {}
-    place: SourceLine | None = None
+    line: SourceLine | None = None
 
     @property
     def what(self) -> Sentence:

@@ -39,7 +39,7 @@ class Reset(Struct, frozen=True):
 
 
 def reset(program: Program) -> tuple[Reset, ...]:
-    """Writes the skeletons of a program; the reader's files are kept beside them.
+    """Writes the skeletons of a program; the reader's files are kept next to them.
 
     Raises:
         CopyFailed: a file cannot be copied; it is unchanged.

@@ -1,8 +1,8 @@
 """A folder with the puzzles alone, without a clone: made by `tooling init`, brought up to date by `update`.
 
 The installed package has the puzzles in `tooling/content`; in a clone they are those of the clone. The folder
-gets `problems/`, and `.puzzles/` keeps every file as it was written, so that an update can tell the reader's
-changes from those of a new version. Solutions and references stay in the package.
+gets `problems/`, and `.puzzles/` keeps every file as it was written, so that an update can distinguish the
+reader's changes from those of a new version. Solutions and references stay in the package.
 """
 
 from __future__ import annotations

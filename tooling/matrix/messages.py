@@ -38,7 +38,7 @@ def _pinned(diagnostics: Sequence[Diagnostic], source: Path) -> list[Diagnostic]
         ]
         said = [each.message for each in (head, *notes) if not each.message.startswith(_GENERAL)]
         if own and said:
-            pinned.append(replace(own[-1], kind="error", message=_without_place(said[-1])))
+            pinned.append(replace(own[-1], kind="error", message=_without_position(said[-1])))
     return pinned
 
 
@@ -53,7 +53,7 @@ def _groups(diagnostics: Sequence[Diagnostic]) -> list[tuple[Diagnostic, list[Di
     return groups
 
 
-def _without_place(message: str) -> str:
+def _without_position(message: str) -> str:
     """A note without the toolchain's source position, which the reader cannot open."""
     head, mark, rest = message.partition(": ")
     return rest if mark and ".mojo:" in head else message

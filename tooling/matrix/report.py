@@ -63,8 +63,8 @@ def rows(entries: Sequence[MatrixEntry], accelerators: Sequence[Accelerator]) ->
     merged: dict[tuple[object, ...], tuple[list[str], tuple[MatrixEntry, ...]]] = {}
     for (program, mode), found in by_mode.items():
         cells = tuple(found[name] for name in order)
-        alike = (program, *((cell.status, cell.reason) for cell in cells))
-        merged.setdefault(alike, ([], cells))[0].append(mode)
+        same = (program, *((cell.status, cell.reason) for cell in cells))
+        merged.setdefault(same, ([], cells))[0].append(mode)
     return tuple(
         Row(cells[0].selection.program.name, tuple(modes), cells) for modes, cells in merged.values()
     )

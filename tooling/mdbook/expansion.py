@@ -117,7 +117,7 @@ class _Expander(Struct):
     title: str | None = None
 
     def expand(self, frame: _Frame) -> str:
-        self._look_for_slips(frame)
+        self._check_likely_directives(frame)
         pieces: list[str] = []
         done = 0
         for directive in find_directives(frame.text):
@@ -258,7 +258,7 @@ class _Expander(Struct):
     ) -> None:
         self.problems.append(IncludeProblem(fault, frame.location(directive.start), message, hint, fatal))
 
-    def _look_for_slips(self, frame: _Frame) -> None:
+    def _check_likely_directives(self, frame: _Frame) -> None:
         """Reports text that mdBook shows as it is although it was probably meant as a directive."""
         if "{{" not in frame.text:
             return
@@ -268,11 +268,11 @@ class _Expander(Struct):
             directive = known.get(match.start())
             if directive is not None and directive.name == "playpen":
                 message, hint = "`playpen` is an old name", "write `playground`"
-                self._slip(Fault.OLD_NAME, match, frame, message, hint)
+                self._report_misspelt(Fault.OLD_NAME, match, frame, message, hint)
             elif directive is None and _means_one_of_ours(match.group(1)):
                 if any(start <= match.start() < end for start, end in escaped):
                     continue
-                self._slip(
+                self._report_misspelt(
                     Fault.MISSPELT,
                     match,
                     frame,
@@ -280,7 +280,9 @@ class _Expander(Struct):
                     "write `{{#include path:anchor}}`: no space after `#`, lower case, a path",
                 )
 
-    def _slip(self, fault: Fault, match: re.Match[str], frame: _Frame, message: str, hint: str) -> None:
+    def _report_misspelt(
+        self, fault: Fault, match: re.Match[str], frame: _Frame, message: str, hint: str
+    ) -> None:
         where = frame.location(match.start())
         self.problems.append(IncludeProblem(fault, where, message, hint, fatal=False))
 

@@ -107,7 +107,7 @@ def verdict_annotations(verdict: Verdict, source: Path, language: str = ENGLISH)
             what, cause, advice = (
                 sentence.render(language) for sentence in (problem.what, problem.cause, problem.advice)
             )
-            text = "\n".join((what, *([str(problem.place)] if problem.place else []), cause, advice))
+            text = "\n".join((what, *([str(problem.line)] if problem.line else []), cause, advice))
             found.append(Annotation(title, text, Location(source)))
     return found
 

@@ -163,8 +163,8 @@ class _Page(Struct, frozen=True):
                         table = ""
                 case Labelled() | Input() | Note():
                     facts = _list(map(self._row, group))
-                    beside = f'<div class="judged-values">\n<div>\n{table}\n</div>\n{facts}\n</div>'
-                    yield _Section(beside if table else facts)
+                    values_and_facts = f'<div class="judged-values">\n<div>\n{table}\n</div>\n{facts}\n</div>'
+                    yield _Section(values_and_facts if table else facts)
                     table = ""
                 case _:
                     yield from map(self._section, group)

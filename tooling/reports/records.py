@@ -170,8 +170,8 @@ def _details(verdict: Verdict, language: str) -> str:
         for problem in case.problems:
             sentences = (problem.what, problem.cause, problem.advice)
             what, cause, advice = (sentence.render(language) for sentence in sentences)
-            place = f" ({problem.place})" if problem.place else ""
-            lines.append(f"[{case.dataset}] {what}{place}: {cause}; {advice}")
+            line = f" ({problem.line})" if problem.line else ""
+            lines.append(f"[{case.dataset}] {what}{line}: {cause}; {advice}")
             if problem.comparison:
                 lines.append(
                     f"  {problem.comparison.differing} of {problem.comparison.total} elements differ"

@@ -1,4 +1,4 @@
-"""A line that shows what is going on, in a terminal only, and the output of a program beside it."""
+"""A line that shows what is going on, in a terminal only, and the output of a program above it."""
 
 from __future__ import annotations
 

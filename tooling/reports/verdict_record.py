@@ -160,6 +160,6 @@ def _problem_of(problem: Problem) -> ProblemRecord:
         dict(problem.facts),
         problem.output,
         problem.also,
-        problem.place,
+        problem.line,
         mismatch,
     )

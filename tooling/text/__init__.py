@@ -1,4 +1,4 @@
-"""Sentences and their languages: English beside the code, every other language in a catalogue.
+"""Sentences and their languages: English in the code, every other language in a catalogue.
 
 A `Text` is an English sentence with facts. It is passed on unrendered; the code that writes it to a screen,
 a page or a file renders it in a language. Translations are GNU gettext catalogues, one file for each language

@@ -86,7 +86,7 @@ class BuildCache(Struct, frozen=True):
     @contextlib.contextmanager
     def partial(self) -> Iterator[Path]:
         """An empty folder to build in; removed unless `publish` has moved it."""
-        folder = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self._partial_home()))
+        folder = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self._partial_folder()))
         try:
             yield folder
         finally:
@@ -142,13 +142,13 @@ class BuildCache(Struct, frozen=True):
             folder = self.root / name
             # Renamed first, so that no program finds half of it.
             if folder.is_dir() and not folder.is_symlink():
-                doomed = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self._partial_home()))
+                doomed = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self._partial_folder()))
                 shutil.rmtree(folder.replace(doomed / name).parent)
 
-    def _partial_home(self) -> Path:
-        home = self.root / "partial"
-        home.mkdir(parents=True, exist_ok=True)
-        return home
+    def _partial_folder(self) -> Path:
+        folder = self.root / "partial"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
 
     def discard(self, entry: Path) -> None:
         """Removes a damaged entry."""
@@ -188,8 +188,8 @@ def default_cache_root() -> Path:
     if named:
         return Path(named).absolute()
     base = os.environ.get("XDG_CACHE_HOME")
-    home = Path(base) if base and Path(base).is_absolute() else Path("~/.cache").expanduser()
-    return home / "gpu-puzzle-lab"
+    parent = Path(base) if base and Path(base).is_absolute() else Path("~/.cache").expanduser()
+    return parent / "gpu-puzzle-lab"
 
 
 def open_cache(root: Path | None = None, *, language: str = ENGLISH) -> BuildCache:

@@ -159,7 +159,7 @@ def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8, language:
 
 
 def _line_before(location: Location | None) -> str:
-    """The line of code before a place in a file, without comments; empty where it cannot be read."""
+    """The line of code before a location in a file, without comments; empty where it cannot be read."""
     if location is None or location.line is None:
         return ""
     try:
@@ -177,7 +177,7 @@ def _hint(hint: Text, language: str) -> str:
 def render_warnings(
     diagnostics: Sequence[Diagnostic], *, unfinished: bool = False, most: int = 5, language: str = ENGLISH
 ) -> str:
-    """The warnings under a heading, each once with the other places where the compiler repeats it.
+    """The warnings under a heading, each once with the other positions where the compiler repeats it.
 
     Those about LayoutTensor, one for each use of the type, are combined into one line.
 
@@ -202,9 +202,9 @@ def render_warnings(
         hint = hint_for(first.message, first.text)
         if hint:
             shown.append("  " + _hint(hint, language))
-        places = ", ".join(_line_and_column(each.location) for each in others if each.location)
-        if places:
-            shown.append("    " + _ALSO_AT.of(places=places).render(language))
+        positions = ", ".join(_line_and_column(each.location) for each in others if each.location)
+        if positions:
+            shown.append("    " + _ALSO_AT.of(places=positions).render(language))
     if len(same) > most:
         shown.append("  " + _MORE_WARNINGS.of(count=len(same) - most).render(language))
     uses = sum(warning.message == _LAYOUT_TENSOR_WARNING for warning in warnings)

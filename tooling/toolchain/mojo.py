@@ -62,7 +62,7 @@ def find_toolchain(wanted: str = MOJO_VERSION) -> Toolchain:
     The version is read from the package's metadata, or from `mojo --version` if there is none.
 
     Raises:
-        MojoNotFound: no `mojo` command in any of these places.
+        MojoNotFound: none of these names a `mojo` command.
         MojoVersionMismatch: it is not version `wanted`.
     """
     mojo = _find_command()
@@ -83,15 +83,15 @@ def _find_command() -> Path:
             Text("PUZZLE_MOJO names {named}, which is not an executable file").of(named=named),
             hint=Text("unset PUZZLE_MOJO, or set it to the path of a `mojo` command"),
         )
-    beside_python = Path(sys.prefix) / "bin" / "mojo"
-    if os.access(beside_python, os.X_OK):
-        return beside_python
+    in_environment = Path(sys.prefix) / "bin" / "mojo"
+    if os.access(in_environment, os.X_OK):
+        return in_environment
     on_path = shutil.which("mojo")
     if on_path:
         return Path(on_path)
     raise MojoNotFound(
         Text("the Mojo compiler is not installed"),
-        why=Text("there is no `mojo` in {parent} or on PATH").of(parent=beside_python.parent),
+        why=Text("there is no `mojo` in {parent} or on PATH").of(parent=in_environment.parent),
         hint=_INSTALL_HINT,
     )
 

@@ -238,7 +238,7 @@ def _resolve_pins(roots: Roots, trees: _Trees, checkout: Checkout, reader: PinRe
         if status := _status_of_marker(roots, pair):
             statuses[pair.key] = status
         elif pin is not None and pin.blob is not None:
-            _place(roots, pair.pinned(pin.blob), differing, statuses)
+            _enter(roots, pair.pinned(pin.blob), differing, statuses)
         else:
             unresolved.append(pair)
     answers, reason = _answers(unresolved, checkout, reader)
@@ -247,7 +247,7 @@ def _resolve_pins(roots: Roots, trees: _Trees, checkout: Checkout, reader: PinRe
             assert reason is not None
             statuses[pair.key] = pair.status(roots, Freshness.UNKNOWN, *reason)
         elif resolution.blob is not None:
-            _place(roots, pair.pinned(resolution.blob), differing, statuses)
+            _enter(roots, pair.pinned(resolution.blob), differing, statuses)
         elif resolution.answer is Answer.NO_COMMIT:
             statuses[pair.key] = _status_of_lost_commit(roots, pair, checkout)
         else:
@@ -271,7 +271,7 @@ def _status_of_marker(roots: Roots, pair: PagePair) -> PageStatus | None:
     return None
 
 
-def _place(roots: Roots, pair: PagePair, differing: list[PagePair], statuses: dict[str, PageStatus]) -> None:
+def _enter(roots: Roots, pair: PagePair, differing: list[PagePair], statuses: dict[str, PageStatus]) -> None:
     """Enters a pair whose pinned text is known among those that differ, or as current."""
     if pair.is_current:
         statuses[pair.key] = pair.status(roots, Freshness.CURRENT)
@@ -374,7 +374,7 @@ def _read_history(roots: Roots, trees: _Trees, pins: _Pins, checkout: Checkout, 
     statuses: dict[str, PageStatus] = {}
     for pair in pins.lost:
         if pair.key in former:
-            _place(roots, former[pair.key], differing, statuses)
+            _enter(roots, former[pair.key], differing, statuses)
         else:
             statuses[pair.key] = _status_of_lost_path(roots, pair, log, checkout)
     return _Past(log, tuple(differing), statuses, tuple(problems))

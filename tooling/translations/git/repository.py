@@ -189,7 +189,7 @@ def _not_a_repository() -> NotARepository:
 
 
 class RunningGit:
-    """A git process that runs beside this one.
+    """A git process that runs concurrently with this one.
 
     It writes to unnamed files, so that it never waits for a reader. A thread that reads a pipe would also
     work, but would take the interpreter lock from the thread that reads thousands of small files.

@@ -46,7 +46,7 @@ def find_wrong_commits(reader: PinReader, top: Path, survey: Survey) -> list[Tra
 
 
 def _problem(commit: str, blob: str, answer: Resolution, *, shallow: bool) -> str | None:
-    """What is wrong with the commit of a marker; None if nothing is, or if this clone cannot tell."""
+    """What is wrong with the commit of a marker; None if nothing is, or if this clone does not have it."""
     if answer.answer is Answer.NO_COMMIT and not shallow:
         return (
             f"commit {commit[:12]} of the marker does not exist here: squashed, rebased or never pushed; "

@@ -21,7 +21,7 @@ class Names(Struct, frozen=True):
     A real path inside either book's `src` becomes the path below it, so that both books may have a file of
     their own, or share one through a symbolic link. Outside of it, a file of the translated book becomes that
     their own, or share one through a symbolic link. A file outside of it in the translated book becomes that
-    `listings/1.rs` beside `src`); any other real path stays as it is.
+    `listings/1.rs` next to `src`); any other real path stays as it is.
     """
 
     files: Files

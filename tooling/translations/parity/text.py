@@ -13,7 +13,7 @@ from tooling.translations.parity.findings import quoted
 from tooling.translations.parity.pair import ComparedPages, Difference, Item, difference
 
 _TEXT_IN_FORMULA = re.compile(r"\\(?:text|textrm|textbf|mbox)\s*\{[^{}]*\}")
-# Markdown reads `\\Large` and `\Large` alike.
+# Markdown reads `\\Large` and `\Large` as the same.
 _ESCAPED = re.compile(r"\\\\(?=[A-Za-z])")
 # Digits in names are not numbers: float32, p15, SM90, #12.
 _NUMBER = re.compile(r"[0-9](?<![A-Za-z0-9_#.].)[0-9]*(?:(?:,[0-9]{3})+(?:\.[0-9]+)?|(?:\.[0-9]+)*)")
