@@ -15,7 +15,7 @@ from tooling.book.checks.context import CheckContext
 from tooling.book.checks.replays import check_replays
 from tooling.book.directives.replays import (
     MOST_BYTES,
-    beside_figure,
+    figure_links,
     load,
     replay,
     replay_path,
@@ -127,7 +127,7 @@ def test_a_figure_from_a_run_offers_its_replays_and_says_what_they_reveal(
 ) -> None:
     edition = editions(real)[0]
     text = edition.page(path).read_text("utf-8")
-    html = beside_figure(PageContext(edition, path, text, PuzzleIndex(real)), figure)
+    html = figure_links(PageContext(edition, path, text, PuzzleIndex(real)), figure)
     assert re.findall(r'href="([^"]+)"', html) == [f"../replays/{program}.{state}.html" for state in states]
     labels = {
         "solved": "Step through this run <small>(shows the solution)</small>",
@@ -150,7 +150,7 @@ def test_a_figure_from_a_run_offers_its_replays_and_says_what_they_reveal(
 def test_other_figures_offer_none(real: Project, path: str, figure: str) -> None:
     edition = editions(real)[0]
     page = PageContext(edition, path, edition.page(path).read_text("utf-8"), PuzzleIndex(real))
-    assert beside_figure(page, figure) == ""
+    assert figure_links(page, figure) == ""
 
 
 def test_replays_of_several_modes_are_told_apart(real: Project) -> None:

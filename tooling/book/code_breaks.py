@@ -37,9 +37,9 @@ class _Piece(Struct, frozen=True):
 
     Attributes:
         plain: its HTML.
-        shown: the same with places to break the line.
+        shown: the same with points where the line may break.
         width: in letters.
-        is_name: whether it is a part of what stands before a bracket.
+        is_name: whether it belongs to what is before a bracket.
         is_group: whether it is an expression with brackets.
     """
 
@@ -57,7 +57,7 @@ def breakable_path(path: str) -> str:
 
 @lru_cache(maxsize=16384)  # the editions show the same code
 def breakable(code: str, indent: int) -> str:
-    """A highlighted line without its indentation, `indent` letters, with the places where it may go on."""
+    """A highlighted line without its indentation, `indent` letters, with the points where it may break."""
     if len(_text(code)) <= _ROOM:
         return code
     pieces = [_piece(found) for found in _PIECE.finditer(code)]
@@ -90,7 +90,7 @@ def _letter(text: str) -> _Piece:
 
 
 def _start_of_name(pieces: Sequence[_Piece]) -> int:
-    """The place of the name before a bracket, which may be an expression with brackets itself."""
+    """The index of the name before a bracket, which may be an expression with brackets itself."""
     start = len(pieces)
     while start and pieces[start - 1].is_name:
         start -= 1
@@ -99,9 +99,9 @@ def _start_of_name(pieces: Sequence[_Piece]) -> int:
 
 def _groups(pieces: Sequence[_Piece], room: int) -> list[_Piece]:
     """A name and what is in the brackets after it as one piece; of a chain of calls, those that have room."""
-    opening = next(place for place, piece in enumerate(pieces) if piece.plain in _OPENING)
+    opening = next(index for index, piece in enumerate(pieces) if piece.plain in _OPENING)
     ends = (
-        end for place, piece in enumerate(pieces[:opening]) if piece.is_group for end in (place, place + 1)
+        end for index, piece in enumerate(pieces[:opening]) if piece.is_group for end in (index, index + 1)
     )
     *starts, last = 0, *ends
     start = next((start for start in starts if _width(pieces[start:]) <= room), last)
@@ -134,7 +134,7 @@ def _operands(pieces: Sequence[_Piece], room: int) -> list[_Piece]:
 
 
 def _joined(pieces: Sequence[_Piece]) -> str:
-    """The pieces with a place to break after a bracket that is still among them, unless nothing is in it."""
+    """The pieces with a point to break after a bracket that is still among them, unless nothing is in it."""
     after = (*(piece.plain for piece in pieces[1:]), _CLOSING[0])
     return "".join(
         piece.shown + _BREAK * (piece.plain in _OPENING and following not in _CLOSING)

@@ -1,4 +1,4 @@
-"""The listings of a build: what it knows of a block of code beside the text of the block.
+"""The listings of a build: what it knows of a block of code in addition to the block's text.
 
 A fence carries an identifier alone, as in `mojo,listing-5f0c9d21e7b3`, which mdBook makes a class of the
 block. What the identifier stands for stays in a table of the build: directives add to it when a page is

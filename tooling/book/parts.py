@@ -41,7 +41,7 @@ def part_style(number: int) -> str:
 
 @lru_cache
 def glyph(number: int) -> str:
-    """The pattern of a part as inline SVG, hidden from screen readers: the name is beside it."""
+    """The pattern of a part as inline SVG, hidden from screen readers: the name is next to it."""
     rows = _PATTERNS[number - 1].split("/")
     strong, pale, faint = (cells_path(rows, sign, 3) for sign in "#+.")
     return (

@@ -74,7 +74,7 @@ PHRASES = {
     "replay-solution": Text("Step through the solution"),
     "replay-run": Text("Step through this run"),
     "replay-wrong": Text("Step through a wrong answer"),
-    # Beside a figure, before the solution is unfolded.
+    # Next to a figure, before the solution is unfolded.
     "replay-figure-solution": Text("Step through this run (shows the solution)"),
     "replay-figure-wrong": Text("Step through a wrong answer (shows most of the solution)"),
     "enlarge": Text("Enlarge"),

@@ -38,7 +38,7 @@ _PARAMETER = re.compile(r"(?<=[(\[,\n])\s*(?:mut |out |imm |var )?(\w+)\s*:\s*\w
 
 
 class Mistake(Struct, frozen=True, order=True):
-    """A part of a text that is not written as pages need it.
+    """A run of letters of a text that is not written as pages need it.
 
     Attributes:
         start, end: its offsets in the text.
@@ -58,9 +58,9 @@ def check_manifest_texts(context: CheckContext) -> Iterator[BookFinding]:
         document = read_document(puzzle.manifest).node
         yield from _untranslated(context, puzzle, document)
         for language, node in _texts(document):
-            text, places = _flattened(source, node)
+            text, positions = _flattened(source, node)
             for mistake in mistakes(text, names, language):
-                line, column = places[mistake.start]
+                line, column = positions[mistake.start]
                 shown = text[mistake.start : mistake.end]
                 if mistake.sign:
                     message = f"`{shown}` ({language}) has a character of code in place of {mistake.sign}"
@@ -176,7 +176,7 @@ def _flattened(source: list[str], node: yaml.ScalarNode) -> tuple[str, list[tupl
     """A text in one line, and the line and column of each of its letters in the file."""
     first, last = node.start_mark, node.end_mark
     text = ""
-    places: list[tuple[int, int]] = []
+    positions: list[tuple[int, int]] = []
     for line in range(first.line, last.line + 1):
         written = source[line] if line < last.line else source[line][: last.column] if last.column else ""
         begin = first.column if line == first.line else len(written) - len(written.lstrip())
@@ -184,5 +184,5 @@ def _flattened(source: list[str], node: yaml.ScalarNode) -> tuple[str, list[tupl
             continue  # the mark of a folded text, such as `>-`
         letters = written[begin:].rstrip()
         text += f" {letters}" if text else letters
-        places += [(line + 1, begin + column) for column in range(0 if places else 1, len(letters) + 1)]
-    return text, places
+        positions += [(line + 1, begin + column) for column in range(0 if positions else 1, len(letters) + 1)]
+    return text, positions

@@ -86,7 +86,7 @@ def _chips(chips: Mapping[tuple[str, str], Sequence[str]]) -> str:
 
 
 def _reason(reason: str, vendors: Sequence[str]) -> str:
-    """Why a limit exists; a vendor is named where no chip beside it does."""
+    """Why a limit exists; a vendor is named where no chip next to it does."""
     named = f"{', '.join(vendors)}: " if vendors else ""
     return f'<p class="chip-why">{_html(as_sentence(named + reason))}</p>\n' if reason else ""
 

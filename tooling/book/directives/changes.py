@@ -17,7 +17,7 @@ from tooling.mdbook.includes import Kind, take
 
 _GAP = 3  # lines from one that is shown to the next one, up to which those between them are shown as well
 _MOST = 16  # rows of an excerpt; with more, less is shown around the lines that it is about
-_ALIKE = 0.6  # similarity above which a line counts as the changed form of another one
+_SIMILAR = 0.6  # similarity above which a line counts as the changed form of another one
 _FUNCTION = re.compile(r"^def .*\n(?:(?![\w@#]).*\n)*", re.MULTILINE)  # up to the next declaration
 _NO_STATEMENT = ["pass"]  # what a wrong answer has where the solution has a statement
 
@@ -82,17 +82,17 @@ def changed_code(
         api: the tensor API of the program, where the head of the block names it.
     """
     name = next(file for file, text in wrong.items() if text != solution[file])
-    places = (position.split(":") for position in positions)
-    named = {int(line) for file, line, *_ in places if file == PurePath(name).name}
+    split_positions = (position.split(":") for position in positions)
+    named = {int(line) for file, line, *_ in split_positions if file == PurePath(name).name}
     kernel = _numbers(wrong[name], selection.mode.anchors.get(selection.program.name, ()))
     about = kernel | _called(wrong[name], named)
     every = [line for line in _compared(solution[name], wrong[name]) if not is_mark(f"{line.text}\n")]
-    inside = [place for place, line in enumerate(every) if line.number in about]
-    if all(every[place].kind == "same" for place in inside):
+    inside = [index for index, line in enumerate(every) if line.number in about]
+    if all(every[index].kind == "same" for index in inside):
         inside = list(range(len(every)))
-    seams = {place for place in range(1, len(inside)) if inside[place] != inside[place - 1] + 1}
-    shown = _shown([every[place] for place in inside], seams, named)
-    rows = [row for part in shown for row in (None, *part)][1:]  # a row between excerpts
+    seams = {index for index in range(1, len(inside)) if inside[index] != inside[index - 1] + 1}
+    shown = _shown([every[index] for index in inside], seams, named)
+    rows = [row for excerpt in shown for row in (None, *excerpt)][1:]  # a row between excerpts
     listing = Listing(
         name,
         tuple(0 if row is None else row.number if row.kind != "removed" else None for row in rows),
@@ -154,27 +154,31 @@ def _compared(solution: str, wrong: str) -> Iterator[Line]:
             added = []
         for text in removed:
             code = text.strip()
-            if code and not code.startswith("#") and not any(_alike(code, other.strip()) for other in added):
+            if (
+                code
+                and not code.startswith("#")
+                and not any(_is_similar(code, other.strip()) for other in added)
+            ):
                 yield Line("removed", first, text)
         for number, text in enumerate(added, first + 1):
             yield Line("wrong" if text.strip() else "same", number, text)
 
 
-def _alike(line: str, other: str) -> bool:
+def _is_similar(line: str, other: str) -> bool:
     """Whether a line is another one, changed: similar to it, or with the same first half."""
     same_start = other.startswith(line[: len(line) // 2 + 1])
-    return same_start or SequenceMatcher(None, line, other, autojunk=False).ratio() > _ALIKE
+    return same_start or SequenceMatcher(None, line, other, autojunk=False).ratio() > _SIMILAR
 
 
 def _shown(lines: Sequence[Line], seams: Collection[int], named: Collection[int]) -> list[list[Line]]:
-    """The excerpts of a kernel, without blank lines beside what is left out.
+    """The excerpts of a kernel, without blank lines next to what is left out.
 
     Args:
         seams: where lines of the file are left out before one of these lines.
     """
     for detail in _DETAILS:
         excerpts = [lines[start:stop] for start, stop in _excerpts(lines, seams, named, detail)]
-        shown = [_trimmed(list(_shortened(part)) if detail.short else part) for part in excerpts]
+        shown = [_trimmed(list(_shortened(each)) if detail.short else each) for each in excerpts]
         if sum(map(len, shown)) + len(shown) - 1 <= _MOST:
             break
     return shown
@@ -182,7 +186,7 @@ def _shown(lines: Sequence[Line], seams: Collection[int], named: Collection[int]
 
 def _trimmed(lines: Sequence[Line]) -> list[Line]:
     """The lines without blank ones at their ends."""
-    code = [place for place, line in enumerate(lines) if not _is_blank(line)]
+    code = [index for index, line in enumerate(lines) if not _is_blank(line)]
     return list(lines[code[0] : code[-1] + 1])
 
 
@@ -210,30 +214,30 @@ def _excerpts(
     """
     statements = _statements(lines)
     shown: set[int] = set()
-    for place, line in enumerate(lines):
-        statement = statements[place]
+    for index, line in enumerate(lines):
+        statement = statements[index]
         if line.kind != "same":
-            around = _with_context(lines, place, detail)
+            around = _with_context(lines, index, detail)
             if detail.whole:
                 around = range(statements[around.start].start, statements[around.stop - 1].stop)
-            shown.update(other for other in around if statements[other].start in around or other >= place)
+            shown.update(other for other in around if statements[other].start in around or other >= index)
         elif line.number in named and not _is_function(line):
             # Brackets alone say nothing: what they enclose follows.
-            last = place if re.search(r"\w", line.text) else place + 1
+            last = index if re.search(r"\w", line.text) else index + 1
             end = statement.stop if detail.whole else min(last + 1, statement.stop)
             shown.update(range(statement.start, end))
         elif line.number in named:
-            shown.add(place)
-    enclosing = [list(_heads(lines, statements, place)) for place in shown]
+            shown.add(index)
+    enclosing = [list(_heads(lines, statements, index)) for index in shown]
     functions = {heads[-1] for heads in enclosing if heads and _is_function(lines[heads[-1]])}
     hidden = functions - shown if len(functions) == 1 else set()
     shown.update(head for heads in enclosing for head in heads[: detail.heads] if head not in hidden)
     first = last = min(shown)
-    for place in sorted(shown):
-        if place - last > _GAP or any(last < seam <= place for seam in seams):
+    for index in sorted(shown):
+        if index - last > _GAP or any(last < seam <= index for seam in seams):
             yield first, last + 1
-            first = place
-        last = place
+            first = index
+        last = index
     yield first, last + 1
 
 
@@ -241,27 +245,27 @@ def _statements(lines: Sequence[Line]) -> list[range]:
     """The statement that each line belongs to: it ends where its brackets are closed."""
     statements: list[range] = []
     start = depth = 0
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         depth += 0 if line.kind == "removed" or _is_comment(line) else _brackets(line.text)
         if depth <= 0:
-            statements += [range(start, place + 1)] * (place + 1 - start)
-            start, depth = place + 1, 0
+            statements += [range(start, index + 1)] * (index + 1 - start)
+            start, depth = index + 1, 0
     return statements + [range(start, len(lines))] * (len(lines) - start)
 
 
-def _heads(lines: Sequence[Line], statements: Sequence[range], place: int) -> Iterator[int]:
+def _heads(lines: Sequence[Line], statements: Sequence[range], index: int) -> Iterator[int]:
     """The first lines of the blocks around a line, outwards; an `else` is followed by its `if`."""
-    place = statements[place].start
-    indent = _indent(lines[place])
-    while place and indent:
-        place = statements[place - 1].start
-        head = lines[place]
+    index = statements[index].start
+    indent = _indent(lines[index])
+    while index and indent:
+        index = statements[index - 1].start
+        head = lines[index]
         if _is_blank(head) or _is_comment(head) or head.kind == "removed" or _indent(head) >= indent:
             continue
         if head.text.startswith("struct "):
             return
         indent = _indent(head) + head.text.lstrip().startswith("else:")
-        yield place
+        yield index
 
 
 def _is_function(line: Line) -> bool:
@@ -276,28 +280,28 @@ def _indent(line: Line) -> int:
     return len(line.text) - len(line.text.lstrip())
 
 
-def _with_context(lines: Sequence[Line], place: int, detail: Detail) -> range:
-    """A line with those around it: no comment at the end, and no part of another block."""
-    start, stop = max(0, place - detail.context), min(len(lines), place + 1 + detail.context)
+def _with_context(lines: Sequence[Line], index: int, detail: Detail) -> range:
+    """A line with those around it: no comment at the end, and nothing of another block."""
+    start, stop = max(0, index - detail.context), min(len(lines), index + 1 + detail.context)
     while detail.whole and _goes_on(lines, start):
         start -= 1
-    while stop - 1 > place and (
+    while stop - 1 > index and (
         _is_comment(lines[stop - 1]) or _is_blank(lines[stop - 1]) or lines[stop - 1].text.endswith(":")
     ):
         stop -= 1
-    indent = _indent(lines[place])
-    inner = [other for other in range(start, place) if _indent(lines[other]) > indent]
-    beside = inner[-1] + 1 if inner else start
-    if any(line.kind != "removed" for line in lines[beside:stop]):
-        start = beside
-    while start < place and (_is_blank(lines[start]) or _goes_on(lines, start)):
+    indent = _indent(lines[index])
+    inner = [other for other in range(start, index) if _indent(lines[other]) > indent]
+    after_inner = inner[-1] + 1 if inner else start
+    if any(line.kind != "removed" for line in lines[after_inner:stop]):
+        start = after_inner
+    while start < index and (_is_blank(lines[start]) or _goes_on(lines, start)):
         start += 1
     return range(start, stop)
 
 
-def _goes_on(lines: Sequence[Line], place: int) -> bool:
-    """Whether a line is a part of a comment that begins above it."""
-    return place > 0 and _is_comment(lines[place]) and _is_comment(lines[place - 1])
+def _goes_on(lines: Sequence[Line], index: int) -> bool:
+    """Whether a line belongs to a comment that begins above it."""
+    return index > 0 and _is_comment(lines[index]) and _is_comment(lines[index - 1])
 
 
 def _brackets(text: str) -> int:

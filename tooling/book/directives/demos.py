@@ -1,4 +1,4 @@
-"""Demo programs beside a page; their output is recorded."""
+"""Demo programs next to a page; their output is recorded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIME_LIMIT = 120.0  # seconds
 
 
 def demo(page: PageContext, words: Words) -> str:
-    """`{{#demo FILE}}`: what the program FILE beside the source page printed, in a fence."""
+    """`{{#demo FILE}}`: what the program FILE next to the source page printed, in a fence."""
     recording = recordings.load(demo_recording(page.puzzle_index.project, demo_file(page, words)))
     return "```text\n" + "\n".join(recording.lines) + "\n```\n"
 

@@ -19,7 +19,7 @@ from tooling.text.width import columns
 
 _CODE = re.compile(r"`([^`]+)`")
 _PRODUCT = re.compile(r" × ")
-_PLACE = re.compile(r"(\([\w*]+), ([\w*]+\))")
+_INDEX = re.compile(r"(\([\w*]+), ([\w*]+\))")
 _VARIABLE = re.compile(r"(`[^`]*`)|\*([A-Za-z]+)\*")
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _CENTRED = ' dominant-baseline="central"'
@@ -34,7 +34,7 @@ _OF_LABELS = tuple(re.compile(rf' {name}="[^"]*"') for name in ("font-size", "te
 _FILL = re.compile(r' fill="[^"]*"')
 _SHAPE = re.compile(r"<(?:rect|path|circle|ellipse|polygon|polyline)\b[^>]*>")
 
-_PAGE, _BETWEEN, _LEAST_BESIDE = 730, 36, 230
+_PAGE, _BETWEEN, _LEAST_CAPTION = 730, 36, 230
 """Pixels of a line of text, of the space between a drawing and its caption, and of the narrowest caption."""
 _LETTER, _LINE = 7.4, 23
 """Pixels of a letter and of a line of a caption, roughly."""
@@ -54,14 +54,14 @@ def figure(page: PageContext, words: Words) -> str:
     inlined = "".join(_inline(drawing, name, form, description) for drawing, form in forms)
     numbered = page.numbers.get(name)
     label = say("figure", page.language, number=numbered.number) if numbered else ""
-    beside = _has_room_beside(drawings[0], f"{label} {caption}")
-    kind = " has-narrow" * (len(drawings) > 1) + " beside" * beside
+    at_right = _has_room_at_right(drawings[0], f"{label} {caption}")
+    kind = " has-narrow" * (len(drawings) > 1) + " beside" * at_right
     anchor = f' id="{numbered.anchor}"' if numbered else ""
     named = f'<span class="figure-number">{label}</span> ' if numbered else ""
     return (
         f'<figure class="drawn{kind}"{anchor}>\n<div class="figure-scroll">\n{inlined}</div>\n'
         f"<figcaption>{named}{_marked_up(caption)}</figcaption>\n</figure>\n"
-        f"{replays.beside_figure(page, name)}"
+        f"{replays.figure_links(page, name)}"
     )
 
 
@@ -85,17 +85,17 @@ def _escaped(text: str) -> str:
     return escape(text).replace("&#x27;", "’")
 
 
-def _has_room_beside(drawing: Drawing, caption: str) -> bool:
+def _has_room_at_right(drawing: Drawing, caption: str) -> bool:
     """Whether the caption, set at the right of the drawing, is hardly longer than the drawing is high."""
     left = _PAGE - _BETWEEN - drawing.width
-    lines = columns(caption) * _LETTER / left if left >= _LEAST_BESIDE else math.inf
+    lines = columns(caption) * _LETTER / left if left >= _LEAST_CAPTION else math.inf
     return lines * _LINE <= 1.15 * drawing.height
 
 
 def _marked_up(caption: str) -> str:
-    """The caption with its code and its variables marked up, and without breaks in products and places."""
+    """The caption with its code and its variables marked up, and without breaks in products and indices."""
     unbroken = _PRODUCT.sub("\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}", caption)
-    unbroken = _PLACE.sub("\\1,\N{NO-BREAK SPACE}\\2", unbroken)
+    unbroken = _INDEX.sub("\\1,\N{NO-BREAK SPACE}\\2", unbroken)
     emphasised = _VARIABLE.sub(lambda found: found[1] or f"<em>{found[2]}</em>", unbroken)
     return _CODE.sub(r"<code>\1</code>", emphasised)
 

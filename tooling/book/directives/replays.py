@@ -68,7 +68,7 @@ def replay(page: PageContext, words: Words) -> str:
     return _link(page, selection, state, "")
 
 
-def beside_figure(page: PageContext, name: str) -> str:
+def figure_links(page: PageContext, name: str) -> str:
     """The links to the replays of the run that a figure was drawn from; empty if it shows no single run.
 
     They are those that the page itself shows, else those of one program of the puzzle. A figure inside a

@@ -43,7 +43,7 @@ class Shown(Struct, frozen=True):
         path: the recording.
         judged: the verdict of the judge is shown, not the program's output.
         replay: a replay is shown.
-        demo: a program beside the page; `selection` then only says which puzzle it belongs to.
+        demo: a program next to the page; `selection` then only says which puzzle it belongs to.
     """
 
     selection: Selection

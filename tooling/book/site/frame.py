@@ -211,20 +211,20 @@ def _position(page: str, number: int | None, around: SiteContext) -> list[str]:
 
     A page before the puzzles has the number 0, and one after them the number that follows the last one.
     """
-    places = {
+    indices = {
         int(found[1]): index
         for index, entry in enumerate(around.entries)
         if (found := _NUMBERED.match(entry.title))
     }
     own = next((index for index, entry in enumerate(around.entries) if entry.page == page), None)
-    if not places or own is None:
+    if not indices or own is None:
         return []
-    last = max(places)
-    place = number
-    if place is None:
-        place = max((each for each, index in places.items() if index < own), default=0)
-        place = last + 1 if place == last else place
-    return [f"--puzzle: {place}", f"--puzzles: {last}"]
+    last = max(indices)
+    position = number
+    if position is None:
+        position = max((each for each, index in indices.items() if index < own), default=0)
+        position = last + 1 if position == last else position
+    return [f"--puzzle: {position}", f"--puzzles: {last}"]
 
 
 def _fonts(edition: Edition, to_site: str) -> str:
@@ -321,7 +321,7 @@ def switch_link(other: Edition, to_site: str, page: str) -> str:
 
 
 def margin(article: Node, terms: Sequence[Term], language: str, up: str) -> str:
-    """What is beside the text in wide windows: the page's sections, and the terms that it explains first."""
+    """The margin of wide windows: the page's sections, and the terms that it explains first."""
     noted = _terms(terms, language, up)
     return f'<div class="margin">\n{outline(article, language)}\n{noted}</div>'
 

@@ -50,7 +50,7 @@ def write_replays(project: Project, every: Sequence[Edition], work: Path, key: s
 
 
 def _fonts(project: Project) -> str:
-    """The rules of the book's style sheet for the fonts of text and code; the replays' one is beside it."""
+    """The rules of the book's style sheet for the fonts of text and code; the replays' is next to it."""
     sheet = (project.root / "book" / "theme" / "assets" / "book.css").read_text(encoding="utf-8")
     faces, families = _FACE.findall(sheet), _FAMILIES.findall(sheet)
     return "\n".join([f":root {{ {' '.join(families)} }}", *faces, ""])

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Stamp(Struct, frozen=True):
-    """A folder and the digest of its inputs, stored in a file beside the folder.
+    """A folder and the digest of its inputs, stored in a file next to the folder.
 
     Attributes:
         folder: the output.

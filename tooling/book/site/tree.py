@@ -143,7 +143,7 @@ def wrap(node: Node, html: str) -> None:
 
 
 def is_relative(address: str) -> bool:
-    """Whether an address is relative to its page, and not a place on it."""
+    """Whether an address is relative to its page, and not a fragment of it."""
     return not _ABSOLUTE.match(address)
 
 

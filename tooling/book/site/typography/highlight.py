@@ -203,7 +203,7 @@ def _typed(line: str, *, wrapped: re.Match[str] | None, first: bool) -> str:
 
 
 def _rows(code: Sequence[str], listing: Listing) -> str:
-    """Highlighted lines as elements with their numbers; beside lines that are left out, empty ones are, too.
+    """Highlighted lines as elements with their numbers; empty lines next to a gap are left out, too.
 
     Marks for teaching are not shown; only in an excerpt is there a sign in their place. On a narrow screen a
     line goes on below itself, further in than it begins.
@@ -233,17 +233,17 @@ def _rows(code: Sequence[str], listing: Listing) -> str:
 
 
 def _row(line: str, number: int | str | None, *, removed: bool, named: bool) -> str:
-    """A highlighted line as an element, with what is beside it."""
+    """A highlighted line as an element, with its number at the left."""
     code = line.lstrip(" ")
     space = line[: len(line) - len(code)]
     kind = "line" + " removed" * removed + " named" * named
-    beside = "" if number is None else f' data-line="{number}"'
+    attributes = "" if number is None else f' data-line="{number}"'
     if space:
-        beside += f' style="--indent:{len(space)}"'
+        attributes += f' style="--indent:{len(space)}"'
     code = breakable(code, len(space))
     if removed:
         code = f"<del>{code}</del>"
-    return f'<span class="{kind}"{beside}>{space}{code}\n</span>'
+    return f'<span class="{kind}"{attributes}>{space}{code}\n</span>'
 
 
 def _tighten(code: str) -> list[str]:
@@ -251,10 +251,12 @@ def _tighten(code: str) -> list[str]:
     lines = code.splitlines()
     rows = [index for index, line in enumerate(lines) if _TABLE_ROW.match(line)]
     width = max(len(lines[index]) for index in rows)
-    blank = [all(lines[index][place : place + 1] in ("", " ") for index in rows) for place in range(width)]
-    kept = [place for place in range(width) if not all(blank[max(0, place - 2) : place + 1]) or place < 2]
+    blank = [all(lines[index][column : column + 1] in ("", " ") for index in rows) for column in range(width)]
+    kept = [
+        column for column in range(width) if not all(blank[max(0, column - 2) : column + 1]) or column < 2
+    ]
     for index in rows:
-        lines[index] = "".join(lines[index][place : place + 1] for place in kept)
+        lines[index] = "".join(lines[index][column : column + 1] for column in kept)
     return lines
 
 

@@ -8,7 +8,7 @@ from html import escape
 from tooling.book.code_breaks import breakable_path
 from tooling.book.site.tree import Node, add_class, only_text, substituted, texts
 
-_LONGEST = 26  # letters that fit beside a list's bullet on a screen of 360 pixels
+_LONGEST = 26  # letters that fit in a list's item on a screen of 360 pixels
 _MEDIUM = 48
 """Letters of code that stay in one line on wider screens."""
 _PARTS = re.compile(
@@ -61,7 +61,7 @@ def keep_together(page: Node) -> None:
         if content := only_text(code):
             _keep_code(code, content)
     for node in texts(page):
-        _keep_beside_terms(node)
+        _join_to_terms(node)
     for node in texts(page, _AS_THEY_ARE):
         _rewrite(node, _UNBROKEN.sub(lambda found: _joined(found[0]), node.text()))
 
@@ -77,7 +77,7 @@ def _keep_code(code: Node, content: str) -> None:
 
 
 def _part(found: re.Match[str]) -> str:
-    """A part of code that stays in one line; so does a command that `uv run` starts, on wider screens."""
+    """A piece of code that stays in one line; so does a command that `uv run` starts, on wider screens."""
     if found["command"]:
         return f'<span class="medium">{_span("uv run")} {_span(found["command"])}</span>'
     return _span(found[0])
@@ -89,7 +89,7 @@ def _span(part: str) -> str:
     )
 
 
-def _keep_beside_terms(node: Node) -> None:
+def _join_to_terms(node: Node) -> None:
     """Operators between code or variables, and particles after code or a formula."""
     content, before, after = node.text(), node.prev, node.next
     is_term = [each is not None and each.tag in ("code", "em") for each in (before, after)]

@@ -14,7 +14,7 @@ _NAME = re.compile(r"\w{13,}")  # of a row
 _UNIT = r"[%×]|[kmµn]?s|[kMGT]?i?B(?:/s)?|[GT]FLOP/s|bytes|바이트"
 _NUMBER = re.compile(rf"[−-]?\d[\d.,]*\s?(?:{_UNIT})?|nan|[–—-]?")
 _SHORT = re.compile(r"(?=.{1,13}\Z)\S+(?: \S+)+")  # words that stay in one line
-_LONG_NAME = 28  # letters of the name of a row beside which heads of numbers may have two lines
+_LONG_NAME = 28  # letters of a row's name, from which on the heads of its numbers may have two lines
 _WIDE, _TEXTS = 4, 3  # columns from which on a table is wide, and how many of them must have texts
 _WIDEST = 5  # columns from which on a table of numbers is wide, too
 _FEW_ROWS = 3  # for which a narrow screen has columns
@@ -26,7 +26,7 @@ def mark_cells(article: Node) -> None:
     - `number`: a column of numbers;
     - `stacked`: a wide table, unless its heads are numbers;
     - `turned`: one of numbers with a few rows, which become columns there;
-    - `wordy`: a table with long names of rows beside numbers;
+    - `wordy`: a table with long names of rows and numbers;
     - `short`: a cell with words that stay in one line.
     """
     for table in article.css("table"):
