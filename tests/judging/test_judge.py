@@ -15,7 +15,7 @@ from tooling.execution.program import Ending, Transcript
 from tooling.judging.confirmation import confirmed
 from tooling.judging.evidence import Evidence
 from tooling.judging.judge import judge_case, judge_unjudged
-from tooling.judging.reference import ReferenceCase, ReferenceUnusable
+from tooling.judging.reference import ReferenceCase, ReferenceUnusable, evaluated
 from tooling.judging.verdict import CaseVerdict, Problem
 from tooling.platform.errors import Location
 from tooling.simulator.checks.findings import SourcePosition
@@ -366,7 +366,13 @@ def squared(dataset: str, error: float, rtol: float) -> CaseVerdict:
     """The verdict on the squares of `a` instead of its sum, the last one wrong by a relative error."""
     a = np.array([3, -1, 4, 1.5] if dataset == "book" else [2, 7, -1, 8], np.float32)
     expected = np.full(4, a.sum(), np.float32)
-    case = ReferenceCase(dataset, {"a": a, "out": np.zeros(4, np.float32)}, {"out": expected}, {"np": np})
+    inputs = {"a": a, "out": np.zeros(4, np.float32)}
+    case = ReferenceCase(
+        dataset,
+        inputs,
+        {"out": expected},
+        evaluate=lambda expression, where: evaluated(expression, where, dataset, inputs, {"np": np}),
+    )
     mode = replace(MODE, outputs=(Output("out", "float32", (4,), rtol=rtol),))
     got = np.square(a) * np.array([1, 1, 1, 1 + error], np.float32)
     used = {name: Buffer("float32", array.tobytes()) for name, array in case.inputs.items()}

@@ -17,8 +17,9 @@ _MOST_NAMED = 5  # trials
 
 def verify_command(options: VerifyOptions) -> int:
     from tooling.catalog.catalogue import load_catalogue
+    from tooling.platform.workers import WorkerDied
     from tooling.project import find_project
-    from tooling.reports.files import write_json, write_junit
+    from tooling.reports.records import error_record
     from tooling.reports.step_summary import publish
     from tooling.reports.terminal import open_terminal
     from tooling.toolchain import find_toolchain
@@ -45,23 +46,27 @@ def verify_command(options: VerifyOptions) -> int:
     total = sum(len(task.trials) for task in tasks)
     terminal = open_terminal(sys.stderr if "-" in (options.json, options.junit) else sys.stdout)
     records: list[ReportRecord] = []
-    for record in try_all(
-        longest_first(tasks, load_seconds(memory)),
-        project=project,
-        toolchain=find_toolchain(),
-        cache=cache,
-        target=options.target,
-        jobs=max(1, options.jobs),
-    ):
-        records.append(record)
-        if record.status in ("failed", "error"):
-            sign = "❌" if record.status == "failed" else "error:"
-            terminal.line(f"{terminal.paint(sign, 'red')} {record.name}: {record.message}")
-            for line in record.details.splitlines():
-                terminal.line(f"     {line}")
-        elif terminal.stream.isatty():
-            terminal.stream.write(f"\r{len(records)}/{total}\r")
-        terminal.stream.flush()
+    try:
+        for record in try_all(
+            longest_first(tasks, load_seconds(memory)),
+            project=project,
+            toolchain=find_toolchain(),
+            cache=cache,
+            target=options.target,
+            jobs=max(1, options.jobs),
+        ):
+            records.append(record)
+            if record.status in ("failed", "error"):
+                sign = "❌" if record.status == "failed" else "error:"
+                terminal.line(f"{terminal.paint(sign, 'red')} {record.name}: {record.message}")
+                for line in record.details.splitlines():
+                    terminal.line(f"     {line}")
+            elif terminal.stream.isatty():
+                terminal.stream.write(f"\r{len(records)}/{total}\r")
+            terminal.stream.flush()
+    except WorkerDied as died:
+        _write(options, [*records, error_record("verify", "tooling verify", died)])
+        raise
     records.sort(key=lambda record: record.name)
     note = save_run(
         memory,
@@ -74,10 +79,7 @@ def verify_command(options: VerifyOptions) -> int:
     _show_table(records, terminal.stream is sys.stderr)
     for reason, count in Counter(each.message for each in records if each.status == "skipped").items():
         terminal.line(terminal.paint(f"skipped, {count}: {reason}", "dim"))
-    if options.json:
-        write_json(options.json, "verify", records)
-    if options.junit:
-        write_junit(options.junit, "verify", records)
+    _write(options, records)
     publish("tooling verify", records, project.root, terminal)
     if any(record.status in ("failed", "error") for record in records):
         return ExitCode.WRONG
@@ -92,6 +94,15 @@ def verify_command(options: VerifyOptions) -> int:
     if all(record.status == "skipped" for record in records):
         return ExitCode.NOT_POSSIBLE  # a check that could not run has not passed
     return ExitCode.PASSED
+
+
+def _write(options: VerifyOptions, records: list[ReportRecord]) -> None:
+    from tooling.reports.files import write_json, write_junit
+
+    if options.json:
+        write_json(options.json, "verify", records)
+    if options.junit:
+        write_junit(options.junit, "verify", records)
 
 
 def _show_table(records: list[ReportRecord], to_stderr: bool) -> None:

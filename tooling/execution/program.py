@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import selectors
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,7 @@ from msgspec import Struct
 
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
-from tooling.platform.processes import kill_group, marked, process_group, start_piped
+from tooling.platform.processes import kill_group, marked, process_group, signal_name, start_piped
 from tooling.text import Text
 
 DEFAULT_OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr together
@@ -55,10 +54,7 @@ class Transcript(Struct, frozen=True):
     @property
     def signal_name(self) -> str:
         """The name, such as SIGSEGV, of the signal that ended the program."""
-        try:
-            return signal.Signals(self.status).name
-        except ValueError:
-            return f"signal {self.status}"
+        return signal_name(self.status)
 
 
 def without_noise(stderr: str) -> str:

@@ -171,7 +171,12 @@ RULES: tuple[Callable[[_Claim], Problem | None], ...] = (
 def _shows(case: CaseVerdict, mistake: KnownMistake, problem: Problem) -> bool:
     """Whether an output contains what the mistake computes, within the tolerance of the right values."""
     buffer = case.submitted.get(problem.output)
-    if buffer is None or case.reference is None or problem.comparison is None:
+    if (
+        buffer is None
+        or case.reference is None
+        or case.reference.evaluate is None
+        or problem.comparison is None
+    ):
         return False
     wrong = case.reference.evaluate(mistake.result, mistake.where).ravel()
     if buffer.fault or len(buffer.content) != element_bytes(buffer.dtype) * wrong.size:

@@ -11,7 +11,6 @@ import contextlib
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -181,7 +180,7 @@ def _with_constants(result: Result) -> Iterator[tuple[Formula, Array]]:
     for name, array in result.operands.items():
         if array.size != result.got.size:
             continue
-        for value in _constants(result.case):
+        for value in result.case.numbers:
             for text, operation in _OPERATIONS[:4]:
                 formula = text.format(x=f"{name}[i]", y=f"{value:g}")
                 yield (
@@ -450,22 +449,9 @@ def _equal(values: Numbers | None, expected: Array) -> bool:
     return values is not None and np.allclose(values.ravel(), _wide(expected), rtol=1e-4, atol=1e-4)
 
 
-def _constants(case: ReferenceCase) -> tuple[float, ...]:
-    """The numbers that the reference's module names in capitals."""
-    found = (value for name, value in case.names.items() if name.isupper() and _is_number(value))
-    return tuple(dict.fromkeys(float(str(value)) for value in found))
-
-
 def _sizes(case: ReferenceCase) -> tuple[int, ...]:
-    """The whole numbers among them, and the sizes of the mode."""
-    by_mode: Mapping[str, Any] | object = case.names.get("SIZES")
-    own = by_mode.get(str(case.names.get("mode"))) if isinstance(by_mode, Mapping) else None
-    more = own if isinstance(own, tuple) else (own,)
-    values = (*_constants(case), *(value for value in more if _is_number(value)))
+    """The whole numbers among those of the reference's module, and the sizes of the mode."""
+    values = (*case.numbers, *case.sizes)
     return tuple(
         dict.fromkeys(int(value) for value in values if value == int(value) and 1 < value <= _LARGEST)
     )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

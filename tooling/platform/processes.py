@@ -16,12 +16,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-_running: set[subprocess.Popen[bytes]] = set()
+_running: set[int] = set()  # the leaders of process groups
 _lock = threading.RLock()
 _MARK = "PUZZLE_PROCESS"  # a variable of every program and its children: which `process_group` they belong to
-_ENDING = tuple(
+ENDING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )  # Windows lacks SIGHUP
+"""The signals that end a command."""
+
 _SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36  # prctl(2)
 _END_GROUP = 'kill -9 "-$1"'
 # Again while a program that is being killed still writes there.
@@ -35,6 +37,14 @@ class Completed(Struct, frozen=True):
     stdout: str
     stderr: str
     timed_out: bool = False
+
+
+def signal_name(number: int) -> str:
+    """The name of a signal, such as SIGSEGV."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
 def marked(environment: Mapping[str, str]) -> dict[str, str]:
@@ -60,23 +70,21 @@ def process_group(
     _adopt_orphans()
     process = None
     try:
-        with _signals_held():
+        with signals_held():
             process = start()
-            with _lock:
-                _running.add(process)
+            register(process.pid)
         with _if_killed(_END_GROUP, str(process.pid)):
             yield process
     finally:
         if process:
             kill_group(process)
-            with _lock:
-                _running.discard(process)
+            forget(process.pid)
         if environment and _MARK in environment:
             _kill_orphans(f"{_MARK}={environment[_MARK]}".encode())
 
 
 @contextlib.contextmanager
-def _signals_held() -> Iterator[None]:
+def signals_held() -> Iterator[None]:
     """Signals with a handler of Python are handled when the block ends.
 
     Otherwise a handler that raises an exception could leave a process behind that has just started and is not
@@ -86,7 +94,7 @@ def _signals_held() -> Iterator[None]:
         yield  # handlers run in the main thread only
         return
     arrived: list[int] = []
-    handlers = {each: signal.getsignal(each) for each in _ENDING}
+    handlers = {each: signal.getsignal(each) for each in ENDING}
     held = [each for each, handler in handlers.items() if callable(handler)]
     for each in held:
         signal.signal(each, lambda number, _frame: arrived.append(number))
@@ -171,17 +179,29 @@ def _children() -> list[int]:
     return found
 
 
+def register(leader: int) -> None:
+    """Adds a process group to those that `kill_running` ends."""
+    with _lock:
+        _running.add(leader)
+
+
+def forget(leader: int) -> None:
+    """Removes a process group that has ended."""
+    with _lock:
+        _running.discard(leader)
+
+
 def kill_running() -> None:
-    """Ends every program that is inside a `process_group` of any thread: what an interrupt has to do.
+    """Ends every registered process group, those of programs of all threads: what an interrupt has to do.
 
     A signal handler may call this: it waits for nothing, and `_lock` can be taken twice by one thread.
     Collecting the exit status is left to the code that the program belongs to.
     """
     with _lock:
-        processes = list(_running)
-    for process in processes:
+        leaders = list(_running)
+    for leader in leaders:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(leader, signal.SIGKILL)
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
