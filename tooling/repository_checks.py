@@ -20,7 +20,7 @@ from tooling.reports.annotations import COMMANDS
 _TIME_LIMIT = 900.0  # seconds; the checks take seconds
 
 
-class Check(Struct, frozen=True):
+class RepositoryCheck(Struct, frozen=True):
     """One command of this tool that checks the repository."""
 
     name: str
@@ -32,10 +32,12 @@ class Check(Struct, frozen=True):
         return " ".join(("tooling", *self.arguments))
 
 
-CHECKS: tuple[Check, ...] = (
-    Check("generated files", ("generate", "--check")),
-    Check("translations", ("check-translations", "--fail-on", "warning")),  # its baseline is 0 warnings
-    Check("book", ("book", "check")),
+CHECKS: tuple[RepositoryCheck, ...] = (
+    RepositoryCheck("generated files", ("generate", "--check")),
+    RepositoryCheck(
+        "translations", ("check-translations", "--fail-on", "warning")
+    ),  # its baseline is 0 warnings
+    RepositoryCheck("book", ("book", "check")),
 )
 
 
@@ -47,17 +49,19 @@ class CheckResult(Enum):
     NOT_RUN = "could not run"  # does not count as passed
 
 
-class Outcome(Struct, frozen=True):
+class CheckOutcome(Struct, frozen=True):
     """A check with its result and output."""
 
-    check: Check
+    check: RepositoryCheck
     finding: CheckResult
     output: str  # of both streams
     seconds: float
     annotations: tuple[str, ...] = ()  # workflow commands that it printed, in a GitHub workflow
 
 
-def run_checks(project: Project, checks: Sequence[Check] = CHECKS) -> Generator[Outcome, None, None]:
+def run_checks(
+    project: Project, checks: Sequence[RepositoryCheck] = CHECKS
+) -> Generator[CheckOutcome, None, None]:
     """Runs the checks concurrently, each in a process; yields the outcomes in the order of `checks`.
 
     Closing the generator ends the checks that are still running.
@@ -66,7 +70,7 @@ def run_checks(project: Project, checks: Sequence[Check] = CHECKS) -> Generator[
         yield from pool.map(lambda check: _run(check, project), checks)
 
 
-def _run(check: Check, project: Project) -> Outcome:
+def _run(check: RepositoryCheck, project: Project) -> CheckOutcome:
     start = time.monotonic()
     environment = {**os.environ, "PUZZLE_ROOT": str(project.root), "PYTHONIOENCODING": "utf-8"}
     environment.pop("GITHUB_STEP_SUMMARY", None)  # one summary is written for all checks
@@ -78,7 +82,7 @@ def _run(check: Check, project: Project) -> Outcome:
             time_limit=_TIME_LIMIT,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        return Outcome(check, CheckResult.NOT_RUN, str(error), time.monotonic() - start)
+        return CheckOutcome(check, CheckResult.NOT_RUN, str(error), time.monotonic() - start)
     if done.timed_out:
         finding = CheckResult.NOT_RUN
     else:
@@ -89,4 +93,4 @@ def _run(check: Check, project: Project) -> Outcome:
     output = "\n".join(line for line in lines if not line.startswith(COMMANDS)).strip()
     if done.timed_out:
         output += f"\nit did not end within {_TIME_LIMIT:.0f} s"
-    return Outcome(check, finding, output, time.monotonic() - start, annotations)
+    return CheckOutcome(check, finding, output, time.monotonic() - start, annotations)

@@ -16,7 +16,7 @@ import pytest
 
 from tests.axe import axe
 from tests.book.web_server import serving
-from tooling.book.site.handler import Access, Changes, Handler, Reader
+from tooling.book.site.handler import Changes, Credentials, Handler, Reader
 from tooling.book.site.serve import reader_of
 from tooling.book.summary import read_summary
 from tooling.learning.page_runs import PageRuns
@@ -947,7 +947,7 @@ def served(site: Path, checkout: Project, tmp_path: Path, monkeypatch: pytest.Mo
         "PUZZLE_TARGET": "sim",
         "PYTHONPATH": str(ROOT),
     }
-    runs, access = PageRuns(checkout, environment), Access()
+    runs, access = PageRuns(checkout, environment), Credentials()
     reader = partial(reader_of, checkout, print)
     with serving(
         partial(Handler, site=site, changes=Changes(), reader=reader, access=access, runs=runs)
@@ -1000,7 +1000,7 @@ def test_a_served_page_judges_the_reader_s_file(
 @pytest.mark.parametrize(("prefix", "tick"), [("", "solved"), ("ko/", "풀었음")])
 def test_the_served_map_ticks_solved_puzzles(site: Path, page: Any, prefix: str, tick: str) -> None:
     handler = partial(Handler, site=site, changes=Changes(), reader=lambda: Reader(("01", "15"), 35))
-    with serving(partial(handler, access=Access(), runs=None)) as address:
+    with serving(partial(handler, access=Credentials(), runs=None)) as address:
         page.goto(f"{address}{prefix}cover.html", wait_until="load")
         ticked = page.locator(".map li:has(.solved)")
         assert ticked.evaluate_all("all => all.map(one => one.dataset.puzzle)") == ["p01", "p15"]

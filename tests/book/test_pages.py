@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 
 from tests.book.edited import edited
-from tooling.book.directives.banner import State, States, load, status_path
+from tooling.book.directives.banner import PageState, States, load, status_path
 from tooling.book.directives.captions import teaching_marks
 from tooling.book.directives.chapter_renderer import ChapterRenderer
 from tooling.book.directives.formulas import RENDERER, record_path, render_formulas, save
@@ -656,21 +656,21 @@ def test_an_empty_summary_of_a_solution_gets_its_name(real: Project) -> None:
 @pytest.mark.parametrize(
     ("state", "sentence"),
     [
-        (State("stale", ("Overview", "Solution")), "2개 절이 바뀌었습니다"),
-        (State("unknown"), "번역 상태를 확인하지 못했습니다"),
-        (State("untracked"), "원문의 어느 버전"),
-        (State("bad-pin"), "원문의 어느 버전"),
+        (PageState("stale", ("Overview", "Solution")), "2개 절이 바뀌었습니다"),
+        (PageState("unknown"), "번역 상태를 확인하지 못했습니다"),
+        (PageState("untracked"), "원문의 어느 버전"),
+        (PageState("bad-pin"), "원문의 어느 버전"),
     ],
 )
-def test_a_page_that_may_be_out_of_date_has_a_banner(real: Project, state: State, sentence: str) -> None:
+def test_a_page_that_may_be_out_of_date_has_a_banner(real: Project, state: PageState, sentence: str) -> None:
     text = renderer(real, "ko", States({PAGE: state})).render(PAGE, "# 제목\n\n본문\n")
     assert sentence in text
     assert 'href="../../puzzle_15/puzzle_15.html"' in text
     assert text.startswith("# 제목\n")
 
 
-@pytest.mark.parametrize("state", [State("current"), State("stale", ("x",), settled=True)])
-def test_a_page_that_needs_no_translation_has_no_banner(real: Project, state: State) -> None:
+@pytest.mark.parametrize("state", [PageState("current"), PageState("stale", ("x",), settled=True)])
+def test_a_page_that_needs_no_translation_has_no_banner(real: Project, state: PageState) -> None:
     assert "banner" not in renderer(real, "ko", States({PAGE: state})).render(PAGE, "# 제목\n\n본문\n")
 
 

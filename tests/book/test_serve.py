@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from tests.book.web_server import serving
-from tooling.book.site.handler import Access, Changes, Handler, Reader
+from tooling.book.site.handler import Changes, Credentials, Handler, Reader
 from tooling.book.site.serve import reader_of, rebuild, stamps
 from tooling.progress import progress_path, record_solved
 from tooling.project import Project
 
-ACCESS = Access("the-key", "the-token")
+ACCESS = Credentials("the-key", "the-token")
 
 
 class RecordedRuns:
@@ -247,7 +247,9 @@ def test_a_manifest_that_is_wrong_for_a_while_keeps_no_page_back(
 
 def test_any_number_of_pages_can_wait_for_changes(tmp_path: Path) -> None:
     changes = Changes()
-    handler = partial(Handler, site=tmp_path, changes=changes, reader=lambda: Reader((), 0), access=Access())
+    handler = partial(
+        Handler, site=tmp_path, changes=changes, reader=lambda: Reader((), 0), access=Credentials()
+    )
     with serving(handler) as running:
         address = f"{running}~changes"
         assert [urllib.request.urlopen(address).read() for _ in range(10)] == [b"0"] * 10

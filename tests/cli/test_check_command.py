@@ -11,7 +11,7 @@ import pytest
 
 from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project
-from tooling.repository_checks import Check, CheckResult, run_checks
+from tooling.repository_checks import CheckResult, RepositoryCheck, run_checks
 
 HANGS = """\
 #!/bin/sh
@@ -71,7 +71,7 @@ def test_a_workflow_shows_what_each_check_found_beside_its_file(workbench: Workb
 def test_another_exit_status_is_no_verdict(
     workbench: Workbench, arguments: tuple[str, ...], finding: CheckResult
 ) -> None:
-    (outcome,) = run_checks(Project(workbench.root), [Check("one", arguments)])
+    (outcome,) = run_checks(Project(workbench.root), [RepositoryCheck("one", arguments)])
     assert outcome.finding is finding
     assert outcome.output
 
@@ -83,7 +83,9 @@ def test_checks_that_nobody_waits_for_any_more_are_ended(
     program.write_text(HANGS, encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setattr("sys.executable", str(program))
-    outcomes = run_checks(Project(tmp_path), [Check("quick", ("quick",)), Check("endless", ("endless",))])
+    outcomes = run_checks(
+        Project(tmp_path), [RepositoryCheck("quick", ("quick",)), RepositoryCheck("endless", ("endless",))]
+    )
     assert next(outcomes).finding is CheckResult.NOTHING
     outcomes.close()  # as an interrupt does; it comes back only because the other check was ended
     with pytest.raises(ProcessLookupError):

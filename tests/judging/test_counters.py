@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.judging.test_judge import CASE, MODE, RIGHT, USED
 from tooling.catalog.model import Bound, CounterMetric, Criterion
-from tooling.execution.channel import Buffer
+from tooling.execution.channel import BufferContent
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.counter_texts import ADVICE, FOUND
 from tooling.judging.counters import COUNTS, judge_counters
@@ -137,9 +137,9 @@ def test_every_metric_has_its_sentences() -> None:
 def test_counters_are_judged_only_if_the_values_are_right(tmp_path: Path) -> None:
     mode = replace(MODE, counters=(criterion("sectors_per_request", "at_most", 4),))
     slow = [profile(tmp_path, sectors=32)]
-    wrong = Buffer("float32", bytes(16))
+    wrong = BufferContent("float32", bytes(16))
 
-    def names(submitted: Buffer, kernels: list[KernelProfile]) -> list[str]:
+    def names(submitted: BufferContent, kernels: list[KernelProfile]) -> list[str]:
         verdict = judge_case(Evidence(mode, CASE, RAN, USED, {"out": submitted}, launches=1, kernels=kernels))
         assert not verdict.uncounted
         return [problem.name for problem in verdict.problems]
@@ -163,5 +163,5 @@ def test_a_target_without_counters_never_passes() -> None:
     assert right.right
     assert outcome_of(mode, [right]) is Outcome.UNDECIDED
     assert Outcome.UNDECIDED.exit_code is ExitCode.NOT_POSSIBLE
-    wrong = judge_case(Evidence(mode, CASE, RAN, USED, {"out": Buffer("float32", bytes(16))}))
+    wrong = judge_case(Evidence(mode, CASE, RAN, USED, {"out": BufferContent("float32", bytes(16))}))
     assert outcome_of(mode, [wrong]) is Outcome.WRONG

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Mode, ModeKind, Output
-from tooling.execution.channel import Buffer
+from tooling.execution.channel import BufferContent
 from tooling.execution.program import Ending, Transcript
 from tooling.judging import formulas
 from tooling.judging.confirmation import confirmed
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.evidence import Evidence
-from tooling.judging.formulas import Formula, Result, find_formula
+from tooling.judging.formulas import Formula, OutputPair, find_formula
 from tooling.judging.judge import judge_case
 from tooling.judging.reference import Reference, ReferenceCase, load_reference
 from tooling.judging.texts import EXPLANATIONS
@@ -44,11 +44,13 @@ def reported(name: str, mode_name: str, wrong: Wrong) -> Problem:
     verdicts = []
     for dataset in mode.datasets:
         case = reference.case(mode, dataset, simulated=True)
-        used = {key: Buffer(array.dtype.name, array.tobytes()) for key, array in case.inputs.items()}
-        submitted = {key: Buffer(array.dtype.name, array.tobytes()) for key, array in case.expected.items()}
+        used = {key: BufferContent(array.dtype.name, array.tobytes()) for key, array in case.inputs.items()}
+        submitted = {
+            key: BufferContent(array.dtype.name, array.tobytes()) for key, array in case.expected.items()
+        }
         output: Output = mode.outputs[0]
         got = np.asarray(wrong(case)).astype(output.dtype)
-        submitted[output.name] = Buffer(output.dtype, np.ascontiguousarray(got).tobytes())
+        submitted[output.name] = BufferContent(output.dtype, np.ascontiguousarray(got).tobytes())
         verdicts.append(judge_case(Evidence(mode, case, ENDED, used, submitted)))
     return confirmed(verdicts)[-1].problems[0]
 
@@ -150,8 +152,8 @@ def test_a_wrong_formula_is_named(puzzle: str, mode: str, wrong: Wrong, says: st
     assert problem.diagnoses[problem.name]["text"] is not None
 
 
-def one_element_each(dataset: str, expected: Floats, got: Floats) -> Result:
-    return Result(ReferenceCase(dataset, {"a": expected}, {"out": expected}), "out", got)
+def one_element_each(dataset: str, expected: Floats, got: Floats) -> OutputPair:
+    return OutputPair(ReferenceCase(dataset, {"a": expected}, {"out": expected}), "out", got)
 
 
 def test_the_precision_of_a_narrower_type_is_named() -> None:
@@ -184,10 +186,10 @@ def test_a_formula_must_hold_with_every_data_set() -> None:
     """With the book's data of p02, twice `a` is the sum and the product of 2 and 2 is 4."""
     mode, reference = puzzle_of("p02", "default")
     book, probe = (reference.case(mode, dataset) for dataset in ("book", "probe"))
-    product = Result(book, "out", elementwise(book).astype(np.float32))
+    product = OutputPair(book, "out", elementwise(book).astype(np.float32))
     assert find_formula([product]) == Formula.of("other-operation", formula="a[i] * b[i]")
     noise = np.array([3, 8, -2, 900], np.float32)
-    assert find_formula([product, Result(probe, "out", noise)]) is None
+    assert find_formula([product, OutputPair(probe, "out", noise)]) is None
 
 
 @pytest.mark.parametrize("name", [f"p{number:02}" for number in range(1, 36)])
@@ -211,7 +213,7 @@ def test_noise_is_no_formula(name: str) -> None:
                 noise = generator.integers(-99, 99, expected.shape)
                 fraction = 0.3 if expected.dtype.kind == "f" else 0
                 got = expected.astype(np.float64) + noise + fraction
-                results.append(Result(case, output.name, got.astype(expected.dtype)))
+                results.append(OutputPair(case, output.name, got.astype(expected.dtype)))
             assert find_formula(results) is None, (mode.name, output.name)
 
 

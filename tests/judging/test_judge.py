@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tooling.catalog.model import Mode, ModeKind, Output
 from tooling.catalog.mutants import KnownMistake
-from tooling.execution.channel import Buffer
+from tooling.execution.channel import BufferContent
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.confirmation import confirmed
 from tooling.judging.evidence import Evidence
@@ -28,12 +28,12 @@ CASE = ReferenceCase("book", {"a": A, "out": np.zeros(4, np.float32)}, {"out": A
 MODE = Mode(
     "default", ModeKind.PUZZLE, (), ("p01",), {}, (Output("out", "float32", (4,)),), ("book",), (), (), 5.0
 )
-RIGHT = Buffer("float32", (A + 1).tobytes())
-USED = {name: Buffer("float32", array.tobytes()) for name, array in CASE.inputs.items()}
+RIGHT = BufferContent("float32", (A + 1).tobytes())
+USED = {name: BufferContent("float32", array.tobytes()) for name, array in CASE.inputs.items()}
 
 
 def names(
-    submitted: Buffer | None = RIGHT,
+    submitted: BufferContent | None = RIGHT,
     *,
     ending: Ending = Ending.EXITED,
     status: int = 0,
@@ -57,9 +57,13 @@ def test_a_right_result_without_a_launch_was_not_computed_on_the_gpu() -> None:
 
 @pytest.mark.parametrize(
     "submitted",
-    [None, Buffer("float64", (A + 1).astype(np.float64).tobytes()), Buffer("float32", A[:3].tobytes())],
+    [
+        None,
+        BufferContent("float64", (A + 1).astype(np.float64).tobytes()),
+        BufferContent("float32", A[:3].tobytes()),
+    ],
 )
-def test_another_type_or_size_is_not_the_output(submitted: Buffer | None) -> None:
+def test_another_type_or_size_is_not_the_output(submitted: BufferContent | None) -> None:
     assert names(submitted) == ["not-submitted"]
 
 
@@ -67,11 +71,11 @@ def test_another_type_or_size_is_not_the_output(submitted: Buffer | None) -> Non
     ("submitted", "says"),
     [
         (None, "the program did not hand in `out`"),
-        (Buffer("int32", A.tobytes()), "`out` has elements of type int32, not float32"),
-        (Buffer("float32", A[:3].tobytes()), "`out` has 3 elements, not 4"),
+        (BufferContent("int32", A.tobytes()), "`out` has elements of type int32, not float32"),
+        (BufferContent("float32", A[:3].tobytes()), "`out` has 3 elements, not 4"),
     ],
 )
-def test_a_wrong_type_or_size_of_a_buffer_is_reported(submitted: Buffer | None, says: str) -> None:
+def test_a_wrong_type_or_size_of_a_buffer_is_reported(submitted: BufferContent | None, says: str) -> None:
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
     buffers = {"out": submitted} if submitted else {}
     (problem,) = judge_case(Evidence(MODE, CASE, transcript, USED, buffers)).problems
@@ -79,7 +83,7 @@ def test_a_wrong_type_or_size_of_a_buffer_is_reported(submitted: Buffer | None, 
 
 
 def test_an_input_of_another_type_is_named() -> None:
-    used = {**USED, "a": Buffer("float64", A.astype(np.float64).tobytes())}
+    used = {**USED, "a": BufferContent("float64", A.astype(np.float64).tobytes())}
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
     (problem,) = judge_case(Evidence(MODE, CASE, transcript, used, {"out": RIGHT})).problems
     assert problem.name == "input-changed"
@@ -196,7 +200,7 @@ def test_an_exception_of_python_is_reported_by_its_own_line() -> None:
     ],
 )  # fmt: skip
 def test_a_message_without_a_line_number_is_not_said_to_have_one(
-    stderr: str, advice: str, submitted: dict[str, Buffer]
+    stderr: str, advice: str, submitted: dict[str, BufferContent]
 ) -> None:
     transcript = Transcript("", stderr, Ending.EXITED, 1, 0.1)
     (problem,) = judge_case(Evidence(MODE, CASE, transcript, USED, submitted)).problems
@@ -238,14 +242,14 @@ def test_the_line_of_a_refused_launch_is_named(language: str, cause: str) -> Non
 
 
 def test_another_size_explains_the_programs_own_failure() -> None:
-    used = USED | {"a": Buffer("float32", A[:-1].tobytes())}
+    used = USED | {"a": BufferContent("float32", A[:-1].tobytes())}
     transcript = Transcript("", "Unhandled exception …", Ending.EXITED, 1, 0.1)
     (problem,) = judge_case(Evidence(MODE, CASE, transcript, used, {"out": RIGHT})).problems
     assert problem.what.render("en") == "`a` has 3 elements, not 4"
 
 
 def test_a_mismatch_explains_the_programs_own_failure() -> None:
-    wrong = Buffer("float32", np.zeros(4, np.float32).tobytes())
+    wrong = BufferContent("float32", np.zeros(4, np.float32).tobytes())
     assert names(wrong, status=1, stderr="Unhandled exception …") == ["never-written"]
 
 
@@ -256,7 +260,7 @@ def test_a_write_past_the_end_is_detected_in_the_elements_after_the_result() -> 
     case = replace(CASE, expected={**CASE.expected, "guard": poison})
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
     for after, found in ((poison, []), (np.array([5, -777.25], np.float32), ["written-beyond-the-end"])):
-        submitted = {"out": RIGHT, "guard": Buffer("float32", after.tobytes())}
+        submitted = {"out": RIGHT, "guard": BufferContent("float32", after.tobytes())}
         verdict = judge_case(Evidence(mode, case, transcript, USED, submitted))
         assert [problem.name for problem in verdict.problems] == found
 
@@ -273,9 +277,9 @@ def case_of(values: object, dtype: str = "float32", dataset: str = "book") -> tu
 
 def judged(values: object, got: object, dtype: str = "float32", dataset: str = "book") -> CaseVerdict:
     mode, case = case_of(values, dtype, dataset)
-    used = {name: Buffer(dtype, array.tobytes()) for name, array in case.inputs.items()}
+    used = {name: BufferContent(dtype, array.tobytes()) for name, array in case.inputs.items()}
     return judge_case(
-        Evidence(mode, case, ENDED, used, {"out": Buffer(dtype, np.array(got, dtype).tobytes())})
+        Evidence(mode, case, ENDED, used, {"out": BufferContent(dtype, np.array(got, dtype).tobytes())})
     )
 
 
@@ -304,8 +308,8 @@ def test_printed_text_may_differ_from_the_buffer_by_four_units_of_precision(
     dtype: str, value: float, printed: str, agrees: bool
 ) -> None:
     mode, case = case_of([value], dtype)
-    used = {name: Buffer(dtype, array.tobytes()) for name, array in case.inputs.items()}
-    submitted = {"out": Buffer(dtype, case.expected["out"].tobytes())}
+    used = {name: BufferContent(dtype, array.tobytes()) for name, array in case.inputs.items()}
+    submitted = {"out": BufferContent(dtype, case.expected["out"].tobytes())}
     transcript = replace(ENDED, stdout=f"first line\nout: [{printed}]\n")
     problems = judge_case(Evidence(mode, case, transcript, used, submitted)).problems
     assert [(problem.name, problem.what.render("en")) for problem in problems] == (
@@ -349,7 +353,7 @@ def test_another_output_or_an_output_without_values_does_not_contradict_a_missin
     (problem,) = wrong.problems
     elsewhere = replace(wrong, problems=(replace(problem, output="other"),))
     mode, reference = case_of(RIGHT_EIGHT, dataset="probe")
-    used = {"out": Buffer("float32", reference.inputs["out"].tobytes())}
+    used = {"out": BufferContent("float32", reference.inputs["out"].tobytes())}
     absent = judge_case(Evidence(mode, reference, ENDED, used, {}))
     for other in (elsewhere, absent):
         assert confirmed([case, other])[0] == case
@@ -375,8 +379,8 @@ def squared(dataset: str, error: float, rtol: float) -> CaseVerdict:
     )
     mode = replace(MODE, outputs=(Output("out", "float32", (4,), rtol=rtol),))
     got = np.square(a) * np.array([1, 1, 1, 1 + error], np.float32)
-    used = {name: Buffer("float32", array.tobytes()) for name, array in case.inputs.items()}
-    return judge_case(Evidence(mode, case, ENDED, used, {"out": Buffer("float32", got.tobytes())}))
+    used = {name: BufferContent("float32", array.tobytes()) for name, array in case.inputs.items()}
+    return judge_case(Evidence(mode, case, ENDED, used, {"out": BufferContent("float32", got.tobytes())}))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from tooling.catalog.model import (
     SharedMemoryUse,
 )
 from tooling.catalog.mutants import ORIGINS
-from tooling.execution.channel import Buffer
+from tooling.execution.channel import BufferContent
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.evidence import Evidence
 from tooling.judging.judge import judge_case
@@ -57,7 +57,7 @@ def problems(
     *,
     mode: Mode = MODE,
     case: ReferenceCase = CASE,
-    submitted: dict[str, Buffer] | None = None,
+    submitted: dict[str, BufferContent] | None = None,
 ) -> list[Problem]:
     buffers = {"out": RIGHT} if submitted is None else submitted
     return list(
@@ -134,7 +134,7 @@ def test_a_result_that_is_an_input_may_be_copied() -> None:
     case = ReferenceCase("probe", {"a": A}, {"out": A})
     ((key, origin),) = copied(A.tobytes(), None).copied.items()
     provenance = Provenance({key: origin}, (), (LAUNCH,), {key: (A.tobytes() + bytes(4),)})
-    submitted = {"out": Buffer("float32", A.tobytes())}
+    submitted = {"out": BufferContent("float32", A.tobytes())}
     assert problems(provenance, case=case, submitted=submitted) == []
 
 
@@ -142,14 +142,20 @@ def test_an_element_may_keep_its_initial_value() -> None:
     initial = np.array([0, A[1] + 1, 0, np.nan], np.float32)
     expected = np.array([A[0] + 1, A[1] + 1, A[2] + 1, np.nan], np.float32)
     case = ReferenceCase("book", {"a": A, "out": initial}, {"out": expected})
-    used = {**USED, "out": Buffer("float32", initial.tobytes())}
+    used = {**USED, "out": BufferContent("float32", initial.tobytes())}
     content = expected.tobytes()
 
     def names(stored: list[bool]) -> list[str]:
         provenance = copied(content, stored)
         verdict = judge_case(
             Evidence(
-                MODE, case, RAN, used, {"out": Buffer("float32", content)}, launches=1, provenance=provenance
+                MODE,
+                case,
+                RAN,
+                used,
+                {"out": BufferContent("float32", content)},
+                launches=1,
+                provenance=provenance,
             )
         )
         return [problem.name for problem in verdict.problems]
@@ -161,8 +167,8 @@ def test_an_element_may_keep_its_initial_value() -> None:
 def test_a_zero_may_come_from_a_fill_before_the_launch() -> None:
     expected = np.array([0, 3, 0, 5], np.float32)
     case = ReferenceCase("book", {"a": A, "out": np.full(4, -777.25, np.float32)}, {"out": expected})
-    used = {name: Buffer("float32", array.tobytes()) for name, array in case.inputs.items()}
-    submitted = {"out": Buffer("float32", expected.tobytes())}
+    used = {name: BufferContent("float32", array.tobytes()) for name, array in case.inputs.items()}
+    submitted = {"out": BufferContent("float32", expected.tobytes())}
 
     def names(stored: list[bool]) -> list[str]:
         provenance = copied(expected.tobytes(), stored)
@@ -204,7 +210,7 @@ def test_a_guard_that_a_kernel_stored_to_is_named_though_it_was_refilled() -> No
     guard = np.full(4, -777.25, np.float32)
     mode = replace(MODE, outputs=(Output("guard", "float32", (4,)),))
     case = ReferenceCase("book", CASE.inputs, {"guard": guard})
-    submitted = {"guard": Buffer("float32", guard.tobytes())}
+    submitted = {"guard": BufferContent("float32", guard.tobytes())}
 
     def found(*, ever: bool) -> list[Problem]:
         provenance = copied(guard.tobytes(), [False] * 4, ever=ever)
@@ -227,7 +233,7 @@ def test_a_guard_that_a_kernel_stored_to_is_named_though_it_was_refilled() -> No
 
 
 def test_wrong_values_say_more_than_their_origin() -> None:
-    wrong = Buffer("float32", bytes(16))
+    wrong = BufferContent("float32", bytes(16))
     (problem,) = problems(Provenance({}, (), (LAUNCH,)), submitted={"out": wrong})
     assert problem.name == "never-written"
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tooling.catalog.model import Bound, CounterMetric, Criterion, Mode, ModeKind, Output
-from tooling.execution.channel import Buffer
+from tooling.execution.channel import BufferContent
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.confirmation import RULES as CONFIRMATIONS
 from tooling.judging.evidence import Evidence
@@ -33,11 +33,11 @@ COUNTED = replace(
         Criterion("copy", CounterMetric.BANK_CONFLICTS, Bound.AT_MOST, 0, LocalText.of(en="it conflicts")),
     ),
 )
-USED = {name: Buffer("float32", array.tobytes()) for name, array in CASE.inputs.items()}
-OTHER = {**USED, "a": Buffer("float32", (A + 7).tobytes())}
+USED = {name: BufferContent("float32", array.tobytes()) for name, array in CASE.inputs.items()}
+OTHER = {**USED, "a": BufferContent("float32", (A + 7).tobytes())}
 UNSTAGED = {name: buffer for name, buffer in USED.items() if name != "a"}
-RIGHT = {name: Buffer("float32", array.tobytes()) for name, array in CASE.expected.items()}
-WRONG = {**RIGHT, "second": Buffer("float32", (A * A + 40).tobytes())}
+RIGHT = {name: BufferContent("float32", array.tobytes()) for name, array in CASE.expected.items()}
+WRONG = {**RIGHT, "second": BufferContent("float32", (A * A + 40).tobytes())}
 ONE = {"first": RIGHT["first"]}
 ENDED = Transcript("", "", Ending.EXITED, 0, 0.1)
 FAILED = Transcript("", "Unhandled exception caught during execution: no", Ending.EXITED, 1, 0.1)

@@ -8,7 +8,7 @@ import pytest
 
 from tooling.catalog.catalogue import find_program
 from tooling.matrix.accelerators import choose
-from tooling.matrix.building import Cell, Result, build_cells
+from tooling.matrix.building import BuildResult, MatrixCell, build_cells
 from tooling.matrix.messages import explain_refusal
 from tooling.project import Project
 from tooling.toolchain import find_toolchain, open_cache
@@ -17,7 +17,7 @@ REPOSITORY = Path(__file__).parent.parent.parent
 PROJECT = Project(REPOSITORY)
 
 
-def build(name: str, accelerator: str) -> Cell:
+def build(name: str, accelerator: str) -> MatrixCell:
     _, program = find_program(PROJECT, name)
     cells = build_cells(
         [program],
@@ -34,7 +34,7 @@ def build(name: str, accelerator: str) -> Cell:
 @pytest.mark.mojo
 def test_a_refusal_is_reported_at_the_line_that_uses_the_missing_feature() -> None:
     cell = build("p34_tile_tensor", "gfx942")
-    assert cell.result is Result.REFUSED
+    assert cell.result is BuildResult.REFUSED
     explained = explain_refusal(cell.diagnostics, cell.program.solution)
     lines = cell.program.solution.read_text().splitlines()
     number = int(explained.split(":")[1])
@@ -46,4 +46,4 @@ def test_a_refusal_is_reported_at_the_line_that_uses_the_missing_feature() -> No
 @pytest.mark.slow
 @pytest.mark.mojo
 def test_what_can_be_checked_without_apples_tools_is_checked() -> None:
-    assert build("p01", "apple-m1").result is Result.BUILT
+    assert build("p01", "apple-m1").result is BuildResult.BUILT

@@ -6,7 +6,7 @@ import pytest
 
 from tests.translations.book_fixture import Book
 from tooling.project import Project
-from tooling.repository_checks import CHECKS, CheckResult, Outcome, run_checks
+from tooling.repository_checks import CHECKS, CheckOutcome, CheckResult, run_checks
 
 SOURCE = """\
 # Barriers
@@ -50,7 +50,7 @@ EDITS = {
 }
 
 
-def checked(book: Book, target: str) -> Outcome:
+def checked(book: Book, target: str) -> CheckOutcome:
     book.english(SOURCE)
     book.english("# Other\n", "other.md")
     commit = book.commit("write")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tooling.catalog.model import Mode, ModeKind, Output, ProgramLanguage, Puzzle
 from tooling.catalog.mutants import COUNTERS, DIAGNOSES, ORIGINS, SIMULATOR_CHECKS, known_mistakes
-from tooling.execution.channel import Buffer, Fault, element_bytes
+from tooling.execution.channel import BufferContent, Fault, element_bytes
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.confirmation import confirmed
 from tooling.judging.evidence import Evidence
@@ -224,7 +224,9 @@ def _read_run(trial: PlannedTrial, result: _Result, target: Target, cases: _Case
     return _ReturnedRun(judge_case(Evidence(mode, case, transcript, used, out)), missing)
 
 
-def _buffers(records: dict[str, _RecordedBuffer], known: Mapping[str, NDArray[Any]]) -> dict[str, Buffer]:
+def _buffers(
+    records: dict[str, _RecordedBuffer], known: Mapping[str, NDArray[Any]]
+) -> dict[str, BufferContent]:
     """The returned buffers; one of which only the hash was returned is taken from `known` if that matches."""
     found = {}
     for name, record in records.items():
@@ -235,11 +237,11 @@ def _buffers(records: dict[str, _RecordedBuffer], known: Mapping[str, NDArray[An
         else:
             content = known[name].tobytes()
             if hashlib.sha256(content).hexdigest() == record.sha256:
-                found[name] = Buffer(record.dtype, content)
+                found[name] = BufferContent(record.dtype, content)
     return found
 
 
-def _returned(record: _RecordedBuffer, limit: int) -> Buffer:
+def _returned(record: _RecordedBuffer, limit: int) -> BufferContent:
     """A buffer whose content was returned; of more than `limit` bytes only that it is too large.
 
     Raises:
@@ -252,10 +254,10 @@ def _returned(record: _RecordedBuffer, limit: int) -> Buffer:
     except zlib.error as error:
         raise ValueError(f"a buffer is damaged: {error}") from error
     if len(content) > limit:
-        return Buffer(record.dtype, b"", Fault.TOO_LARGE)
+        return BufferContent(record.dtype, b"", Fault.TOO_LARGE)
     if not stream.eof or len(content) != record.bytes:
         raise ValueError(f"a buffer is incomplete: {len(content)} of {record.bytes} bytes")
-    return Buffer(record.dtype, content)
+    return BufferContent(record.dtype, content)
 
 
 def _matches_output(output: Output, record: _RecordedBuffer | None) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tooling.judging.verdict import Verdict
     from tooling.project import Project
     from tooling.reports.records import ReportRecord
-    from tooling.reports.result_table import Result
+    from tooling.reports.result_table import ProgramResult
     from tooling.reports.status_line import StatusLine
     from tooling.reports.terminal import Terminal
     from tooling.toolchain import Executable
@@ -57,7 +57,7 @@ def run_command(options: PuzzleRunOptions) -> int:
     from tooling.reports.result_table import result_of, result_of_error, show_results
 
     records: list[ReportRecord] = []
-    results: list[Result] = []
+    results: list[ProgramResult] = []
     for selection in selections:
         if results:
             terminal.line()

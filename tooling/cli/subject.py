@@ -64,7 +64,7 @@ def simulated_gpu(kind: TargetKind = TargetKind.SIM) -> Target:
     return found
 
 
-class Choice(Protocol):
+class ProgramOptions(Protocol):
     """The options that name a program: a puzzle with the flags of a mode, or any other program."""
 
     @property
@@ -82,7 +82,7 @@ class Choice(Protocol):
 
 
 def chosen_subject(
-    options: Choice, target: Target, own_options: Sequence[str]
+    options: ProgramOptions, target: Target, own_options: Sequence[str]
 ) -> tuple[Subject, Path | None]:
     """The program that options name, built; the second is the file of a puzzle that is not solved yet.
 

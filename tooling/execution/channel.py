@@ -26,7 +26,7 @@ _WIDEST = 8  # bytes of an element
 
 def element_bytes(dtype: str) -> int:
     """The size in bytes of an element of a type of the manifest."""
-    import numpy  # noqa: PLC0415 - as in `Buffer.array`
+    import numpy  # noqa: PLC0415 - as in `BufferContent.array`
 
     return 2 if dtype == "bfloat16" else numpy.dtype(dtype).itemsize
 
@@ -38,7 +38,7 @@ class Fault(Enum):
     TOO_LARGE = "too large"
 
 
-class Buffer(Struct, frozen=True):
+class BufferContent(Struct, frozen=True):
     """The bytes of one buffer with the element type that the program gave it.
 
     Attributes:
@@ -87,7 +87,7 @@ class LabFolder(Struct, frozen=True):
             little_endian = array.astype(array.dtype.newbyteorder("<"), copy=False)
             (folder / f"{name}.bin").write_bytes(little_endian.tobytes())
 
-    def used(self, elements: Mapping[str, int]) -> dict[str, Buffer]:
+    def used(self, elements: Mapping[str, int]) -> dict[str, BufferContent]:
         """The data that the program used, by buffer name.
 
         Args:
@@ -96,28 +96,28 @@ class LabFolder(Struct, frozen=True):
         """
         return _buffers(self.root / "used", elements)
 
-    def submitted(self, elements: Mapping[str, int]) -> dict[str, Buffer]:
+    def submitted(self, elements: Mapping[str, int]) -> dict[str, BufferContent]:
         """The buffers that the program handed in, by name. The argument is that of `used`."""
         return _buffers(self.root / "out", elements)
 
 
-def _buffers(folder: Path, elements: Mapping[str, int]) -> dict[str, Buffer]:
+def _buffers(folder: Path, elements: Mapping[str, int]) -> dict[str, BufferContent]:
     if folder.is_symlink():
         return {}
     try:
         names = sorted(path.name for path in folder.iterdir())
     except OSError:  # nothing was handed in, or the folder was made unreadable
         return {}
-    found: dict[str, Buffer] = {}
+    found: dict[str, BufferContent] = {}
     for name in names:
         buffer, _, dtype = name.removesuffix(".bin").rpartition(".")
         if not name.endswith(".bin") or buffer not in elements:
             continue
         try:
             content = read_regular(folder / name, follow=False, limit=elements[buffer] * _WIDEST)
-            found[buffer] = Buffer(dtype, content)
+            found[buffer] = BufferContent(dtype, content)
         except WrongSize:
-            found[buffer] = Buffer(dtype, b"", Fault.TOO_LARGE)
+            found[buffer] = BufferContent(dtype, b"", Fault.TOO_LARGE)
         except OSError:
-            found[buffer] = Buffer(dtype, b"", Fault.IRREGULAR)
+            found[buffer] = BufferContent(dtype, b"", Fault.IRREGULAR)
     return found

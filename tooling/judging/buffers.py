@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tooling.catalog.model import Output
-from tooling.execution.channel import Buffer, Fault, element_bytes
+from tooling.execution.channel import BufferContent, Fault, element_bytes
 from tooling.execution.listing import Elision, Listing, parse_listings
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD, WrongOutput, diagnose
@@ -32,7 +32,7 @@ def wrong_input(evidence: Evidence) -> list[Problem]:
     return []
 
 
-def _difference_of_input(name: str, buffer: Buffer, wanted: Array) -> Problem | None:
+def _difference_of_input(name: str, buffer: BufferContent, wanted: Array) -> Problem | None:
     if buffer.fault is Fault.IRREGULAR:
         return explained("input-changed", output=name, detail=_NOT_REGULAR)
     if buffer.dtype not in (wanted.dtype.name, "bfloat16"):
@@ -74,7 +74,7 @@ def wrong_outputs(evidence: Evidence) -> list[Problem]:
     return found
 
 
-def _unreadable(output: Output, buffer: Buffer, size: int) -> Problem | None:
+def _unreadable(output: Output, buffer: BufferContent, size: int) -> Problem | None:
     """A buffer that does not hold `size` elements of the output's type."""
     if buffer.fault is Fault.IRREGULAR:
         return explained("not-submitted", text="irregular-file", output=output.name)
@@ -94,7 +94,7 @@ def _unreadable(output: Output, buffer: Buffer, size: int) -> Problem | None:
     return None
 
 
-def _wrong_values(output: Output, buffer: Buffer, evidence: Evidence) -> Problem | None:
+def _wrong_values(output: Output, buffer: BufferContent, evidence: Evidence) -> Problem | None:
     """Elements beyond the tolerance, with the patterns that they show."""
     case = evidence.case
     expected = case.expected[output.name]
@@ -123,7 +123,7 @@ def _wrong_values(output: Output, buffer: Buffer, evidence: Evidence) -> Problem
     return Problem(name, text, detail, output.name, comparison, also, diagnoses)
 
 
-def _other_text(output: Output, buffer: Buffer, listings: Sequence[Listing]) -> Problem | None:
+def _other_text(output: Output, buffer: BufferContent, listings: Sequence[Listing]) -> Problem | None:
     """A list of the output that the program printed last, and that holds other elements."""
     printed = [listing for listing in listings if listing.label == output.name]
     if printed and not agrees(printed[-1].items, buffer.array().reshape(output.shape)):

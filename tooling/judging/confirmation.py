@@ -13,7 +13,7 @@ from tooling.catalog.mutants import KnownMistake
 from tooling.execution.channel import element_bytes
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD
-from tooling.judging.formulas import Result, find_formula
+from tooling.judging.formulas import OutputPair, find_formula
 from tooling.judging.verdict import CaseVerdict, Problem, explained
 
 _ACCIDENTAL = frozenset(
@@ -142,7 +142,7 @@ def _formula(claim: _Claim) -> Problem | None:
         if buffer.fault or len(buffer.content) != element_bytes(buffer.dtype) * expected.size:
             return None
         got, comparison = buffer.array(), problem.comparison
-        results.append(Result(case.reference, problem.output, got, comparison.rtol, comparison.atol))
+        results.append(OutputPair(case.reference, problem.output, got, comparison.rtol, comparison.atol))
     formula = find_formula(results)
     if formula is None:
         return None

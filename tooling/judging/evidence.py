@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from tooling.catalog.model import Mode, Output
-from tooling.execution.channel import Buffer
+from tooling.execution.channel import BufferContent
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.reference import ReferenceCase
 
@@ -38,8 +38,8 @@ class Evidence(Struct, frozen=True, eq=False):
     mode: Mode
     case: ReferenceCase
     transcript: Transcript
-    used: Mapping[str, Buffer]
-    submitted: Mapping[str, Buffer]
+    used: Mapping[str, BufferContent]
+    submitted: Mapping[str, BufferContent]
     findings: Sequence[Finding] = ()
     launches: int | None = None
     kernels: Sequence[KernelProfile] | None = None

@@ -54,7 +54,7 @@ class Formula(Struct, frozen=True):
         return cls(text, tuple(sorted(facts.items())), name)
 
 
-class Result(Struct, frozen=True, eq=False):
+class OutputPair(Struct, frozen=True, eq=False):
     """An output that the program handed in with one data set, and the reference's."""
 
     case: ReferenceCase
@@ -92,7 +92,7 @@ class Result(Struct, frozen=True, eq=False):
         return None
 
 
-def find_formula(results: Sequence[Result]) -> Formula | None:
+def find_formula(results: Sequence[OutputPair]) -> Formula | None:
     """The first formula of the families that gives the output with every data set.
 
     Args:
@@ -111,13 +111,13 @@ def find_formula(results: Sequence[Result]) -> Formula | None:
     return next(iter(seen), None) or _narrow_type(results) or _some_lanes(results)
 
 
-def _are_varied(results: Sequence[Result]) -> bool:
+def _are_varied(results: Sequence[OutputPair]) -> bool:
     """Whether the values are varied enough to be evidence: several in one output, or in all of them."""
     values = {float(each) for result in results for each in _wide(result.got)[:64]}
     return len(values) > 1
 
 
-def _candidates(result: Result) -> Iterator[tuple[Formula, Array]]:
+def _candidates(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """Formulas and what they compute; the likeliest first."""
     families = [_other_types]
     if max(result.got.size, *(array.size for array in result.operands.values()), 0) <= _LARGEST:
@@ -151,7 +151,7 @@ _OPERATIONS: tuple[tuple[str, Callable[[Numbers, Numbers], Numbers]], ...] = (
 )
 
 
-def _operations(result: Result) -> Iterator[tuple[Formula, Array]]:
+def _operations(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """Operations on equal elements of two inputs as large as the output."""
     fitting = [(name, _wide(a)) for name, a in result.operands.items() if a.size == result.got.size]
     for (x, one), (y, two) in itertools.combinations(fitting, 2):
@@ -160,7 +160,7 @@ def _operations(result: Result) -> Iterator[tuple[Formula, Array]]:
             yield Formula.of("other-operation", formula=formula), operation(one, two)
 
 
-def _outer_operations(result: Result) -> Iterator[tuple[Formula, Array]]:
+def _outer_operations(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """Operations on an element for the row and one for the column of a matrix."""
     shape = result.expected.shape
     if len(shape) != 2:
@@ -175,7 +175,7 @@ def _outer_operations(result: Result) -> Iterator[tuple[Formula, Array]]:
             yield Formula.of("other-operation", formula=formula), operation(one, two)
 
 
-def _with_constants(result: Result) -> Iterator[tuple[Formula, Array]]:
+def _with_constants(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """Operations on one input as large as the output and a constant of the puzzle."""
     for name, array in result.operands.items():
         if array.size != result.got.size:
@@ -192,7 +192,7 @@ def _with_constants(result: Result) -> Iterator[tuple[Formula, Array]]:
 # -- sums ------------------------------------------------------------------------------------------------
 
 
-def _other_windows(result: Result) -> Iterator[tuple[Formula, Array]]:
+def _other_windows(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """Sums over the elements around each one: a window that is longer or shorter by one."""
     for name, array in result.operands.items():
         if array.size != result.got.size or array.size < 3:
@@ -216,7 +216,7 @@ def _other_windows(result: Result) -> Iterator[tuple[Formula, Array]]:
                 yield formula, window(*bound)
 
 
-def _other_strides(result: Result) -> Iterator[tuple[Formula, Array]]:
+def _other_strides(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """Sums of rows or columns: with the distance of another size, or of columns for rows."""
     count = result.got.size
     for array in result.operands.values():
@@ -242,7 +242,7 @@ def _other_strides(result: Result) -> Iterator[tuple[Formula, Array]]:
                     yield Formula.of("rows-for-columns", stride=size), values
 
 
-def _other_products(result: Result) -> Iterator[tuple[Formula, Array]]:
+def _other_products(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """Products of matrices: a range of the terms alone, or of the wrong tiles."""
     for (x, a), (y, b) in itertools.permutations(result.operands.items(), 2):
         inner = math.isqrt(a.size * b.size // max(result.got.size, 1))
@@ -320,7 +320,7 @@ def _tiles(matrix: Numbers, size: int) -> Numbers:
 # -- the reference with other inputs ---------------------------------------------------------------------
 
 
-def _other_operands(result: Result) -> Iterator[tuple[Formula, Array]]:
+def _other_operands(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """The right formula with other elements of the inputs."""
     operands = result.operands
     for (x, a), (y, b) in itertools.combinations(operands.items(), 2):
@@ -335,7 +335,7 @@ def _other_operands(result: Result) -> Iterator[tuple[Formula, Array]]:
                 yield formula, values
 
 
-def _changed(name: str, array: Array, result: Result) -> Iterator[tuple[Formula, Array]]:
+def _changed(name: str, array: Array, result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """Other elements for one input."""
     flat = array.ravel()
     if flat.size < 2:
@@ -358,7 +358,7 @@ def _changed(name: str, array: Array, result: Result) -> Iterator[tuple[Formula,
 # -- types -----------------------------------------------------------------------------------------------
 
 
-def _other_types(result: Result) -> Iterator[tuple[Formula, Array]]:
+def _other_types(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """The right formula through integers, whose values have no fractions or wrap around."""
     expected = _wide(result.expected)
     if not np.isfinite(expected).all() or np.abs(expected).max(initial=0.0) >= 2.0**62:
@@ -376,7 +376,7 @@ def _other_types(result: Result) -> Iterator[tuple[Formula, Array]]:
             yield Formula.of("wrapped", bits=bits, type=kind), _wrapped(values, bits, signed)
 
 
-def _sums_of_cut_terms(result: Result) -> Iterator[Numbers]:
+def _sums_of_cut_terms(result: OutputPair) -> Iterator[Numbers]:
     """Sums of products, or of elements, of which each term has lost its fraction."""
     count = result.got.size
     arrays = [_wide(array) for array in result.operands.values() if array.size and array.size % count == 0]
@@ -393,7 +393,7 @@ def _wrapped(values: Numbers, bits: int, signed: bool) -> Numbers:
     return (np.trunc(values) - low) % 2.0**bits + low
 
 
-def _narrow_type(results: Sequence[Result]) -> Formula | None:
+def _narrow_type(results: Sequence[OutputPair]) -> Formula | None:
     """Every element is a number of a narrower type, and close to the right one, which is none."""
     for kind, narrowed in _NARROW.items():
         exact = close = True
@@ -417,7 +417,7 @@ def _narrow_type(results: Sequence[Result]) -> Formula | None:
 # -- threads ---------------------------------------------------------------------------------------------
 
 
-def _some_lanes(results: Sequence[Result]) -> Formula | None:
+def _some_lanes(results: Sequence[OutputPair]) -> Formula | None:
     """Only the first elements of each warp or block are right, with every data set that is wrong."""
     masks = [mask for mask in map(_right, results) if not mask.all()]
     right = np.logical_and.reduce(masks)
@@ -433,7 +433,7 @@ def _some_lanes(results: Sequence[Result]) -> Formula | None:
     return None
 
 
-def _right(result: Result) -> NDArray[np.bool_]:
+def _right(result: OutputPair) -> NDArray[np.bool_]:
     got, wanted = _wide(result.got), _wide(result.expected)
     return np.abs(got - wanted) <= result.atol + result.rtol * np.abs(wanted)
 

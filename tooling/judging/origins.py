@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tooling.catalog.model import LaunchShape, LeastThreads, Mode, Output, SharedMemoryUse
-from tooling.execution.channel import Buffer, element_bytes
+from tooling.execution.channel import BufferContent, element_bytes
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.reference import ReferenceCase
 from tooling.judging.verdict import Problem, explained
@@ -30,7 +30,7 @@ def result_sizes(mode: Mode, case: ReferenceCase) -> frozenset[int]:
 
 
 def judge_origin(
-    output: Output, buffer: Buffer, initial: np.ndarray | None, provenance: Provenance
+    output: Output, buffer: BufferContent, initial: np.ndarray | None, provenance: Provenance
 ) -> Problem | None:
     """What is wrong with the origin of an output whose values are right.
 
@@ -62,7 +62,7 @@ def judge_origin(
 
 
 def judge_sources(
-    output: Output, buffer: Buffer, inputs: Sequence[bytes], provenance: Provenance
+    output: Output, buffer: BufferContent, inputs: Sequence[bytes], provenance: Provenance
 ) -> Problem | None:
     """Whether the kernel copied an output, whose origin is right, from a buffer that is none of the inputs.
 

@@ -17,7 +17,7 @@ from tooling.targets.model import Choice
 from tooling.text import Sentence
 
 if TYPE_CHECKING:
-    from tooling.execution.channel import Buffer
+    from tooling.execution.channel import BufferContent
     from tooling.judging.reference import ReferenceCase
     from tooling.simulator.checks.findings import Finding
 
@@ -116,7 +116,7 @@ class CaseVerdict(Struct, frozen=True):
     problems: tuple[Problem, ...]
     findings: tuple[Finding, ...] = ()  # of the simulated GPU
     uncounted: bool = False  # the mode requires counters, and the target has none
-    submitted: Mapping[str, Buffer] = {}  # the outputs, by name
+    submitted: Mapping[str, BufferContent] = {}  # the outputs, by name
     reference: ReferenceCase | None = None
     inputs: Mapping[str, str] = {}  # the first elements of each input, as text
     launches: int | None = None  # how many kernels were launched, where that is known

@@ -56,7 +56,7 @@ _MISSING = Text("{count} problem files are missing: {names}")
 _RESET = Text("`tooling reset {name}` writes one again")
 
 
-class State(Enum):
+class CheckState(Enum):
     """The result of a check; only `BAD` keeps a puzzle from running."""
 
     GOOD = "good"
@@ -64,18 +64,18 @@ class State(Enum):
     BAD = "bad"
 
 
-class Check(Struct, frozen=True):
+class MachineCheck(Struct, frozen=True):
     """One thing that was looked at, and what to do about it if it is not good."""
 
     name: str
-    state: State
+    state: CheckState
     found: Sentence | str
     advice: Sentence | str | None = None
 
 
-def examine(project: Project, stdout: TextIO) -> Iterator[Check]:
+def examine(project: Project, stdout: TextIO) -> Iterator[MachineCheck]:
     """All checks, in the order in which they are shown."""
-    checks: tuple[Callable[[], Iterator[Check]], ...] = (
+    checks: tuple[Callable[[], Iterator[MachineCheck]], ...] = (
         _python,
         _mojo,
         _gpu,
@@ -89,51 +89,55 @@ def examine(project: Project, stdout: TextIO) -> Iterator[Check]:
         yield from check()
 
 
-def _python() -> Iterator[Check]:
+def _python() -> Iterator[MachineCheck]:
     first, below = _PYTHON
     good = first <= sys.version_info[:2] < below
     found = _PYTHON_FOUND.of(version=sys.version.split()[0])
     advice = _OTHER_PYTHON.of(first="3.11", last="3.14")
-    yield Check("python", State.GOOD if good else State.BAD, found, None if good else advice)
+    yield MachineCheck("python", CheckState.GOOD if good else CheckState.BAD, found, None if good else advice)
 
 
-def _mojo() -> Iterator[Check]:
+def _mojo() -> Iterator[MachineCheck]:
     try:
         toolchain = find_toolchain()
     except ToolingError as error:
-        yield Check("mojo", State.BAD, error.what, error.hint)
+        yield MachineCheck("mojo", CheckState.BAD, error.what, error.hint)
         return
-    yield Check("mojo", State.GOOD, f"Mojo {toolchain.version} ({toolchain.mojo})")
+    yield MachineCheck("mojo", CheckState.GOOD, f"Mojo {toolchain.version} ({toolchain.mojo})")
     search_path = os.environ.get("PATH", os.defpath)
     try:
         linker_path(toolchain, open_cache().root, search_path)
     except ToolingError as error:
-        yield Check("linker", State.BAD, error.what, error.hint)
+        yield MachineCheck("linker", CheckState.BAD, error.what, error.hint)
         return
     except OSError as error:
-        yield Check("linker", State.BAD, f"{error.filename}: {error.strerror}", _SET_CACHE)
+        yield MachineCheck("linker", CheckState.BAD, f"{error.filename}: {error.strerror}", _SET_CACHE)
         return
     compiler = shutil.which("cc", path=search_path)
-    yield Check("linker", State.GOOD, _LINKER_CC.of(path=compiler) if compiler else _LINKER_OWN)
+    yield MachineCheck("linker", CheckState.GOOD, _LINKER_CC.of(path=compiler) if compiler else _LINKER_OWN)
 
 
-def _gpu() -> Iterator[Check]:
+def _gpu() -> Iterator[MachineCheck]:
     found = {kind: probe(kind) for kind in TargetKind}
     real = [each for each in found.values() if isinstance(each, Target) and not each.simulated]
     for target in real:
-        yield Check("gpu", State.GOOD, _GPU.of(device=target.device, accelerator=target.accelerator))
+        yield MachineCheck(
+            "gpu", CheckState.GOOD, _GPU.of(device=target.device, accelerator=target.accelerator)
+        )
         if target.kind is TargetKind.NVIDIA and (version := _driver_version()):
             new = int(version.split(".")[0]) >= _LEAST_DRIVER
             advice = None if new else _OLD_DRIVER.of(least=_LEAST_DRIVER)
-            yield Check("driver", State.GOOD if new else State.BAD, _DRIVER.of(version=version), advice)
+            yield MachineCheck(
+                "driver", CheckState.GOOD if new else CheckState.BAD, _DRIVER.of(version=version), advice
+            )
     if real:
         return
     simulated = found[TargetKind.SIM]
     if isinstance(simulated, Absence):
-        yield Check("gpu", State.BAD, simulated.reason, simulated.hint)
+        yield MachineCheck("gpu", CheckState.BAD, simulated.reason, simulated.hint)
     else:
         reasons = joined(each.reason for each in found.values() if isinstance(each, Absence))
-        yield Check("gpu", State.GOOD, _SIMULATED.of(reasons=reasons))
+        yield MachineCheck("gpu", CheckState.GOOD, _SIMULATED.of(reasons=reasons))
 
 
 def _driver_version() -> str:
@@ -152,52 +156,53 @@ def _driver_version() -> str:
     return version if good and version.split(".")[0].isdecimal() else ""
 
 
-def _cache() -> Iterator[Check]:
+def _cache() -> Iterator[MachineCheck]:
     cache = open_cache()
     if not cache.writable:
-        yield Check("cache", State.BAD, _CACHE_NOT_WRITABLE.of(path=cache.root), _SET_CACHE)
+        yield MachineCheck("cache", CheckState.BAD, _CACHE_NOT_WRITABLE.of(path=cache.root), _SET_CACHE)
         return
     count, size = cache.usage()
-    yield Check("cache", State.GOOD, _CACHE.of(path=cache.root, count=count, size=size / 1e6))
+    yield MachineCheck("cache", CheckState.GOOD, _CACHE.of(path=cache.root, count=count, size=size / 1e6))
     free = shutil.disk_usage(cache.root).free
-    state = State.GOOD if free >= _LITTLE_DISK else State.NOTE if free >= _LEAST_DISK else State.BAD
-    advice = None if state is State.GOOD else _FREE_DISK
-    yield Check("disk", state, _DISK.of(free=free / 1e9), advice)
+    low = CheckState.NOTE if free >= _LEAST_DISK else CheckState.BAD
+    state = CheckState.GOOD if free >= _LITTLE_DISK else low
+    advice = None if state is CheckState.GOOD else _FREE_DISK
+    yield MachineCheck("disk", state, _DISK.of(free=free / 1e9), advice)
 
 
-def _progress(project: Project) -> Iterator[Check]:
+def _progress(project: Project) -> Iterator[MachineCheck]:
     path = progress_path(project.root)
     note = read_progress(project.root).note
     folder = next(each for each in path.parents if each.exists())
     if note:
-        yield Check("progress", State.NOTE, note, _FIX_PROGRESS)
+        yield MachineCheck("progress", CheckState.NOTE, note, _FIX_PROGRESS)
     elif not os.access(folder, os.W_OK | os.X_OK):
-        yield Check("progress", State.NOTE, _PROGRESS_NOT_KEPT.of(path=path), _FIX_PROGRESS)
+        yield MachineCheck("progress", CheckState.NOTE, _PROGRESS_NOT_KEPT.of(path=path), _FIX_PROGRESS)
     else:
-        yield Check("progress", State.GOOD, _PROGRESS.of(path=path))
+        yield MachineCheck("progress", CheckState.GOOD, _PROGRESS.of(path=path))
 
 
-def _puzzles(project: Project) -> Iterator[Check]:
+def _puzzles(project: Project) -> Iterator[MachineCheck]:
     from tooling.catalog.catalogue import load_catalogue  # noqa: PLC0415 - reads every manifest
 
     try:
         programs = [program for puzzle in load_catalogue(project) for program in puzzle.programs]
     except ToolingError as error:
-        yield Check("puzzles", State.BAD, str(error.what), error.hint)
+        yield MachineCheck("puzzles", CheckState.BAD, str(error.what), error.hint)
         return
     missing = [
         program.name for program in programs if not all(file.problem.is_file() for file in program.sources)
     ]
     if missing:
         found = _MISSING.of(count=len(missing), names=", ".join(missing))
-        yield Check("puzzles", State.NOTE, found, _RESET.of(name=missing[0]))
+        yield MachineCheck("puzzles", CheckState.NOTE, found, _RESET.of(name=missing[0]))
     else:
-        yield Check("puzzles", State.GOOD, _PUZZLES.of(path=project.problems))
+        yield MachineCheck("puzzles", CheckState.GOOD, _PUZZLES.of(path=project.problems))
 
 
-def _terminal(stdout: TextIO) -> Iterator[Check]:
+def _terminal(stdout: TextIO) -> Iterator[MachineCheck]:
     if not stdout.isatty():
-        yield Check("terminal", State.GOOD, _NO_TERMINAL)
+        yield MachineCheck("terminal", CheckState.GOOD, _NO_TERMINAL)
         return
     columns = os.get_terminal_size(stdout.fileno()).columns
     encoding = getattr(stdout, "encoding", "") or "?"
@@ -207,13 +212,13 @@ def _terminal(stdout: TextIO) -> Iterator[Check]:
     elif "utf" not in encoding.lower():
         advice = _USE_UTF_8
     found = _TERMINAL.of(columns=columns, encoding=encoding)
-    yield Check("terminal", State.NOTE if advice else State.GOOD, found, advice)
+    yield MachineCheck("terminal", CheckState.NOTE if advice else CheckState.GOOD, found, advice)
 
 
-def _editor() -> Iterator[Check]:
+def _editor() -> Iterator[MachineCheck]:
     try:
         server = find_server()
     except ToolingError:
-        yield Check("editor", State.GOOD, _NO_EDITOR, _INSTALL_SERVER)
+        yield MachineCheck("editor", CheckState.GOOD, _NO_EDITOR, _INSTALL_SERVER)
     else:
-        yield Check("editor", State.GOOD, _EDITOR.of(path=server), _WRITE_SETTINGS)
+        yield MachineCheck("editor", CheckState.GOOD, _EDITOR.of(path=server), _WRITE_SETTINGS)

@@ -28,7 +28,7 @@ _FOREIGN_TOOLS = re.compile(
 """Messages of Mojo about a missing external tool, which are not about the program."""
 
 
-class Result(Enum):
+class BuildResult(Enum):
     """The result of one build."""
 
     BUILT = "built"
@@ -36,12 +36,12 @@ class Result(Enum):
     UNCHECKED = "unchecked"  # not known
 
 
-class Cell(Struct, frozen=True):
+class MatrixCell(Struct, frozen=True):
     """One program for one accelerator."""
 
     program: Program
     accelerator: Accelerator
-    result: Result
+    result: BuildResult
     diagnostics: tuple[Diagnostic, ...] = ()  # of a refusal
     reason: str = ""  # why it could not be checked
     note: str = ""  # for the user, about the build
@@ -55,7 +55,7 @@ def build_cells(
     toolchain: Toolchain,
     cache: BuildCache,
     jobs: int,
-) -> Iterator[Cell]:
+) -> Iterator[MatrixCell]:
     """Builds each program for each accelerator; yields the cells as they are ready.
 
     Args:
@@ -73,7 +73,7 @@ def build_cells(
 
 def _build_cell(
     program: Program, accelerator: Accelerator, project: Project, toolchain: Toolchain, cache: BuildCache
-) -> Cell:
+) -> MatrixCell:
     request = BuildRequest(
         Path(program.solution).absolute(),
         accelerator=accelerator.name,
@@ -84,17 +84,19 @@ def _build_cell(
         key = build_key(request, toolchain)
         known = load_refusal(cache, key)
         if known is not None:
-            return Cell(program, accelerator, Result.REFUSED, known)
+            return MatrixCell(program, accelerator, BuildResult.REFUSED, known)
         built = build(request, toolchain, cache)
     except BuildFailed as error:
         missing = missing_tool(error)
         if missing:
-            return Cell(program, accelerator, Result.UNCHECKED, reason=missing)
+            return MatrixCell(program, accelerator, BuildResult.UNCHECKED, reason=missing)
         note = save_refusal(cache, key, error.diagnostics)
-        return Cell(program, accelerator, Result.REFUSED, error.diagnostics, note=note)
+        return MatrixCell(program, accelerator, BuildResult.REFUSED, error.diagnostics, note=note)
     except ToolingError as error:
-        return Cell(program, accelerator, Result.UNCHECKED, reason=f"{error.what}: {error.why or error.hint}")
-    return Cell(program, accelerator, Result.BUILT, note=in_language(built.note, ENGLISH) or "")
+        return MatrixCell(
+            program, accelerator, BuildResult.UNCHECKED, reason=f"{error.what}: {error.why or error.hint}"
+        )
+    return MatrixCell(program, accelerator, BuildResult.BUILT, note=in_language(built.note, ENGLISH) or "")
 
 
 def missing_tool(error: BuildFailed) -> str:

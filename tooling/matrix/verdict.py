@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from tooling.catalog.catalogue import Selection
 from tooling.matrix.accelerators import Accelerator
-from tooling.matrix.building import Cell, Result
+from tooling.matrix.building import BuildResult, MatrixCell
 from tooling.matrix.messages import explain_refusal
 from tooling.targets.selection import gate
 from tooling.text import ENGLISH
@@ -44,16 +44,16 @@ class MatrixEntry(Struct, frozen=True):
         return f"{self.selection.command} {self.accelerator.name}"
 
 
-def judge(selection: Selection, cell: Cell) -> MatrixEntry:
+def judge(selection: Selection, cell: MatrixCell) -> MatrixEntry:
     """The status of one of the program's modes after a build.
 
     A compute capability says what a mode needs to run, not whether it builds for less: both are right
     there. `unsupported` says that the compiler refuses it; with `builds: true`, that it builds nevertheless.
     """
     accelerator = cell.accelerator
-    if cell.result is Result.UNCHECKED:
+    if cell.result is BuildResult.UNCHECKED:
         return MatrixEntry(selection, accelerator, BuildStatus.UNCHECKED, cell.reason)
-    built = cell.result is Result.BUILT
+    built = cell.result is BuildResult.BUILT
     requirement = selection.mode.requirement(accelerator.vendor)
     target = accelerator.target
     gated = gate(selection, target.kind, target)

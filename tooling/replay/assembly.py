@@ -15,10 +15,9 @@ from msgspec.structs import replace
 from tooling.replay.buffers import Key, RecordedMove
 from tooling.replay.cells import Bytes, format_of, size_of, values_of
 from tooling.replay.names import array_name, call_line, lines_of, parameter_names
-from tooling.replay.recording import Found, Recording
+from tooling.replay.recording import RecordedFinding, Recording
 from tooling.replay.trace import (
     VERSION,
-    Buffer,
     Exchange,
     Mark,
     Move,
@@ -26,6 +25,7 @@ from tooling.replay.trace import (
     SourceFile,
     Step,
     Trace,
+    TracedBuffer,
     Value,
     grouped,
     initial_cells,
@@ -75,9 +75,9 @@ def _bytes_up_to(recording: Recording, end: int) -> int:
     return len(msgspec.json.encode(make_trace(shorter, 1)))
 
 
-def _distinct(every: Sequence[Found]) -> list[Found]:
+def _distinct(every: Sequence[RecordedFinding]) -> list[RecordedFinding]:
     """The first of the findings at the same source positions: unrolled loops have many copies of a line."""
-    kept: dict[tuple[object, ...], Found] = {}
+    kept: dict[tuple[object, ...], RecordedFinding] = {}
     for found in every:
         finding = found.finding
         kept.setdefault((finding.kind, *(str(party.position) for party in finding.parties)), found)
@@ -122,11 +122,11 @@ class _Assembler:
         )
 
     @property
-    def own(self) -> list[Found]:
+    def own(self) -> list[RecordedFinding]:
         """The findings about the recorded blocks, one for each combination of source positions."""
         return _distinct([each for each in self._found if self._names_own(each)])
 
-    def _names_own(self, found: Found) -> bool:
+    def _names_own(self, found: RecordedFinding) -> bool:
         return any(party.block in self._positions for party in found.finding.parties)
 
     def _keys(self) -> list[Key]:
@@ -167,7 +167,7 @@ class _Assembler:
         addresses = set(self._recorded.pointers.get(key, {}).values())
         return addresses.pop() - self._recorded.bases[key] if len(addresses) == 1 else 0
 
-    def _buffers(self, kernel: str) -> list[Buffer]:
+    def _buffers(self, kernel: str) -> list[TracedBuffer]:
         count = len(self._context.launch.function.parameters)
         parameters = next(filter(None, (parameter_names(file, kernel, count) for file in self._files)), ())
         found = []
@@ -184,7 +184,7 @@ class _Assembler:
                 columns = self._context.local_bytes // size
             rank = each.key[2] if each.key[0] is Space.SHARED and len(self._blocks) > 1 else -1
             space = each.key[0].name.lower()
-            found.append(Buffer(name, space, each.format, cells, columns, grouped(initial), rank))
+            found.append(TracedBuffer(name, space, each.format, cells, columns, grouped(initial), rank))
         return found
 
     def _columns(self, layout: _Layout) -> int:
@@ -230,7 +230,7 @@ class _Assembler:
         }
         return array_name(lines, parameters) or (f"shared {key[1]}" if key[1] > 1 else "shared memory")
 
-    def _steps(self, buffers: Sequence[Buffer]) -> list[Step]:
+    def _steps(self, buffers: Sequence[TracedBuffer]) -> list[Step]:
         state = [initial_cells(buffer) for buffer in buffers]
         numbers = {each.key: number for number, each in enumerate(self._layouts)}
         received = [moment.exchange[2] for moment in self._moments if moment.exchange]
@@ -277,7 +277,7 @@ class _Assembler:
         first = max(1, min(recorded) - 40)
         return SourceFile(PurePath(file).name, first, lines[first - 1 : first - 1 + _LINES])
 
-    def _mark(self, found: Found) -> Mark:
+    def _mark(self, found: RecordedFinding) -> Mark:
         finding = found.finding
         block = self._context.launch.block
         parties: list[Party] = []

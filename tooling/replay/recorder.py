@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tooling.replay.buffers import Buffers
 from tooling.replay.names import lines_of
-from tooling.replay.recording import Found, Moment, Recording
+from tooling.replay.recording import Moment, RecordedFinding, Recording
 from tooling.simulator.checks.base import CheckHook, source_position
 from tooling.simulator.checks.findings import SourcePosition
 from tooling.simulator.gpu.clusters import blocks_of
@@ -322,5 +322,7 @@ class Recorder(Hook):
             count = len(check.findings)
             if count > seen:
                 step = max(0, len(self._moments) - 1)
-                self.recording.found += (Found(check, number, step) for number in range(seen, count))
+                self.recording.found += (
+                    RecordedFinding(check, number, step) for number in range(seen, count)
+                )
                 self._seen[check] = count

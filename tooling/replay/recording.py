@@ -30,7 +30,7 @@ class Moment(Struct, eq=False):
     used: bool = False
 
 
-class Found(Struct):
+class RecordedFinding(Struct):
     """A finding: which one of which check, and the step in which it was found."""
 
     check: CheckHook
@@ -54,5 +54,5 @@ class Recording(Struct, eq=False):
     blocks: tuple[int, ...]
     buffers: Buffers
     moments: list[Moment] = field(default_factory=list)
-    found: list[Found] = field(default_factory=list)
+    found: list[RecordedFinding] = field(default_factory=list)
     left_out: int = 0

@@ -15,8 +15,8 @@ The objects have the fields of the classes below, with these conventions:
 
 A page embeds it with the sentences of its language in place of each finding, see `tooling.replay.page`.
 
-Version 1 had one block (`position`), and no `warp`, `exchange` or `Buffer.block`; version 2 had sentences in
-one language.
+Version 1 had one block (`position`), and no `warp`, `exchange` or `TracedBuffer.block`; version 2 had
+sentences in one language.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class SourceFile(Struct, frozen=True):
     lines: tuple[str, ...]
 
 
-class Buffer(Struct, frozen=True, omit_defaults=True):
+class TracedBuffer(Struct, frozen=True, omit_defaults=True):
     """Memory that the blocks access.
 
     Attributes:
@@ -177,7 +177,7 @@ class Trace(Struct, frozen=True):
     positions: tuple[tuple[int, ...], ...]
     warp: int
     files: tuple[SourceFile, ...]
-    buffers: tuple[Buffer, ...]
+    buffers: tuple[TracedBuffer, ...]
     steps: tuple[Step, ...]
     marks: tuple[Mark, ...]
     steps_left_out: int = 0
@@ -234,13 +234,13 @@ def unpacked(numbers: Iterable[int | Run]) -> list[int]:
     return found
 
 
-def initial_cells(buffer: Buffer) -> dict[int, Value]:
-    """The cells of `Buffer.initial`."""
+def initial_cells(buffer: TracedBuffer) -> dict[int, Value]:
+    """The cells of `TracedBuffer.initial`."""
     return {first + index: value for first, values in buffer.initial for index, value in enumerate(values)}
 
 
 def grouped(cells: Mapping[int, Value]) -> tuple[tuple[int, tuple[Value, ...]], ...]:
-    """`Buffer.initial` of these cells."""
+    """`TracedBuffer.initial` of these cells."""
     groups: list[tuple[int, list[Value]]] = []
     for cell in sorted(cells):
         if groups and cell == groups[-1][0] + len(groups[-1][1]):

@@ -21,7 +21,7 @@ _TIME_LIMIT = Text("the time limit was exceeded")
 _SIGNS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "yellow")}
 
 
-class Result(Struct, frozen=True):
+class ProgramResult(Struct, frozen=True):
     """What became of one program.
 
     Attributes:
@@ -38,11 +38,11 @@ class Result(Struct, frozen=True):
     reason: str = ""
 
 
-def result_of(verdict: Verdict, language: str) -> Result:
+def result_of(verdict: Verdict, language: str) -> ProgramResult:
     """The line of a judged program."""
     right = verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED)
     undecided = verdict.outcome is Outcome.UNDECIDED
-    return Result(
+    return ProgramResult(
         verdict.selection.command,
         None if undecided else right,
         verdict.outcome.exit_code,
@@ -52,15 +52,15 @@ def result_of(verdict: Verdict, language: str) -> Result:
     )
 
 
-def result_of_error(command: str, error: ToolingError, language: str) -> Result:
+def result_of_error(command: str, error: ToolingError, language: str) -> ProgramResult:
     """The line of a program that was not run."""
     error.speak(language)
     passed = None if error.exit_code is ExitCode.NOT_POSSIBLE else False
     reason = f"{error.what}: {error.why}" if passed is None and error.why else error.what
-    return Result(command, passed, error.exit_code, reason=reason)
+    return ProgramResult(command, passed, error.exit_code, reason=reason)
 
 
-def show_result(result: Result, width: int, terminal: Terminal, language: str) -> None:
+def show_result(result: ProgramResult, width: int, terminal: Terminal, language: str) -> None:
     """Writes the command, padded to `width` columns, and the time; below it why the program did not pass."""
     sign, style = _SIGNS[result.passed]
     padded = result.command + " " * (width - columns(result.command))
@@ -72,7 +72,7 @@ def show_result(result: Result, width: int, terminal: Terminal, language: str) -
         terminal.wrapped(f"    {result.reason}", "dim")
 
 
-def show_results(results: Sequence[Result], terminal: Terminal, language: str) -> None:
+def show_results(results: Sequence[ProgramResult], terminal: Terminal, language: str) -> None:
     """Writes the lines of several programs below each other."""
     width = max((columns(result.command) for result in results), default=0)
     for result in results:

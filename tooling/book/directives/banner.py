@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
 
 
-class State(Struct, frozen=True):
+class PageState(Struct, frozen=True):
     """The state of one page in the report.
 
     Attributes:
@@ -42,11 +42,11 @@ class State(Struct, frozen=True):
 class States(Struct, frozen=True):
     """The report; None where there is none."""
 
-    pages: dict[str, State] | None
+    pages: dict[str, PageState] | None
 
-    def of(self, path: str) -> State:
+    def of(self, path: str) -> PageState:
         """The state of a page; `unknown` where the report does not contain it."""
-        return (self.pages or {}).get(path, State("unknown"))
+        return (self.pages or {}).get(path, PageState("unknown"))
 
 
 class _Section(Struct):
@@ -58,9 +58,9 @@ class _Page(Struct):
     sections: tuple[_Section, ...]
     needs_translation: bool
 
-    def state(self) -> State:
+    def state(self) -> PageState:
         titles = tuple(section.title for section in self.sections)
-        return State(self.freshness, titles, not self.needs_translation)
+        return PageState(self.freshness, titles, not self.needs_translation)
 
 
 class _Report(Struct):

@@ -47,7 +47,7 @@ _DETAILS = (
 """Of these, the first whose excerpt is short enough is taken, or else the last."""
 
 
-class Line(Struct, frozen=True):
+class DiffLine(Struct, frozen=True):
     """A line of a wrong answer, or one of the solution that it lacks.
 
     Attributes:
@@ -142,13 +142,13 @@ def _called(text: str, named: Collection[int]) -> frozenset[int]:
     return frozenset(called)
 
 
-def _compared(solution: str, wrong: str) -> Iterator[Line]:
+def _compared(solution: str, wrong: str) -> Iterator[DiffLine]:
     """The lines of the wrong answer, with those of the solution that nothing in it corresponds to."""
     before, after = solution.splitlines(), wrong.splitlines()
     for kind, start, stop, first, last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         removed, added = before[start:stop], after[first:last]
         if kind == "equal":
-            yield from (Line("same", number, text) for number, text in enumerate(added, first + 1))
+            yield from (DiffLine("same", number, text) for number, text in enumerate(added, first + 1))
             continue
         if [text.strip() for text in added] == _NO_STATEMENT:
             added = []
@@ -159,9 +159,9 @@ def _compared(solution: str, wrong: str) -> Iterator[Line]:
                 and not code.startswith("#")
                 and not any(_is_similar(code, other.strip()) for other in added)
             ):
-                yield Line("removed", first, text)
+                yield DiffLine("removed", first, text)
         for number, text in enumerate(added, first + 1):
-            yield Line("wrong" if text.strip() else "same", number, text)
+            yield DiffLine("wrong" if text.strip() else "same", number, text)
 
 
 def _is_similar(line: str, other: str) -> bool:
@@ -170,7 +170,7 @@ def _is_similar(line: str, other: str) -> bool:
     return same_start or SequenceMatcher(None, line, other, autojunk=False).ratio() > _SIMILAR
 
 
-def _shown(lines: Sequence[Line], seams: Collection[int], named: Collection[int]) -> list[list[Line]]:
+def _shown(lines: Sequence[DiffLine], seams: Collection[int], named: Collection[int]) -> list[list[DiffLine]]:
     """The excerpts of a kernel, without blank lines next to what is left out.
 
     Args:
@@ -184,13 +184,13 @@ def _shown(lines: Sequence[Line], seams: Collection[int], named: Collection[int]
     return shown
 
 
-def _trimmed(lines: Sequence[Line]) -> list[Line]:
+def _trimmed(lines: Sequence[DiffLine]) -> list[DiffLine]:
     """The lines without blank ones at their ends."""
     code = [index for index, line in enumerate(lines) if not _is_blank(line)]
     return list(lines[code[0] : code[-1] + 1])
 
 
-def _shortened(lines: Sequence[Line]) -> Iterator[Line]:
+def _shortened(lines: Sequence[DiffLine]) -> Iterator[DiffLine]:
     """The lines, each statement that is left out in one of them."""
     depth = 0
     first = ""
@@ -206,7 +206,7 @@ def _shortened(lines: Sequence[Line]) -> Iterator[Line]:
 
 
 def _excerpts(
-    lines: Sequence[Line], seams: Collection[int], named: Collection[int], detail: Detail
+    lines: Sequence[DiffLine], seams: Collection[int], named: Collection[int], detail: Detail
 ) -> Iterator[tuple[int, int]]:
     """Where the changed and the named lines are, with lines around the changed ones and the heads of blocks.
 
@@ -241,7 +241,7 @@ def _excerpts(
     yield first, last + 1
 
 
-def _statements(lines: Sequence[Line]) -> list[range]:
+def _statements(lines: Sequence[DiffLine]) -> list[range]:
     """The statement that each line belongs to: it ends where its brackets are closed."""
     statements: list[range] = []
     start = depth = 0
@@ -253,7 +253,7 @@ def _statements(lines: Sequence[Line]) -> list[range]:
     return statements + [range(start, len(lines))] * (len(lines) - start)
 
 
-def _heads(lines: Sequence[Line], statements: Sequence[range], index: int) -> Iterator[int]:
+def _heads(lines: Sequence[DiffLine], statements: Sequence[range], index: int) -> Iterator[int]:
     """The first lines of the blocks around a line, outwards; an `else` is followed by its `if`."""
     index = statements[index].start
     indent = _indent(lines[index])
@@ -268,19 +268,19 @@ def _heads(lines: Sequence[Line], statements: Sequence[range], index: int) -> It
         yield index
 
 
-def _is_function(line: Line) -> bool:
+def _is_function(line: DiffLine) -> bool:
     return line.text.lstrip().startswith("def ")
 
 
-def _is_blank(line: Line) -> bool:
+def _is_blank(line: DiffLine) -> bool:
     return not line.text.strip()
 
 
-def _indent(line: Line) -> int:
+def _indent(line: DiffLine) -> int:
     return len(line.text) - len(line.text.lstrip())
 
 
-def _with_context(lines: Sequence[Line], index: int, detail: Detail) -> range:
+def _with_context(lines: Sequence[DiffLine], index: int, detail: Detail) -> range:
     """A line with those around it: no comment at the end, and nothing of another block."""
     start, stop = max(0, index - detail.context), min(len(lines), index + 1 + detail.context)
     while detail.whole and _goes_on(lines, start):
@@ -299,7 +299,7 @@ def _with_context(lines: Sequence[Line], index: int, detail: Detail) -> range:
     return range(start, stop)
 
 
-def _goes_on(lines: Sequence[Line], index: int) -> bool:
+def _goes_on(lines: Sequence[DiffLine], index: int) -> bool:
     """Whether a line belongs to a comment that begins above it."""
     return index > 0 and _is_comment(lines[index]) and _is_comment(lines[index - 1])
 
@@ -309,5 +309,5 @@ def _brackets(text: str) -> int:
     return sum((letter in "([{") - (letter in ")]}") for letter in text)
 
 
-def _is_comment(line: Line) -> bool:
+def _is_comment(line: DiffLine) -> bool:
     return line.text.lstrip().startswith("#")

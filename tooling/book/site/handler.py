@@ -48,7 +48,7 @@ class Changes(Struct):
         self.number += 1
 
 
-class Access(Struct, frozen=True):
+class Credentials(Struct, frozen=True):
     """What shows that a request comes from the reader.
 
     Attributes:
@@ -98,7 +98,7 @@ class Handler(SimpleHTTPRequestHandler):
         site: Path,
         changes: Changes,
         reader: Callable[[], Reader],
-        access: Access,
+        access: Credentials,
         runs: Runs | None = None,
     ) -> None:
         self.changes = changes

@@ -12,7 +12,7 @@ from pathlib import Path
 from tooling.book.editions import Edition, editions
 from tooling.book.errors import BookError
 from tooling.book.site.build import build
-from tooling.book.site.handler import LOOPBACK, Access, Changes, Handler, Reader, Runs
+from tooling.book.site.handler import LOOPBACK, Changes, Credentials, Handler, Reader, Runs
 from tooling.catalog.catalogue import load_catalogue, manifest_paths
 from tooling.catalog.model import Puzzle
 from tooling.platform.errors import ToolingError
@@ -71,7 +71,7 @@ def serve(project: Project, port: int, say: Say, runs: Runs, language: str = ENG
     address = f"http://{LOOPBACK}:{port}/"
     before = stamps(project)
     build(project, site, address)
-    changes, access = Changes(), Access()
+    changes, access = Changes(), Credentials()
     handler = partial(
         Handler,
         site=site,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tooling.learning.journey import Journey
     from tooling.project import Project
     from tooling.reports.records import ReportRecord
-    from tooling.reports.result_table import Result
+    from tooling.reports.result_table import ProgramResult
     from tooling.reports.terminal import Terminal
 
 _NOTHING = Text("nothing is solved in this folder yet")
@@ -51,7 +51,7 @@ def check_answers_command(options: CheckAnswersOptions) -> int:
     width = max(columns(each.command) for each in answers)
     note: Sentence | None = None
     records: list[ReportRecord] = []
-    results: list[Result] = []
+    results: list[ProgramResult] = []
     device = ""
     for answer in answers:
         try:

@@ -54,14 +54,14 @@ def doctor_command(options: DoctorOptions) -> int:
     import json
     import sys
 
-    from tooling.learning.doctor import State, examine
+    from tooling.learning.doctor import CheckState, examine
     from tooling.project import find_project
     from tooling.reports.invocation import as_typed
     from tooling.reports.terminal import open_terminal
     from tooling.text.sentences import in_language
 
     checks = list(examine(find_project(), sys.stdout))
-    bad = sum(check.state is State.BAD for check in checks)
+    bad = sum(check.state is CheckState.BAD for check in checks)
 
     def say(sentence: object) -> str:
         return as_typed(str(in_language(sentence, options.lang)), os.environ)
@@ -82,7 +82,11 @@ def doctor_command(options: DoctorOptions) -> int:
         write_report(options.json, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
     if options.json != "-":
         terminal = open_terminal()
-        signs = {State.GOOD: ("✓", "green"), State.NOTE: ("!", "yellow"), State.BAD: ("✗", "red")}
+        signs = {
+            CheckState.GOOD: ("✓", "green"),
+            CheckState.NOTE: ("!", "yellow"),
+            CheckState.BAD: ("✗", "red"),
+        }
         for check in checks:
             sign, style = signs[check.state]
             terminal.headed(sign, f" {say(check.found)}", style)

@@ -123,7 +123,7 @@ class Map(Struct, frozen=True):
         )
 
 
-class Cell(Struct, frozen=True):
+class MemoryCell(Struct, frozen=True):
     """Words side by side, and the lanes that touch them."""
 
     row: int
@@ -247,7 +247,7 @@ def lane_scale() -> str:
     return f'<svg class="scale" viewBox="0 0 160 10" width="160" height="10" aria-hidden="true">{cells}</svg>'
 
 
-def _memory_cells(sample: Sample) -> list[Cell]:
+def _memory_cells(sample: Sample) -> list[MemoryCell]:
     """Lanes grouped by the words that they touch together."""
     groups: dict[int, list[int]] = {}
     for lane, address in enumerate(sample.addresses.tolist()):
@@ -255,11 +255,12 @@ def _memory_cells(sample: Sample) -> list[Cell]:
             groups.setdefault(address // WORD, []).append(lane)
     words = max(1, sample.width // WORD)
     return [
-        Cell(word // _ROW_WORDS, word % _ROW_WORDS, words, tuple(lanes)) for word, lanes in groups.items()
+        MemoryCell(word // _ROW_WORDS, word % _ROW_WORDS, words, tuple(lanes))
+        for word, lanes in groups.items()
     ]
 
 
-def _memory_row(cells: list[Cell], top: int, form: Form) -> str:
+def _memory_row(cells: list[MemoryCell], top: int, form: Form) -> str:
     touched = {cell.column // _SECTOR_WORDS for cell in cells}
     used = {cell.column + word for cell in cells for word in range(cell.words)}
     elements = []

@@ -59,7 +59,7 @@ class ClusterSync(Protocol):
         ...
 
 
-class Parked(Protocol):
+class ParkedLanes(Protocol):
     """Lanes that wait at a barrier."""
 
     @property
@@ -82,7 +82,7 @@ class BlockBarrierState(BlockSync, Protocol):
     """What the batch needs of its blocks' barriers, besides the interface for instructions."""
 
     @property
-    def parked(self) -> Sequence[Parked]:
+    def parked(self) -> Sequence[ParkedLanes]:
         """The lanes that wait."""
         ...
 
@@ -95,7 +95,7 @@ class ClusterBarrierState(ClusterSync, Protocol):
     """What the batch needs of its clusters' barriers, besides the interface for instructions."""
 
     @property
-    def parked(self) -> Sequence[Parked]:
+    def parked(self) -> Sequence[ParkedLanes]:
         """The lanes that wait."""
         ...
 

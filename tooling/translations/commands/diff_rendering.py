@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
 
-from tooling.translations.commands.drift import LocatedChange, PageDrift, Step
+from tooling.translations.commands.drift import CommitChanges, LocatedChange, PageDrift
 from tooling.translations.diff.blocks import Block, BlockKind
 from tooling.translations.diff.changes import Edit
 from tooling.translations.diff.sections import Counterpart
@@ -52,7 +52,7 @@ def render(drift: PageDrift, style: Style, *, words: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _heading(step: Step) -> str:
+def _heading(step: CommitChanges) -> str:
     if step.commit is None:
         return step.title
     day = datetime.datetime.fromtimestamp(step.commit.time, datetime.UTC).date()

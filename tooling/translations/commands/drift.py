@@ -36,7 +36,7 @@ class LocatedChange(Struct, frozen=True):
     destination: Counterpart | None = None
 
 
-class Step(Struct, frozen=True):
+class CommitChanges(Struct, frozen=True):
     """The changes of one commit; without a commit, uncommitted edits, or all changes without history."""
 
     commit: Commit | None
@@ -48,7 +48,7 @@ class PageDrift(Struct, frozen=True):
     """A page with the steps that led from its pin to today's source; none where it is current."""
 
     status: PageStatus
-    steps: tuple[Step, ...]
+    steps: tuple[CommitChanges, ...]
 
 
 def page_drifts(
@@ -66,7 +66,7 @@ def page_drifts(
     """
     statuses = survey(roots, only=keys, fetch=fetch).pages
     stale = [one for one in statuses if one.freshness is Freshness.STALE and one.pinned_blob is not None]
-    steps: dict[str, tuple[Step, ...]] = {}
+    steps: dict[str, tuple[CommitChanges, ...]] = {}
     if stale:
         history = read_source_history(roots, [one.key for one in stale], fetch=fetch)
         with PinReader(history.repository) as reader:
@@ -99,12 +99,12 @@ def _decode(data: bytes) -> str:
 
 def _steps(
     pair: PagePair, versions: Sequence[tuple[Commit | None, str]], *, with_history: bool
-) -> tuple[Step, ...]:
+) -> tuple[CommitChanges, ...]:
     translation = _decode(pair.target.page.path.read_bytes())
     target = split(translation)
     pinned = split(versions[0][1])
     locator = Locator(pinned, target)
-    found: list[Step] = []
+    found: list[CommitChanges] = []
     for (_, before), (commit, after) in pairwise(versions):
         comparison = compare(before, after)
         back = origins(pinned, comparison.old)
@@ -123,7 +123,7 @@ def _steps(
             for change in comparison.changes
         )
         title = commit.subject if commit else ("uncommitted edits" if with_history else "since the pin")
-        found.append(Step(commit, title, changes))
+        found.append(CommitChanges(commit, title, changes))
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tooling.platform.errors import Location, ToolingError
 from tooling.translations.git.repository import Repository
 from tooling.translations.pages import find_pages, key_of
-from tooling.translations.report.policy import Scope
+from tooling.translations.report.policy import ChangedPages
 from tooling.translations.roots import Roots
 
 
@@ -60,7 +60,7 @@ def selects_everything(paths: Sequence[str], roots: Roots, folder: Path) -> bool
     )
 
 
-def scope_since(ref: str, roots: Roots) -> Scope:
+def scope_since(ref: str, roots: Roots) -> ChangedPages:
     """The pages changed since HEAD diverged from `ref`, uncommitted changes included.
 
     Raises:
@@ -74,7 +74,7 @@ def scope_since(ref: str, roots: Roots) -> Scope:
     if targets_repository.root != repository.root:
         # A translation in a submodule or another repository: its changes are taken from that repository.
         changed = targets_repository.changed_since(targets_repository.merge_base(ref, "--since"))
-    return Scope(ref, _below(roots.target, targets_repository, changed), sources)
+    return ChangedPages(ref, _below(roots.target, targets_repository, changed), sources)
 
 
 def _below(root: Path, repository: Repository, paths: Iterable[str]) -> frozenset[str]:

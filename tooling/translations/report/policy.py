@@ -102,7 +102,7 @@ def _matches(word: str, finding: TranslationFinding) -> bool:
     return finding.severity is FreshnessSeverity.ERROR or word not in _GRADED
 
 
-class Scope(Struct, frozen=True):
+class ChangedPages(Struct, frozen=True):
     """The pages a change (a pull request) touches.
 
     Attributes:
@@ -129,7 +129,7 @@ class Scope(Struct, frozen=True):
         )
 
 
-class Verdict(Struct, frozen=True):
+class ReportOutcome(Struct, frozen=True):
     """The outcome of a report.
 
     Attributes:
@@ -152,8 +152,8 @@ def judge(
     problems: Sequence[Problem],
     *,
     now: int,
-    scope: Scope | None = None,
-) -> Verdict:
+    scope: ChangedPages | None = None,
+) -> ReportOutcome:
     """The outcome for these findings; what could not be determined never passes, with or without `check`."""
     unclear = [problem.what for problem in problems]
     unclear += [f"{page.key}: {page.reason}" for page in pages if page.freshness is Freshness.UNKNOWN]
@@ -167,4 +167,4 @@ def judge(
     counting = policy.failing(findings, pages, now)
     failing, reported = (counting, ()) if policy.check else ((), counting)
     exit_code = ExitCode.USAGE if unclear else ExitCode.WRONG if failing else ExitCode.PASSED
-    return Verdict(exit_code, failing, tuple(unclear), reported)
+    return ReportOutcome(exit_code, failing, tuple(unclear), reported)

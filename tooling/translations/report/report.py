@@ -13,7 +13,7 @@ from msgspec import Struct
 from tooling.translations.findings import TranslationFinding, freshness_findings
 from tooling.translations.freshness.survey import Survey
 from tooling.translations.model import Fidelity, Freshness, FreshnessSeverity, PageStatus, Problem
-from tooling.translations.report.policy import Policy, Scope, Verdict, judge
+from tooling.translations.report.policy import ChangedPages, Policy, ReportOutcome, judge
 from tooling.translations.roots import Roots
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class Report(Struct, frozen=True):
     findings: tuple[TranslationFinding, ...]
     ignored: tuple[tuple[TranslationFinding, str], ...]
     problems: tuple[Problem, ...]
-    verdict: Verdict
-    scope: Scope | None
+    verdict: ReportOutcome
+    scope: ChangedPages | None
     head: str | None
     time: int
     git_processes: int
@@ -76,7 +76,7 @@ def make_report(
     policy: Policy,
     ignore_file: Path,
     *,
-    scope: Scope | None = None,
+    scope: ChangedPages | None = None,
     only: Collection[str] | None = None,
 ) -> Report:
     """Combines freshness and fidelity, applies scope and ignores, and judges.

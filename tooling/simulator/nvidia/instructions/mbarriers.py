@@ -55,7 +55,7 @@ _CONTRIBUTIONS = frozenset({"arrive", "arrive_drop", "arrive_counted", "complete
 """Actions that may complete a phase."""
 
 
-class State(Struct):
+class MBarrierState(Struct):
     """The fields of an mbarrier. Counts that overflow, which PTX leaves undefined, are truncated: a phase
     with more arrivals than it expects does not complete."""
 
@@ -65,9 +65,11 @@ class State(Struct):
     parity: int
 
     @staticmethod
-    def unpack(bits: int) -> State:
+    def unpack(bits: int) -> MBarrierState:
         """The fields in the 64 bits of an mbarrier."""
-        return State(bits & _PENDING, bits >> 20 & _PENDING, (bits >> 40 & _TX_MASK) - _TX_ZERO, bits >> 63)
+        return MBarrierState(
+            bits & _PENDING, bits >> 20 & _PENDING, (bits >> 40 & _TX_MASK) - _TX_ZERO, bits >> 63
+        )
 
     def pack(self) -> int:
         """The 64 bits of the mbarrier."""
@@ -282,7 +284,7 @@ class Barriers(Struct, frozen=True, eq=False):
         for k, (word, value) in enumerate(zip(self.words.tolist(), values.tolist(), strict=True)):
             bits = int(view[word])
             found[k] = bits
-            after = _changed(State.unpack(bits), action, value, expects).pack()
+            after = _changed(MBarrierState.unpack(bits), action, value, expects).pack()
             view[word] = np.uint64(after)
             if action in ("init", "inval"):
                 batch.first_answers.forget(word)
@@ -298,12 +300,12 @@ class Barriers(Struct, frozen=True, eq=False):
         return found
 
 
-def _changed(state: State, action: str, value: int, expects: bool) -> State:
+def _changed(state: MBarrierState, action: str, value: int, expects: bool) -> MBarrierState:
     """The mbarrier after one lane's operation."""
     if action == "init":
-        return State(value, value, 0, 0)
+        return MBarrierState(value, value, 0, 0)
     if action == "inval":
-        return State(0, 0, 0, 0)
+        return MBarrierState(0, 0, 0, 0)
     if action == "expect_tx" or expects:
         state.bytes += value
         if action == "arrive":
