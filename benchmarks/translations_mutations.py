@@ -4,6 +4,9 @@ Each family introduces one kind of error into a correct Korean page, at every po
 share of these pages with a finding of the right kind; precision is the share of the new findings that are
 about the error. Harmless edits, which a translator may make at any time, must cause no finding at all.
 
+The rule for numbers is measured on the whole Korean book: each number plus one, and the first two numbers of
+each line exchanged.
+
     python -m benchmarks.translations_mutations [--misses]
 """
 
@@ -12,15 +15,23 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
 
+from msgspec import structs
+
 from tooling.mdbook.books import Library
+from tooling.mdbook.files import Files
+from tooling.mdbook.markup import Prose
 from tooling.mdbook.pages import Page
-from tooling.translations.parity import comparison, glossary
-from tooling.translations.parity.findings import ParityFinding
+from tooling.translations.parity import blocks, comparison, glossary, numbers
+from tooling.translations.parity.findings import Findings, ParityFinding
+from tooling.translations.parity.names import Names
+from tooling.translations.parity.pair import ComparedPages
+from tooling.translations.writing_systems import writing_of
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "tests/translations/data/pairs"
@@ -534,6 +545,69 @@ def harmless_findings(
     ]
 
 
+@dataclass(slots=True)
+class NumberScore:
+    """How many changed numbers of the book's prose no finding names.
+
+    Attributes:
+        alarms: findings on the book as it is.
+        changed: by kind of change, the number of changes.
+        silent: by kind of change, the changes without a new finding, as shown by `--misses`.
+    """
+
+    alarms: int = 0
+    changed: Counter[str] = field(default_factory=Counter)
+    silent: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+
+def number_score(book: Path, translation: Path) -> NumberScore:
+    """Changes every number of the prose of the translation, one at a time, and asks the rule for numbers."""
+    score = NumberScore()
+    for path in sorted(translation.rglob("*.md")):
+        name = path.relative_to(translation)
+        if (book / name).is_file():
+            _score_numbers(Page.read(book / name, book), Page.read(path, translation), score)
+    return score
+
+
+def _score_numbers(source: Page, target: Page, score: NumberScore) -> None:
+    writing, findings = writing_of("ko"), Findings()
+    names = Names.of(source, target, Files())
+    alignment = blocks.compare(source, target, names, findings, writing)
+
+    def found(prose: tuple[Prose, ...]) -> list[numbers.Mismatch]:
+        page = structs.replace(target, structure=structs.replace(target.structure, prose=prose))
+        pair = ComparedPages(source, page, names, alignment, None, findings, writing)
+        return list(numbers.mismatches(pair))
+
+    prose = target.structure.prose
+    before = found(prose)
+    score.alarms += len(before)
+    for index, block in enumerate(prose):
+        for kind, text in changed_numbers(block.text):
+            score.changed[kind] += 1
+            changed = structs.replace(block, text=text)
+            if found((*prose[:index], changed, *prose[index + 1 :])) == before:
+                score.silent[kind].append(f"{target.path.name}:{block.line}: {text}")
+
+
+def changed_numbers(text: str) -> Iterator[tuple[str, str]]:
+    """Every number of a text plus one, and the first two different numbers of each line exchanged."""
+    for match in numbers.NUMBER.finditer(text):
+        digits = match.group().replace(",", "")
+        whole, _, fraction = digits.rpartition(".")
+        more = f"{whole}.{(int(fraction) + 1):0{len(fraction)}}" if whole else str(int(digits) + 1)
+        kind = "1 to 4" if digits in ("1", "2", "3", "4") else "5 and more"
+        yield f"plus one, {kind}", text[: match.start()] + more + text[match.end() :]
+    for line in re.finditer("[^\n]+", text):
+        found = list(islice(numbers.NUMBER.finditer(text, line.start(), line.end()), 2))
+        if len(found) == 2 and found[0].group() != found[1].group():
+            one, two = found
+            between = text[one.end() : two.start()]
+            exchanged = text[: one.start()] + two.group() + between + one.group() + text[two.end() :]
+            yield "two exchanged", exchanged
+
+
 def _difference(before: str, after: str) -> str:
     old, new = before.split("\n"), after.split("\n")
     changed = next((pair for pair in zip(old, new, strict=False) if pair[0] != pair[1]), ("", ""))
@@ -572,6 +646,13 @@ def main() -> int:
     )
     out.write(f"recall    {detected}/{broken} = {detected / broken:.4f}\n")
     out.write(f"precision {right}/{all_findings} = {right / all_findings:.4f}\n")
+    score_of_numbers = number_score(ROOT / "book/src", ROOT / "i18n/ko/book/src")
+    for kind, count in score_of_numbers.changed.items():
+        silent = score_of_numbers.silent[kind]
+        out.write(f"numbers: {kind:24} {len(silent):4} of {count} silent = {len(silent) / count:.4f}\n")
+        if options.misses:
+            out.writelines(f"    {miss}\n" for miss in silent)
+    out.write(f"numbers: {score_of_numbers.alarms} findings on the book as it is\n")
     return 0
 
 

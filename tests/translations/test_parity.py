@@ -56,6 +56,28 @@ EQUAL = {
     "words in a formula": Case("\\\\(x_{\\text{in}}\\\\)\n", "\\\\(x_{\\text{입력}}\\\\)입니다\n"),
     "number in letters": Case("Two values of 3.\n", "3 가운데 값 2개입니다.\n"),
     "number in Korean letters": Case("The 2 values.\n", "두 값입니다.\n"),
+    "number that the source does not give": Case("The bytes in a second.\n", "1초에 옮기는 바이트입니다.\n"),
+    "large numbers": Case(
+        "30,000 blocks, 1,200,000 threads, 120,000,000 elements.\n",
+        "블록 3만 개, 스레드 120만 개, 원소 1억 2,000만 개입니다.\n",
+    ),
+    "English words for large numbers": Case("About 1.2 million threads.\n", "스레드는 약 120만 개입니다.\n"),
+    "particle that looks like ten thousand": Case(
+        "Only Python 3.11 and 3.\n", "Python 3.11만, 그리고 3만큼입니다.\n"
+    ),
+    "date": Case("On January 5, 2024.\n", "2024년 1월 5일입니다.\n"),
+    "date in digits": Case("On January 5, 2024.\n", "2024-01-05입니다.\n"),
+    "clock": Case("At 3:30 PM.\n", "15시 30분입니다.\n"),
+    "half and quarter": Case("Half of it, a quarter.\n", "50%, 4분의 1입니다.\n"),
+    "half in words": Case("50% of the threads.\n", "스레드의 절반입니다.\n"),
+    "one and a half": Case("1.5 times.\n", "한 배 반입니다.\n"),
+    "offset is no number": Case("Two tests, three offsets.\n", "검사 2개, 오프셋 3개입니다.\n"),
+    "entries in the order of the language": Case(
+        "- a 1\n\n- b 2\n\n- c 3\n\n- d 4\n", "- 라 4\n\n- 가 1\n\n- 나 2\n\n- 다 3\n"
+    ),
+    "HTML pieces of one line": Case(
+        "<p>the function <b>of puzzle 1</b></p>\n", "<p>퍼즐 1의 <b>함수</b></p>\n"
+    ),
     "Roman number of a part": Case("# Part I: a\n\n# Part XIV: b\n", "# 1부: 가\n\n# 14부: 나\n"),
     "escaped command in a formula": Case("\\\\(\\Large x\\\\)\n", "\\\\(\\\\Large x\\\\)입니다\n"),
     "code that is indented otherwise": Case(
@@ -134,6 +156,19 @@ DIFFERENT = {
     "formula without its delimiter": Case("a \\\\(x\\\\)\n", "가 \\(x\\)\n", ("formula-missing",)),
     "code span": Case("`a`\n", "`b`입니다\n", ("code-span-missing", "code-span-extra")),
     "number": Case("It has 8.\n", "9입니다.\n", ("number-missing", "number-extra")),
+    "number excused by a word of another paragraph": Case(
+        "Two threads.\n\nThe 1 block.\n",
+        "스레드 두 개입니다.\n\n블록 2개입니다.\n",
+        ("number-missing", "number-extra"),
+        (3, 1),
+    ),
+    "number excused by a word that is translated": Case(
+        "Two threads, 1 block.\n", "스레드 두 개, 블록 2개입니다.\n", ("number-missing", "number-extra")
+    ),
+    "numbers of two cells": Case(
+        "|a|b|\n|-|-|\n|32|16|\n", "|가|나|\n|-|-|\n|16|32|\n", ("number-missing", "number-extra")
+    ),
+    "zero in a word": Case("Zeros, a 5.\n", "1과 5입니다.\n", ("number-extra",)),
     "paragraph": Case("Wait for all of them.\n", "Wait for all of them.\n", ("untranslated",), (1, 1)),
     "heading": Case("# Key concepts\n", "# Key concepts\n", ("untranslated",), (1, 1)),
     "heading with capitals": Case(

@@ -33,3 +33,11 @@ def test_harmless_edits_cause_no_finding(name: str, mutate: mutations.Mutation, 
     count, found = mutations.harmless_findings(mutate, SAMPLES, library)
     assert count > 0, "the edit no longer matches the samples"
     assert found == [], name
+
+
+def test_a_changed_number_is_found_wherever_it_is() -> None:
+    score = mutations.number_score(mutations.SAMPLES / "book/src", mutations.SAMPLES / "i18n/ko/book/src")
+    assert score.alarms == 0
+    kinds = ("plus one, 1 to 4", "plus one, 5 and more")
+    assert sum(score.changed[kind] for kind in kinds) > 40
+    assert [silent for kind in kinds for silent in score.silent[kind]] == []

@@ -82,8 +82,9 @@ _NUMBER_WORDS: dict[str, dict[str, re.Pattern[str]]] = {
     # A determiner such as `두` counts only as a word of its own: `필요한 값` has no number in it.
     "ko": {
         "1": re.compile("하나|첫|(?<![가-힣])한(?= )|일차원"),
-        "2": re.compile("둘|(?<![가-힣])두(?= )|이차원|양쪽"),
-        "3": re.compile("셋|(?<![가-힣])세(?= )|삼차원"),
+        "1.5": re.compile("(?<![가-힣])한 ?배 ?반|1배 ?반"),
+        "2": re.compile("둘|(?<![가-힣])두(?= )|이차원|양쪽|절반"),
+        "3": re.compile("(?<!오프)셋|(?<![가-힣])세(?= )|삼차원"),
         "4": re.compile("넷|(?<![가-힣])네(?= )"),
         "5": re.compile("다섯"),
         "6": re.compile("여섯"),
@@ -92,6 +93,14 @@ _NUMBER_WORDS: dict[str, dict[str, re.Pattern[str]]] = {
         "9": re.compile("아홉"),
         "10": re.compile("(?<![가-힣])열(?= )"),
     },
+}
+
+# By language, the signs that multiply the number before them: 3만 is 30,000. In `3만` for "only 3" nothing is
+# counted, so that a sign needs a counter, or another sign, after it.
+_LARGE_NUMBERS: dict[str, dict[str, int]] = {"ko": {"천": 10**3, "만": 10**4, "억": 10**8, "조": 10**12}}
+_COUNTERS = {
+    "ko": "(?= ?(?:[0-9]|[개명번회배원줄행열쪽년초건대장억조여]|만(?= ?[개명])"
+    "|분의|가지|바이트|비트|스레드|블록|원소|단어))"
 }
 
 
@@ -123,6 +132,8 @@ class WritingSystem(Struct, frozen=True):
         spaced: whether words are separated by spaces.
         foreign: what does not belong in its text.
         number_words: by number, the words for it; empty where they are not known.
+        large_numbers: by sign, what it multiplies the number before it with.
+        counters: a lookahead for what follows such a sign.
     """
 
     code: str
@@ -133,6 +144,8 @@ class WritingSystem(Struct, frozen=True):
     spaced: bool
     foreign: tuple[Foreign, ...]
     number_words: Mapping[str, re.Pattern[str]]
+    large_numbers: dict[str, int]
+    counters: str
 
 
 @lru_cache
@@ -155,6 +168,8 @@ def writing_of(language: str) -> WritingSystem:
         code not in _UNSPACED,
         tuple(_foreign(code, own, f"write it in {script}")),
         _NUMBER_WORDS.get(code, {}),
+        _LARGE_NUMBERS.get(code, {}),
+        _COUNTERS.get(code, ""),
     )
 
 

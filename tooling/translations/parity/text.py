@@ -3,41 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 
 from msgspec import Struct
 
-from tooling.mdbook.markup import Active, Prose, Structure
+from tooling.mdbook.markup import Active, Structure
+from tooling.translations.parity import numbers
 from tooling.translations.parity.findings import quoted
 from tooling.translations.parity.pair import ComparedPages, Difference, Item, difference
 
 _TEXT_IN_FORMULA = re.compile(r"\\(?:text|textrm|textbf|mbox)\s*\{[^{}]*\}")
 # Markdown reads `\\Large` and `\Large` as the same.
 _ESCAPED = re.compile(r"\\\\(?=[A-Za-z])")
-# Digits in names are not numbers: float32, p15, SM90, #12.
-_NUMBER = re.compile(r"[0-9](?<![A-Za-z0-9_#.].)[0-9]*(?:(?:,[0-9]{3})+(?:\.[0-9]+)?|(?:\.[0-9]+)*)")
-
-_ENGLISH_WORDS = {
-    "0": ("zero", "zeros"),
-    "1": ("one", "once", "first", "single"),
-    "2": ("two", "twice", "second", "both", "pair", "double"),
-    "3": ("three", "third", "triple"),
-    "4": ("four", "fourth"),
-    "5": ("five", "fifth"),
-    "6": ("six", "sixth"),
-    "7": ("seven", "seventh"),
-    "8": ("eight", "eighth"),
-    "9": ("nine", "ninth"),
-    "10": ("ten", "tenth"),
-    "11": ("eleven",),
-    "12": ("twelve",),
-}
-_ENGLISH_VALUES = {word: value for value, words in _ENGLISH_WORDS.items() for word in words}
-_WORD = re.compile("[a-z]+")
-
-_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
-_PART = re.compile(r"\b(?:[Pp]arts?|[Vv]olumes?|[Cc]hapters?|[Aa]ppendix) ([IVXLC]+)\b")
 
 
 class _Rule(Struct, frozen=True):
@@ -116,56 +93,6 @@ def compare_codes(pair: ComparedPages) -> None:
 
 
 def compare_numbers(pair: ComparedPages) -> None:
-    """Compares the numbers in the text; `two` and `두` may be written for 2."""
-    ours, theirs = pair.source.structure.prose, pair.target.structure.prose
-    text, copied = (
-        "\n".join([block.text for block in ours]),
-        "\n".join([block.text for block in theirs]),
-    )
-    balance = Counter(_values(text))
-    balance.subtract(_values(copied))
-    missing, extra = +balance, -balance
-    if missing:
-        words = pair.writing.number_words.items()
-        missing -= Counter({value: len(word.findall(copied)) for value, word in words})
-    if extra:
-        extra -= _english_numbers(text)
-    if missing or extra:
-        found = difference(_numbers(ours), _numbers(theirs), pair.alignment)
-        _NUMBER_RULE.report(Difference(_at_most(missing, found.missing), _at_most(extra, found.extra)), pair)
-
-
-def _values(text: str) -> list[str]:
-    return [value.replace(",", "") for value in _NUMBER.findall(text)]
-
-
-def _at_most(counts: Counter[str], items: list[Item]) -> list[Item]:
-    """At most the counted number of items of each name: the others are spelled out on the other page."""
-    kept: list[Item] = []
-    for item in items:
-        if counts[item.name] > 0:
-            counts[item.name] -= 1
-            kept.append(item)
-    return kept
-
-
-def _numbers(prose: Iterable[Prose]) -> list[Item]:
-    items: list[Item] = []
-    for block in prose:
-        text = block.text
-        for match in _NUMBER.finditer(text):
-            value = match.group().replace(",", "")
-            items.append(Item(value, block.line + text.count("\n", 0, match.start())))
-    return items
-
-
-def _english_numbers(text: str) -> Counter[str]:
-    """Numbers that English spells out: `two`, and `Part XI`, which Korean writes as 11."""
-    words = (_ENGLISH_VALUES[word] for word in _WORD.findall(text.lower()) if word in _ENGLISH_VALUES)
-    return Counter(words) + Counter(str(_roman(numeral)) for numeral in _PART.findall(text))
-
-
-def _roman(numeral: str) -> int:
-    """The value of a Roman numeral: 4 for `IV`."""
-    values = [_ROMAN[letter] for letter in numeral]
-    return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
+    """Compares the numbers in the text, block by block; `two` and `두` may be written for 2."""
+    for found in numbers.mismatches(pair):
+        _NUMBER_RULE.report(Difference(found.missing, found.extra), pair)

@@ -1,0 +1,328 @@
+"""Numbers: those of a block of the source are in the same block of the translation, in digits or in words.
+
+Blocks correspond as the structure of the two pages does: the n-th paragraph, heading or row of a section to
+the n-th, and the n-th cell of a row to the n-th. Sections with other blocks are compared as a whole, and so
+are those whose blocks are in another order, as in a glossary that is sorted by the words of its language.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from msgspec import Struct
+
+from tooling.mdbook.markup import Prose
+from tooling.translations.parity.pair import ComparedPages, Item
+from tooling.translations.writing_systems import WritingSystem
+
+NUMBER = re.compile(r"[0-9](?<![A-Za-z0-9_#.].)[0-9]*(?:(?:,[0-9]{3})+(?:\.[0-9]+)?|(?:\.[0-9]+)*)")
+"""A number in digits. Digits in names are none: float32, p15, SM90, #12."""
+_DATE = re.compile(r"(?<![0-9])([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9-])")
+_CELL = " | "
+
+# ---- English ----
+
+_WORDS = {
+    "0": ("zero", "zeros", "zeroes"),
+    "1": ("one", "ones", "once", "first", "single"),
+    "2": ("two", "twice", "second", "both", "pair", "pairs", "double", "doubles", "doubled", "doubling"),
+    "3": ("three", "third", "thirds", "triple", "thrice"),
+    "4": ("four", "fourth", "fourths"),
+    "5": ("five", "fifth", "fifths"),
+    "6": ("six", "sixth"),
+    "7": ("seven", "seventh"),
+    "8": ("eight", "eighth", "eighths"),
+    "9": ("nine", "ninth"),
+    "10": ("ten", "tenth", "tenths"),
+    "11": ("eleven",),
+    "12": ("twelve",),
+    "13": ("thirteen",),
+    "14": ("fourteen",),
+    "15": ("fifteen",),
+    "16": ("sixteen",),
+    "20": ("twenty",),
+    "30": ("thirty",),
+    "100": ("hundred",),
+    "1000": ("thousand",),
+    "1000000": ("million",),
+}
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_VALUES: dict[str, tuple[str, ...]] = {word: (value,) for value, words in _WORDS.items() for word in words}
+_VALUES |= dict.fromkeys(("half", "halves", "halve", "halved", "halving"), ("2", "50", "0.5"))
+_VALUES |= dict.fromkeys(("quarter", "quarters"), ("4", "25"))
+_WORD = re.compile("[a-z]+")
+_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})\b(?=[ ,]+[0-9])|(?<=[0-9] )({'|'.join(_MONTHS)})\b")
+_AFTERNOON = re.compile(r"\b([0-9]{1,2})(?::[0-9]{2})? ?[Pp]\.?[Mm]\b")
+_LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SCALED = re.compile(rf"([0-9][0-9,.]*) ({'|'.join(_LARGE)})\b")
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_PART = re.compile(r"\b(?:[Pp]arts?|[Vv]olumes?|[Cc]hapters?|[Aa]ppendix) ([IVXLC]+)\b")
+# Where English has one of these, another language may give the number: a second, 1초.
+_MEANS_ONE = re.compile(r"\b(?:an?|each|per|every|one|ones|once|single)\b", re.IGNORECASE)
+
+
+class Number(Struct, frozen=True):
+    """A number of a text.
+
+    Attributes:
+        values: what it may be in the other language, without commas; a number in digits has one value.
+        offset: of its first character.
+        spelled: whether it is written as a word.
+    """
+
+    values: tuple[str, ...]
+    offset: int
+    spelled: bool = False
+
+
+def english_numbers(text: str) -> list[Number]:
+    """The numbers of an English text: in digits, in words, and the Roman ones of parts."""
+    found = _digits(text, {match.start(): _scaled(match, _LARGE) for match in _SCALED.finditer(text)})
+    for match in _AFTERNOON.finditer(text):
+        values = (match[1], str(int(match[1]) % 12 + 12))
+        found = [number for number in found if number.offset != match.start()]
+        found.append(Number(values, match.start(), spelled=True))
+    found += [
+        Number(_VALUES[match.group()], match.start(), spelled=True)
+        for match in _WORD.finditer(text.lower())
+        if match.group() in _VALUES
+    ]
+    for match in _MONTH.finditer(text):
+        month = _MONTHS.index(match[1] or match[2]) + 1
+        found.append(Number((str(month), f"{month:02}"), match.start(), spelled=True))
+    found += [
+        Number((str(_roman(match[1])),), match.start(1), spelled=True) for match in _PART.finditer(text)
+    ]
+    return sorted(found, key=lambda number: number.offset)
+
+
+def numbers_of(text: str, writing: WritingSystem) -> list[Number]:
+    """The numbers of a text in the language of the translation."""
+    scaled: dict[int, str] = {}
+    if writing.large_numbers:
+        pattern = rf"([0-9][0-9,.]*) ?([{''.join(writing.large_numbers)}]){writing.counters}"
+        scaled = _sums(text, re.compile(pattern), writing.large_numbers)
+    found = _digits(text, scaled)
+    for value, word in writing.number_words.items():
+        values = ("2", "50", "0.5") if value == "2" else (value,)
+        found += [Number(values, match.start(), spelled=True) for match in word.finditer(text)]
+    return sorted(found, key=lambda number: number.offset)
+
+
+def _digits(text: str, scaled: dict[int, str]) -> list[Number]:
+    """The numbers in digits; `scaled` gives by offset the value of one that a word multiplies."""
+    dates = {
+        match.start(index): match[index].lstrip("0") for match in _DATE.finditer(text) for index in (2, 3)
+    }
+    return [
+        Number((scaled.get(start) or dates.get(start) or match.group().replace(",", ""),), start)
+        for match in NUMBER.finditer(text)
+        if scaled.get(start := match.start()) != ""
+    ]
+
+
+def _scaled(match: re.Match[str], scales: dict[str, int]) -> str:
+    return _plain(float(match[1].replace(",", "").rstrip(".")) * scales[match[2]])
+
+
+def _sums(text: str, pattern: re.Pattern[str], scales: dict[str, int]) -> dict[int, str]:
+    """By offset, the value of `1억 2,000만`, and an empty string for its further numbers."""
+    values: dict[int, str] = {}
+    total, first, end = 0.0, -1, -1
+    for match in pattern.finditer(text):
+        value = float(match[1].replace(",", "").rstrip(".")) * scales[match[2]]
+        if first >= 0 and text[end : match.start()].strip() == "" and match.start() - end <= 1:
+            total += value
+            values[match.start()] = ""
+        else:
+            total, first = value, match.start()
+        values[first] = _plain(total)
+        end = match.end()
+    return values
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if value == int(value) else str(value)
+
+
+def _roman(numeral: str) -> int:
+    """The value of a Roman numeral: 4 for `IV`."""
+    values = [_ROMAN[letter] for letter in numeral]
+    return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
+
+
+# ---- comparison ----
+
+
+class Mismatch(Struct, frozen=True):
+    """Numbers of one block that the other page's block lacks, each at its line."""
+
+    missing: list[Item]
+    extra: list[Item]
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.extra)
+
+
+class _Block(Struct, frozen=True):
+    """A paragraph, a heading, or a row of a table, or several of them that are compared together."""
+
+    texts: tuple[str, ...]
+    lines: tuple[int, ...]
+
+    def cells(self) -> list[_Block]:
+        """The cells of a row."""
+        return [_Block((cell,), self.lines) for cell in self.texts[0].split(_CELL)]
+
+    def items(self, wanted: Counter[str], numbers: Sequence[Sequence[Number]]) -> list[Item]:
+        """The wanted numbers in digits, with their lines: of a value that repeats, the last ones."""
+        items: list[Item] = []
+        for text, line, found in reversed(list(zip(self.texts, self.lines, numbers, strict=True))):
+            for number in reversed(found):
+                value = number.values[0]
+                if not number.spelled and wanted[value] > 0:
+                    wanted[value] -= 1
+                    items.append(Item(value, line + text.count("\n", 0, number.offset)))
+        return items[::-1]
+
+
+_Blocks = dict[tuple[int, str], _Block]
+"""Blocks by their position in the section, and kind."""
+
+_REORDERED = 3
+"""More differing blocks than this in a section of as many blocks are taken to be in another order."""
+
+
+def mismatches(pair: ComparedPages) -> Iterator[Mismatch]:
+    """The numbers in digits that one page has and the other lacks, block by block.
+
+    A number may be a word on one of the pages. Words that translate each other are not counted twice: what
+    is a word on both pages excuses no digit.
+    """
+    ours = _sections(pair.source.structure.prose, pair.alignment.source)
+    theirs = _sections(pair.target.structure.prose, pair.alignment.target)
+    others: tuple[list[_Block], list[_Block]] = [], []
+    for section in sorted({*ours, *theirs}):
+        blocks, copies = _blocks(ours.get(section, [])), _blocks(theirs.get(section, []))
+        if list(blocks) == list(copies):
+            yield from _compare_section(blocks, copies, pair.writing)
+        else:
+            others[0].extend(blocks.values())
+            others[1].extend(copies.values())
+    if mismatch := _compare(_joined(others[0]), _joined(others[1]), pair.writing):
+        yield mismatch
+
+
+def _sections(prose: Iterable[Prose], starts: Sequence[int]) -> dict[int, list[Prose]]:
+    sections: dict[int, list[Prose]] = {}
+    for block in prose:
+        sections.setdefault(bisect_right(starts, block.line), []).append(block)
+    return sections
+
+
+def _compare_section(blocks: _Blocks, copies: _Blocks, writing: WritingSystem) -> Iterator[Mismatch]:
+    found = {key: list(_compare_block(block, copies[key], key[1], writing)) for key, block in blocks.items()}
+    differing = [key for key, mismatches in found.items() if mismatches]
+    if len(differing) <= _REORDERED:
+        for key in differing:
+            yield from found[key]
+        return
+    ours, theirs = _without_pairs(
+        {key: blocks[key] for key in differing}, {key: copies[key] for key in differing}
+    )
+    if mismatch := _compare(_joined(ours.values()), _joined(theirs.values()), writing):
+        yield mismatch
+
+
+def _compare_block(block: _Block, copy: _Block, kind: str, writing: WritingSystem) -> Iterator[Mismatch]:
+    if mismatch := _compare(block, copy, writing):
+        yield mismatch
+    elif kind == "row":
+        cells, copied = block.cells(), copy.cells()
+        if len(cells) == len(copied):
+            found = (_compare(*pair, writing) for pair in zip(cells, copied, strict=True))
+            yield from (mismatch for mismatch in found if mismatch)
+
+
+def _without_pairs(blocks: _Blocks, copies: _Blocks) -> tuple[_Blocks, _Blocks]:
+    """The blocks that no block of the other page has the digits of, and those without digits."""
+    blocks, copies = dict(blocks), dict(copies)
+    for key, block in list(blocks.items()):
+        digits = _digits_of(block)
+        same = next((other for other, copy in copies.items() if digits and digits == _digits_of(copy)), None)
+        if same is not None:
+            del blocks[key], copies[same]
+    return blocks, copies
+
+
+def _digits_of(block: _Block) -> list[str]:
+    return sorted(match.replace(",", "") for text in block.texts for match in NUMBER.findall(text))
+
+
+def _blocks(prose: Iterable[Prose]) -> _Blocks:
+    """The blocks of a section by their position and kind."""
+    blocks: _Blocks = {}
+    # Pieces of HTML in one line are one text, whose order depends on the language.
+    groups = groupby(prose, key=lambda block: ("html", block.line) if block.kind == "html" else id(block))
+    for index, (_, pieces) in enumerate(groups):
+        whole = list(pieces)
+        text = "\n".join(piece.text for piece in whole)
+        blocks[index, whole[0].kind] = _Block((text,), (whole[0].line,))
+    return blocks
+
+
+def _joined(blocks: Iterable[_Block]) -> _Block:
+    every = list(blocks)
+    return _Block(
+        tuple(text for block in every for text in block.texts),
+        tuple(line for block in every for line in block.lines),
+    )
+
+
+def _compare(block: _Block, copy: _Block, writing: WritingSystem) -> Mismatch:
+    ours = [english_numbers(text) for text in block.texts]
+    theirs = [numbers_of(text, writing) for text in copy.texts]
+    balance = Counter(_in_digits(ours))
+    balance.subtract(_in_digits(theirs))
+    missing, extra = +balance, -balance
+    if missing or extra:
+        words, copied = _in_words(ours), _in_words(theirs)
+        if len(block.texts) == 1:  # in several blocks too many words have no partner
+            _cancel(words, copied)
+        _excuse(missing, copied)
+        _excuse(extra, words)
+        if extra["1"] and ("0",) not in words and any(_MEANS_ONE.search(text) for text in block.texts):
+            del extra["1"]
+    return Mismatch(block.items(missing, ours), copy.items(extra, theirs))
+
+
+def _in_digits(numbers: Iterable[Iterable[Number]]) -> list[str]:
+    return [number.values[0] for found in numbers for number in found if not number.spelled]
+
+
+def _in_words(numbers: Iterable[Iterable[Number]]) -> list[tuple[str, ...]]:
+    return [number.values for found in numbers for number in found if number.spelled]
+
+
+def _cancel(words: list[tuple[str, ...]], copied: list[tuple[str, ...]]) -> None:
+    """Removes the words of the two lists that translate each other."""
+    for values in list(words):
+        same = next((other for other in copied if set(values) & set(other)), None)
+        if same is not None:
+            words.remove(values)
+            copied.remove(same)
+
+
+def _excuse(counts: Counter[str], words: list[tuple[str, ...]]) -> None:
+    """Reduces the counts of the numbers that are among the words."""
+    for values in words:
+        value = next((value for value in values if counts[value] > 0), None)
+        if value is not None:
+            counts[value] -= 1
