@@ -1,7 +1,7 @@
 """Fixtures of all tests, and the report of a run on GitHub.
 
-Hypothesis examples do not depend on the load of the machine. Commands under test do not see that they run in
-a workflow, since they would annotate its run; only failed tests are annotated.
+Hypothesis examples do not depend on the load of the machine or on the order of tests. Commands under test do
+not see that they run in a workflow, since they would annotate its run; only failed tests are annotated.
 """
 
 from __future__ import annotations
@@ -9,23 +9,30 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 settings.register_profile(
     "project", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.load_profile("project")
+# Hypothesis tries constants of all modules that happen to be imported: examples would depend on the worker.
+pytest.MonkeyPatch().setattr(providers, "_get_local_constants", lambda: providers._local_constants)
 
 _OF_WORKFLOW = {
     name: os.environ.pop(name) for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY") if name in os.environ
 }
 for _name in ("UV", "POE_ACTIVE", "PIXI_ENVIRONMENT_NAME"):
     os.environ.pop(_name, None)  # commands in hints have the form `tooling …`, however the tests were started
+# Some images of containers set it. Hundreds of commands under test would each compile the tool.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under nohup; commands under test would inherit it
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 for _name in ("PUZZLE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def modules_of(root: Path) -> dict[str, Path]:
     return modules
 
 
+@cache
 def import_graph(root: Path) -> Graph:
     """All imports between the modules: at the top, in functions, under TYPE_CHECKING, and by computed names.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from msgspec import Struct, field
 
 from tooling.translations.diff.block_reader import RawSection, read_sections
@@ -72,6 +74,7 @@ class PageText(Struct, frozen=True):
         return [section.level for section in self.sections]
 
 
+@lru_cache(maxsize=32)  # a page is compared with its older text, and with each of its translations
 def split(text: str) -> PageText:
     """A page in sections and blocks; any line endings."""
     page = read_sections(text)
