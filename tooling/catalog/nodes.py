@@ -87,7 +87,7 @@ class Errors:
     def each(self, items: Iterable[Value], make: Callable[[Value], _Made]) -> tuple[_Made, ...]:
         """What `make` returns for the items without a mistake."""
         found = [self.attempt(lambda item=item: (make(item),), ()) for item in items]  # type: ignore[misc]
-        return tuple(made for part in found for made in part)
+        return tuple(made for each in found for made in each)
 
     def add(self, error: ManifestError) -> None:
         if isinstance(error, _AlreadyReported):

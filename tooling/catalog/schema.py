@@ -202,16 +202,16 @@ def manifest_schema() -> dict[str, Any]:
 
 def manifest_keys() -> str:
     """The keys of puzzle.yaml and the functions of reference.py as a page in Markdown."""
-    parts = [_HEAD]
+    sections = [_HEAD]
     for structure in STRUCTURES:
         definition = manifest_schema()["$defs"][structure.__name__]
         name = structure.__name__.removesuffix("File")
-        parts.append(f"## {name}\n\n{definition['description']}\n\n| key | value | |\n|---|---|---|")
+        sections.append(f"## {name}\n\n{definition['description']}\n\n| key | value | |\n|---|---|---|")
         for key, value in definition["properties"].items():
             needed = " (required)" if key in definition.get("required", ()) else ""
-            parts.append(f"| `{key}`{needed} | {_kind(value)} | {_description(value)} |")
-        parts.append("")
-    return "\n".join([*parts, _REFERENCE, _GUIDE.read_text(encoding="utf-8").rstrip("\n"), ""])
+            sections.append(f"| `{key}`{needed} | {_kind(value)} | {_description(value)} |")
+        sections.append("")
+    return "\n".join([*sections, _REFERENCE, _GUIDE.read_text(encoding="utf-8").rstrip("\n"), ""])
 
 
 def _description(value: dict[str, Any]) -> str:

@@ -331,10 +331,10 @@ class Position(NamedTuple):
 
 def position(text: str) -> Position:
     """A position in a grid: `3`, `3,1` or `3,1,0`, x first."""
-    parts = text.split(",")
-    if len(parts) > 3 or not all(part.strip().isdecimal() for part in parts):
+    numbers = text.split(",")
+    if len(numbers) > 3 or not all(number.strip().isdecimal() for number in numbers):
         raise BadValue(_NO_POSITION.of(text=text))
-    return Position(*map(int, parts))
+    return Position(*map(int, numbers))
 
 
 def from_1_to_8(text: str) -> int:

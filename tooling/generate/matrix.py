@@ -45,7 +45,7 @@ def matrix_text(puzzles: Sequence[Puzzle], pixi: Path) -> str:
         for selection in every_selection(puzzles)
         if selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
     ]
-    vendors = {vendor.value: _vendor_part(selections, vendor) for vendor in Vendor}
+    vendors = {vendor.value: _vendor_job(selections, vendor) for vendor in Vendor}
     jobs = {
         "simulated": _simulated(puzzles),
         "builds": _builds(),
@@ -96,9 +96,11 @@ def _pixi(path: Path) -> list[dict[str, str]]:
     everywhere = manifest.get("workspace", {}).get("platforms", [])
     jobs = [_pixi_job("default", platform, "p01") for platform in everywhere]
     for name, features in manifest.get("environments", {}).items():
-        parts = [manifest.get("feature", {}).get(feature, {}) for feature in features]
+        chosen = [manifest.get("feature", {}).get(feature, {}) for feature in features]
         platforms = [
-            each for each in everywhere if all(each in part.get("platforms", everywhere) for part in parts)
+            each
+            for each in everywhere
+            if all(each in feature.get("platforms", everywhere) for feature in chosen)
         ]
         puzzle = {"max": "p17", "torch": "p20"}.get(name, "p01")
         jobs += [_pixi_job(name, platform, puzzle) for platform in platforms[:1]]
@@ -136,7 +138,7 @@ def _gpus(puzzles: Sequence[Puzzle]) -> list[dict[str, Any]]:
     return jobs
 
 
-def _vendor_part(selections: Sequence[Selection], vendor: Vendor) -> Mapping[str, object]:
+def _vendor_job(selections: Sequence[Selection], vendor: Vendor) -> Mapping[str, object]:
     run: list[dict[str, str]] = []
     skip: list[dict[str, str]] = []
     for selection in selections:

@@ -25,13 +25,13 @@ _WORD_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Mn", "Mc", "M
 
 def lines(text: str) -> list[str]:
     r"""The lines of `str::lines`: ended by `\n` or `\r\n`, an empty last one dropped, a lone `\r` kept."""
-    parts = text.split("\n")
-    last = parts.pop()
+    found = text.split("\n")
+    last = found.pop()
     if "\r" in text:
-        parts = [part[:-1] if part.endswith("\r") else part for part in parts]
+        found = [line[:-1] if line.endswith("\r") else line for line in found]
     if last:
-        parts.append(last)
-    return parts
+        found.append(last)
+    return found
 
 
 def words(text: str) -> list[str]:

@@ -187,17 +187,17 @@ class _Scanner:
             text.rendered.append(self.document.restored(piece))
 
     def read_pieces(self, piece: str, offset: int, text: _Text) -> None:
-        for part in self.document.split(piece):
-            if isinstance(part, str):
-                text.pieces.append(part)
-                offset += len(part.encode())
+        for token in self.document.split(piece):
+            if isinstance(token, str):
+                text.pieces.append(token)
+                offset += len(token.encode())
                 continue
-            if part.formula is None:
-                text.directives.append(part)
+            if token.formula is None:
+                text.directives.append(token)
             else:
                 text.pieces.append(OBJECT)
-                self.formulas.append(Formula(part.formula, part.display, self.document.line(offset)))
-            offset += len(part.mark.encode())
+                self.formulas.append(Formula(token.formula, token.display, self.document.line(offset)))
+            offset += len(token.mark.encode())
 
     def read_code(self, code: str, span: Range) -> None:
         text = self.inside(span)

@@ -51,7 +51,7 @@ def parameter_names(file: str, kernel: str, count: int) -> Sequence[str]:
 
 def _names(text: str) -> list[str]:
     """The names before the colons of the first parenthesised list; one in brackets before it is skipped."""
-    depth, inside, parts = 0, False, [""]
+    depth, inside, parameters = 0, False, [""]
     for letter in text:
         depth += letter in "([{"
         depth -= letter in ")]}"
@@ -60,10 +60,10 @@ def _names(text: str) -> list[str]:
         elif inside and depth == 0:
             break
         elif inside and letter == "," and depth == 1:
-            parts.append("")
+            parameters.append("")
         elif inside:
-            parts[-1] += letter
-    words = [part.partition(":")[0].split() for part in parts]
+            parameters[-1] += letter
+    words = [parameter.partition(":")[0].split() for parameter in parameters]
     return [each[-1] for each in words if each and each[-1] not in ("/", "*")]
 
 

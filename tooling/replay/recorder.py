@@ -121,10 +121,12 @@ class Recorder(Hook):
         self.recording.buffers.settle()
         if self._running and "const" not in access.instruction.modifiers:
             chosen = self._ranks[access.threads // self._context.threads_per_block] >= 0
-            parts = [(0, chosen)]
+            by_block = [(0, chosen)]
             if access.blocks is not None:
-                parts = [(rank, chosen & (access.blocks == block)) for rank, block in enumerate(self._blocks)]
-            lanes = [(rank, np.flatnonzero(part)) for rank, part in parts if part.any()]
+                by_block = [
+                    (rank, chosen & (access.blocks == block)) for rank, block in enumerate(self._blocks)
+                ]
+            lanes = [(rank, np.flatnonzero(mask)) for rank, mask in by_block if mask.any()]
             if lanes:
                 self._record(access, lanes)
         self._look()
@@ -296,17 +298,17 @@ class Recorder(Hook):
 
     # -- memory --------------------------------------------------------------------------------------
 
-    def _record(self, access: Access, parts: Sequence[tuple[int, NDArray[np.intp]]]) -> None:
-        """Record an access; `parts` are the blocks whose shared memory is accessed, and their lanes."""
+    def _record(self, access: Access, by_block: Sequence[tuple[int, NDArray[np.intp]]]) -> None:
+        """Record an access; `by_block` are the blocks whose shared memory is accessed, and their lanes."""
         moment = self._advance(access.instruction)
         if moment is None or moment.used:
-            every = np.concatenate([lanes for _, lanes in parts])
+            every = np.concatenate([lanes for _, lanes in by_block])
             threads = moment.threads if moment else self._numbers_of(access.threads[every]).tolist()
             moment = Moment("line", self._at(access.instruction), threads)
         buffers = self.recording.buffers
         moves = [
             each
-            for rank, lanes in parts
+            for rank, lanes in by_block
             if (each := buffers.move(access, lanes, self._numbers_of(access.threads[lanes]), rank))
         ]
         moment.moves += [move for move, _ in moves]

@@ -109,13 +109,13 @@ def describe(step: Step, trace: Trace, language: str) -> str:
         names = ", ".join(trace.buffers[move.buffer].name for move in step.moves)
         return _STEPS["changed" if names else "end"].of(buffers=names).render(language)
     line = step.line or "?"
-    parts = [_of_move(line, move, trace, language) for move in step.moves]
-    if len(parts) > 1 and len(parts) == len(trace.positions) and _is_same_in_each(step.moves, trace):
-        parts = [_of_move(line, step.moves[0], trace, language, every=True)]
+    sentences = [_of_move(line, move, trace, language) for move in step.moves]
+    if len(sentences) > 1 and len(sentences) == len(trace.positions) and _is_same_in_each(step.moves, trace):
+        sentences = [_of_move(line, step.moves[0], trace, language, every=True)]
     if step.exchange:
-        parts.append(_of_exchange(line, step.exchange, trace, language))
+        sentences.append(_of_exchange(line, step.exchange, trace, language))
     threads = named(step.threads, trace, language)
-    return " ".join(parts) or _STEPS[step.kind].of(line=line, threads=threads).render(language)
+    return " ".join(sentences) or _STEPS[step.kind].of(line=line, threads=threads).render(language)
 
 
 def _is_same_in_each(moves: Sequence[Move], trace: Trace) -> bool:
@@ -146,15 +146,15 @@ def _of_move(line: int | str, move: Move, trace: Trace, language: str, *, every:
     if every:
         own = ranges(thread - buffer.block * _block_size(trace) for thread in numbers(move.threads))
         threads = say("of_each", language, threads=_spaced(own))
-    parts = [_STEPS[move.action].of(line=line, threads=threads, cells=cells)]
+    sentences = [_STEPS[move.action].of(line=line, threads=threads, cells=cells)]
     many, least = move.cost
     if many > least:
-        parts.append((_CONFLICT if buffer.space == "shared" else _SECTORS).of(count=many, least=least))
+        sentences.append((_CONFLICT if buffer.space == "shared" else _SECTORS).of(count=many, least=least))
     elif many and buffer.space == "global":
-        parts.append(_FITTING.of(count=many))
+        sentences.append(_FITTING.of(count=many))
     if move.refused:
-        parts.append(_REFUSED.of(threads=named(move.refused, trace, language)))
-    return " ".join(part.render(language) for part in parts)
+        sentences.append(_REFUSED.of(threads=named(move.refused, trace, language)))
+    return " ".join(sentence.render(language) for sentence in sentences)
 
 
 def _of_exchange(line: int | str, exchange: Exchange, trace: Trace, language: str) -> str:

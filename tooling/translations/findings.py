@@ -63,7 +63,7 @@ def freshness_findings(status: PageStatus) -> list[TranslationFinding]:
             None,
             status.reason or str(status.freshness),
             status.hint or "",
-            "/".join(part for part in (str(status.freshness), status.key, pinned) if part),
+            "/".join(field for field in (str(status.freshness), status.key, pinned) if field),
         )
     ]
 

@@ -95,7 +95,7 @@ def mistakes(text: str, names: frozenset[str], language: str) -> list[Mistake]:
 
 
 def _code(prose: str, names: frozenset[str], language: str) -> Iterator[tuple[int, int]]:
-    """Where code is; an expression may be found in parts."""
+    """Where code is; an expression may be found in several pieces."""
     for match in _CODE.finditer(prose):
         yield match.span()
     for match in _NAME.finditer(prose):

@@ -38,7 +38,7 @@ def says(page: PageContext, words: Words) -> str:
         BookError: the file does not contain the message.
     """
     file, *rest = words
-    english, _, translation = (part.strip() for part in " ".join(rest).partition("|"))
+    english, _, translation = (half.strip() for half in " ".join(rest).partition("|"))
     path = TOOL / file
     if not english or not path.is_file():
         raise BookError(

@@ -108,7 +108,7 @@ def apply_layout(tree: Tree, page: str, around: SiteContext) -> None:
         "print": f"{up}{PRINT}",
         "repository": around.repository,
     }
-    parts = {
+    contents = {
         "@sidebar": sidebar(around, page, up),
         "@switcher": switcher(page, to_site, around),
         "@outline": margin(article, around.terms.get(page, ()), language, up),
@@ -116,7 +116,7 @@ def apply_layout(tree: Tree, page: str, around: SiteContext) -> None:
         "@fonts": _fonts(around.edition, to_site),
         **{f"@icon:{name}": drawn for name, drawn in ICONS.items()},
     }
-    _fill(root, article, addresses, parts, language)
+    _fill(root, article, addresses, contents, language)
     if around.entries and page in ("index.html", COVER):
         body.attrs["class"] = "cover"
     if page in around.stubs:  # there is no chapter to edit
@@ -137,13 +137,13 @@ def apply_layout(tree: Tree, page: str, around: SiteContext) -> None:
 
 
 def _fill(
-    root: Node, article: Node, addresses: Mapping[str, str], parts: Mapping[str, str], language: str
+    root: Node, article: Node, addresses: Mapping[str, str], contents: Mapping[str, str], language: str
 ) -> None:
     """Fills in the placeholders of a page outside of its article.
 
     Args:
         addresses: by the names of their placeholders.
-        parts: HTML by the names of its placeholders, which are comments.
+        contents: HTML by the names of its placeholders, which are comments.
     """
 
     def filled(written: str) -> str:
@@ -155,7 +155,7 @@ def _fill(
                 if "@" in child.text():
                     child.replace_with(filled(child.text()))
             elif child.is_comment_node:
-                replace(child, parts[(child.comment_content or "").strip()])
+                replace(child, contents[(child.comment_content or "").strip()])
             elif child.mem_id != article.mem_id:  # `==` compares their HTML
                 fill(child)
         for name, value in node.attributes.items():

@@ -140,10 +140,10 @@ def _readable(entry: os.DirEntry[str], root: str) -> bool:
     )
 
 
-def digest(*parts: str) -> str:
+def digest(*texts: str) -> str:
     """A digest of several texts, in their order."""
     whole = hashlib.sha256()
-    for part in parts:
-        content = part.encode()
+    for text in texts:
+        content = text.encode()
         whole.update(b"%d\0" % len(content) + content)
     return whole.hexdigest()

@@ -139,8 +139,8 @@ class Stage(Struct):
         _write(folder, wanted, right)
         if renderer:
             kept.save()
-        parts = (part for path, text in wanted.items() for part in (str(path), text))
-        return Staged(folder, digest(*parts), contents, listings)
+        texts = (each for path, text in wanted.items() for each in (str(path), text))
+        return Staged(folder, digest(*texts), contents, listings)
 
     def _contents(self, edition: Edition) -> Contents:
         """The contents of SUMMARY.md, with a stub for each puzzle that the source language does not list."""

@@ -81,8 +81,8 @@ def _inline(shape: str, text: str, definitions: Mapping[str, str]) -> NormalForm
     links: list[str] = []
 
     def keep_code(match: re.Match[str]) -> str:
-        parts = [part for part in match.groups() if part is not None and part.strip("`")]
-        code.append(_squeeze(parts[-1]) if parts else _squeeze(match[0]))
+        groups = [group for group in match.groups() if group is not None and group.strip("`")]
+        code.append(_squeeze(groups[-1]) if groups else _squeeze(match[0]))
         return _CODE_MARK
 
     def keep_directive(match: re.Match[str]) -> str:

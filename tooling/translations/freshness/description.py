@@ -41,8 +41,8 @@ def describe_change(old: str, new: str, target: str) -> Difference:
     ours = split(target)
     if ours.levels == comparison.old.levels == comparison.new.levels:
         # Headings agree, so only the sections that changed need to be compared.
-        parts = [comparison.raw(text) for text in (ours, comparison.old, comparison.new)]
-        nearer = is_nearer(*(parts if all(parts) else (target, old, new)))
+        sections = [comparison.raw(text) for text in (ours, comparison.old, comparison.new)]
+        nearer = is_nearer(*(sections if all(sections) else (target, old, new)))
     else:
         nearer = is_nearer(target, old, new)
     return Difference(comparison.classes, changed_sections(comparison, ours), nearer)

@@ -45,12 +45,12 @@ def _compare_counts(pair: ComparedPages) -> None:
     theirs = _counts(pair.target.structure.prose, pair.alignment.target)
     if ours == theirs:
         return
-    for part, lines in enumerate(zip(pair.alignment.source, pair.alignment.target, strict=True), 1):
-        if ours[part] != theirs[part]:
+    for index, lines in enumerate(zip(pair.alignment.source, pair.alignment.target, strict=True), 1):
+        if ours[index] != theirs[index]:
             pair.findings.warning(
                 "block-count",
                 lines,
-                f"this section has {theirs[part]} paragraphs and list items; its source has {ours[part]}",
+                f"this section has {theirs[index]} paragraphs and list items; its source has {ours[index]}",
                 hint="translate paragraph by paragraph, so that nothing is lost",
                 subject=_opening(pair, lines[0]),
             )

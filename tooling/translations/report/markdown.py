@@ -93,12 +93,12 @@ def _gravity(page: PageStatus) -> tuple[int, str]:
 def _row(report: Report, page: PageStatus) -> str:
     age = report.age_in_days(page)
     behind = ", ".join(
-        part
-        for part in (
+        text
+        for text in (
             f"{page.behind} commits" if page.behind else "",
             f"{age} days" if age is not None else "",
         )
-        if part
+        if text
     )
     fidelity = report.fidelity_of(page)
     where = page.reason or ""

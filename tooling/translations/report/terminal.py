@@ -96,14 +96,14 @@ def _table(report: Report, pages: list[PageStatus], style: Style) -> Iterator[st
 def _behind(report: Report, page: PageStatus) -> str:
     if page.freshness is not Freshness.STALE:
         return ""
-    parts: list[str] = []
+    facts: list[str] = []
     if page.behind:
-        parts.append(counted(page.behind, "commit"))
+        facts.append(counted(page.behind, "commit"))
     if (days := report.age_in_days(page)) is not None:
-        parts.append(counted(days, "day"))
+        facts.append(counted(days, "day"))
     if page.dirty:
-        parts.append("uncommitted edits")
-    return ", ".join(parts) or "?"
+        facts.append("uncommitted edits")
+    return ", ".join(facts) or "?"
 
 
 def _counting(findings: Sequence[TranslationFinding]) -> str:
@@ -147,12 +147,12 @@ def _finding(finding: TranslationFinding, style: Style) -> Iterator[str]:
 
 def _summary(report: Report, style: Style) -> Iterator[str]:
     counts = report.counts
-    parts = [style(f"{counts[state]} {state}", *_COLOURS[state]) for state in Freshness if counts[state]] or [
-        "no pages"
-    ]
+    states = [
+        style(f"{counts[state]} {state}", *_COLOURS[state]) for state in Freshness if counts[state]
+    ] or ["no pages"]
     calm = sum(page.freshness is Freshness.STALE and not page.needs_translation for page in report.pages)
     note = f" ({calm} of the stale ones need no translation)" if calm else ""
-    yield " · ".join(parts) + note
+    yield " · ".join(states) + note
     errors = sum(one.severity is FreshnessSeverity.ERROR for one in report.findings)
     warnings = sum(one.severity is FreshnessSeverity.WARNING for one in report.findings)
     reread = sum(one.kind == "include:drift" for one in report.findings)

@@ -78,7 +78,7 @@ _SHELLS = ("bash", "console", "sh")
 _COMMAND = re.compile(r"^.+\n?", re.MULTILINE)
 _KEYS = (("written", "", "changed-lines"), ("removed", "−", "removed-lines"), ("named", "▸", "named-lines"))
 """The marks of rows of a wrong answer, each with its sign and its phrase; a bar has no sign."""
-_HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a part of an address
+_HYPHENATED = re.compile(r"(?<=/)\w+(?:-\w+)+")  # a piece of an address
 _LEFT_OUT = '<span class="line" data-line="⋮"><span class="left-out"></span>\n</span>'
 """The row in place of lines that are left out."""
 _EMPTY_ROW = '">\n</span>'
@@ -99,7 +99,7 @@ def highlight(code: str, language: str) -> str:
         start, end = match.span()
         pieces.append(escape(code[done:start], quote=False))
         token = escape(code[start:end], quote=False).split("\n")  # a string may have several lines
-        pieces.append("\n".join(f'<span class="{kind}">{part}</span>' for part in token))
+        pieces.append("\n".join(f'<span class="{kind}">{line}</span>' for line in token))
         done = end
     pieces.append(escape(code[done:], quote=False))
     return "".join(pieces)
@@ -193,7 +193,7 @@ def _typed(line: str, *, wrapped: re.Match[str] | None, first: bool) -> str:
     shown = escape(line, quote=False)
     pause = ""
     if command := _TYPED.fullmatch(line):
-        prompt, typed = (escape(part, quote=False) for part in command.groups())
+        prompt, typed = (escape(text, quote=False) for text in command.groups())
         shown = f'<span class="p">{prompt}</span><b>{typed}</b>'
         pause = "" if first else '<span class="pause"></span>'
     if wrapped:

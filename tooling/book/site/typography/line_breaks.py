@@ -73,19 +73,21 @@ def _keep_code(code: Node, content: str) -> None:
     if len(content) <= _MEDIUM:
         code.attrs["class"] = "medium"
     is_path = len(content) > _LONGEST and " " not in content
-    code.inner_html = breakable_path(escape(content)) if is_path else substituted(_PARTS, _part, content)
+    code.inner_html = (
+        breakable_path(escape(content)) if is_path else substituted(_PARTS, _unbroken_code, content)
+    )
 
 
-def _part(found: re.Match[str]) -> str:
+def _unbroken_code(found: re.Match[str]) -> str:
     """A piece of code that stays in one line; so does a command that `uv run` starts, on wider screens."""
     if found["command"]:
         return f'<span class="medium">{_span("uv run")} {_span(found["command"])}</span>'
     return _span(found[0])
 
 
-def _span(part: str) -> str:
+def _span(code: str) -> str:
     return (
-        f'<span class="{"short" if len(part) <= _LONGEST else "medium"}">{escape(part, quote=False)}</span>'
+        f'<span class="{"short" if len(code) <= _LONGEST else "medium"}">{escape(code, quote=False)}</span>'
     )
 
 
