@@ -396,3 +396,56 @@ def test_the_products_without_tensor_cores() -> None:
     median = float(line.split()[-2])
     measured = [f"{median / 1000:.2f}", f"{2 * 4096**3 / median / 1e6:.1f}"]
     check_rows("puzzle_16/roofline.md", [[*measured, "", "", ""]])
+
+
+def test_the_processor_and_the_gpu() -> None:
+    """The tables of `Why a GPU`, and the quotients in its text."""
+    lines = RECORDED_ON_H100["other_protocols"]["benchmarks/kernels/why_a_gpu.mojo"]
+    assert lines[:2] == [
+        f"device: {RECORDED_ON_H100['device']}",
+        "processor: 16 logical and 16 physical cores, vectors of 16",
+    ]
+    rows = [line.split(" | ") for line in lines[3:]]
+    assert {(int(size), int(runs)) for _, size, runs, *_ in rows} == {
+        (1000, 1001),
+        (1_000_000, 1001),
+        (100_000_000, 31),
+    }
+    time = {(name, int(size)): float(median) for name, size, _, _, median, _ in rows}
+    largest = 100_000_000
+    where = ("one core", "all cores", "GPU", "GPU and copies")
+    for task in ("add", "steps"):
+        check_rows(
+            "basics/why.md",
+            [
+                [
+                    f"{size:,}",
+                    *(
+                        f"{value:,.0f}" if value > 1 else f"{value:.1f}"
+                        for value in (time[f"{task}, {each}", size] for each in where)
+                    ),
+                ]
+                for size in (1000, 1_000_000, largest)
+            ],
+        )
+    add, steps = ({each: time[f"{task}, {each}", largest] for each in where} for task in ("add", "steps"))
+    assert round(add["all cores"] / add["GPU"]) == 28
+    assert round(add["GPU and copies"] / add["GPU"]) == 50
+    assert round(steps["all cores"] / steps["GPU"]) == 42
+    assert round(steps["all cores"] / steps["GPU and copies"], 1) == 2.5
+    bytes_moved = 12 * largest
+    assert round(bytes_moved / add["GPU"] / 1e6, 1) == 2.7
+    assert round(bytes_moved / add["all cores"] / 1e3) == 98
+    assert round(bytes_moved / add["GPU and copies"] / 1e3) == 54
+    operations = 2 * 256 * largest
+    assert round(operations / steps["GPU"] / 1e6) == 55
+    assert round(operations / steps["all cores"] / 1e6, 1) == 1.3
+
+
+def test_the_copies_of_puzzle_20() -> None:
+    (to_gpu,) = [each for each in RECORDED_ON_H100["processor"] if each.startswith("host to device 256 MiB")]
+    (inside,) = [
+        each for each in RECORDED_ON_H100["processor"] if each.startswith("torch cuda copy 67108864 ")
+    ]
+    assert round(float(to_gpu.split()[-2]) / 1000, 1) == 4.9
+    assert round(float(inside.split()[-2]) / 1000, 2) == 0.18

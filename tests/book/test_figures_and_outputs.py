@@ -394,8 +394,8 @@ def test_figures_are_numbered_in_the_order_of_the_contents(real: Project) -> Non
 
 def test_figures_outside_puzzles_are_numbered_after_the_letter_of_their_page(real: Project) -> None:
     numbers = number_figures(editions(real)[0])
-    names = ("gpu", "gpu-divergence", "gpu-launches", "gpu-coalescing", "gpu-banks", "gpu-occupancy")
-    assert [numbers[name].number for name in names] == ["G.1", "G.2", "G.3", "G.4", "G.5", "G.6"]
+    names = ("gpu", "gpu-launches", "why-times", "gpu-divergence", "gpu-coalescing")
+    assert [numbers[name].number for name in names] == ["G.1", "G.2", "W.1", "W.2", "W.3"]  # of two pages
     assert numbers["gpu"].anchor == "figure-g-1"
 
 
@@ -773,7 +773,8 @@ def test_a_wrong_value_is_red(real: Project, name: str, wrong: list[str]) -> Non
 
 
 def test_a_gpu_has_all_lanes_of_its_warps_and_the_sizes_of_the_page(real: Project) -> None:
-    page = (real.root / "book/src/basics/gpu.md").read_text(encoding="utf-8")
+    pages = ("basics/gpu.md", "basics/warps.md")
+    page = "\n".join([(real.root / "book/src" / each).read_text(encoding="utf-8") for each in pages])
     memories = {"65,536 of 32 bits", "256 KiB", "60 MiB", "140 GiB", "4,288 GB/s"}
     assert all(size in " ".join(page.split()) for size in memories)
     for picture in pictures(real, "gpu"):

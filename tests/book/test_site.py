@@ -106,7 +106,7 @@ def test_a_reference_to_a_figure_leads_to_it_on_its_page_and_in_the_printed_book
 def test_a_style_of_a_drawing_is_that_of_the_drawing_in_the_printed_book_too(site: Path, folder: str) -> None:
     whole = (site / folder / "print.html").read_text(encoding="utf-8")
     styled = set(re.findall(r"<style>#(\S+) \{", whole))
-    assert "basics_gpu--gpu-banks-wide" in styled
+    assert "puzzle_32_puzzle_32--gpu-banks-wide" in styled
     assert styled <= set(re.findall(r' id="([^"]+)"', whole))
 
 

@@ -10,7 +10,7 @@ from tooling.book.errors import BookError
 from tooling.book.figures.figure import Figure
 
 # Each has a module here, loaded when a page shows its figures.
-_OTHERS = ("gpu", "book", "cover")
+_OTHERS = ("why", "gpu", "book", "cover")
 _PUZZLES = (*sorted(path.stem for path in Path(__file__).parent.glob("p[0-9][0-9].py")), *_OTHERS)
 
 

@@ -1,0 +1,58 @@
+"""The figure of the page that compares a GPU with the processor of its machine."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tooling.book.figures.canvas import Canvas, Ink, Sheet
+from tooling.book.figures.charts import Bar, draw_bars
+from tooling.book.figures.facts import Facts
+from tooling.book.figures.figure import Figure
+from tooling.book.figures.h200 import recorded
+from tooling.text import Text
+
+_PROGRAM = "benchmarks/kernels/why_a_gpu.mojo"
+_LARGEST = "100000000"
+_TASKS = {
+    "add": Text("one addition for each number"),
+    "steps": Text("256 multiply-adds for each number"),
+}
+_WHERE = {
+    "one core": (Text("one core"), Ink.LIVE),
+    "all cores": (Text("16 cores"), Ink.LIVE),
+    "GPU and copies": (Text("GPU, with the copies"), Ink.RESULT),
+    "GPU": (Text("GPU"), Ink.RESULT),
+}
+
+
+def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Bars: the median times of both tasks for the largest number of elements, in milliseconds."""
+    lines = recorded(facts, "benchmarks.json", "other_protocols", _PROGRAM, gpu="h100")
+    rows = (line.split(" | ") for line in lines)
+    medians = {row[0]: float(row[4]) / 1000 for row in rows if row[1:2] == [_LARGEST]}
+    bars = {
+        name: tuple(
+            Bar(medians[f"{task}, {where}"], f"{medians[f'{task}, {where}']:.1f}", ink, label)
+            for where, (label, ink) in _WHERE.items()
+        )
+        for task, name in _TASKS.items()
+    }
+    return draw_bars(sheet, bars, Text("time (ms)"), narrow=narrow)
+
+
+FIGURES = (
+    Figure(
+        name="why-times",
+        caption=Text(
+            "The time for 100,000,000 numbers, on the cores of a processor and on an H100 in the same "
+            "machine."
+        ),
+        description=Text(
+            "Two groups of four bars, in milliseconds. One addition for each number: one core 92.6, 16 cores "
+            "12.2, the GPU with the copies 22.3, the GPU alone 0.4. 256 multiply-adds for each number: one "
+            "core 337.9, 16 cores 39.0, the GPU with the copies 15.5, the GPU alone 0.9."
+        ),
+        draw=draw_times,
+        narrow=partial(draw_times, narrow=True),
+    ),
+)
