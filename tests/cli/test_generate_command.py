@@ -108,11 +108,49 @@ def test_the_matrix_gates_by_vendor_with_the_reason(workbench: Workbench) -> Non
 
 def test_the_list_names_commands_and_gates(workbench: Workbench) -> None:
     workbench.add_p34()
-    result = workbench.run("list")
+    result = workbench.run("list", "--modes")
     assert result.status == ExitCode.PASSED
     assert "p34 --coordination" in result.stdout
     assert "nvidia ≥ 9.0" in result.stdout
     assert "맵" in workbench.run("list", "--lang", "ko", "--part", "I").stdout
+
+
+def test_the_list_has_a_line_for_each_puzzle_and_its_filters(workbench: Workbench) -> None:
+    workbench.add_p34()
+    whole = (
+        "Part I: First kernels\n  {sign} p01  Map\n\n"
+        "Part XI: Tensor cores and clusters\n    p34  Clusters       nvidia ≥ 9.0\n\n"
+        "`tooling list p01` shows the commands of a puzzle\n"
+    )
+    assert workbench.run("list").stdout == whole.format(sign=" ")
+    workbench.run("run", "p01")
+    assert workbench.run("list").stdout == whole.format(sign="✓")
+    assert "Map" not in (todo := workbench.run("list", "--todo").stdout)
+    assert "p34 --coordination  layout_tensor" in todo
+    for words in (["map"], ["맵"], ["1"], ["--part", "I"]):
+        shown = workbench.run("list", *words).stdout
+        assert "\n    p01      raw         puzzle  nvidia, amd, apple\n" in shown, words
+    assert workbench.run("list", "map", "clusters").stdout == "no puzzle matches\n"
+    solved = {
+        each["id"]: each["solved"] for each in json.loads(workbench.run("list", "--json").stdout)["puzzles"]
+    }
+    assert solved == {"p01": True, "p34": False}
+
+
+def test_a_word_of_a_title_in_place_of_a_puzzle_finds_it(workbench: Workbench) -> None:
+    workbench.add_p34()
+    error = workbench.run("run", "cluster").stderr
+    assert error.endswith("\n  try: did you mean `p34` (Clusters)?\n")
+    korean = workbench.run("hint", "맵", "--lang", "ko").stderr
+    assert "`p01`(맵)" in korean
+
+
+def test_a_puzzle_without_its_manifest_is_not_suggested_for_itself(workbench: Workbench) -> None:
+    workbench.manifest.unlink()
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.USAGE
+    assert f"error: {workbench.manifest}: the manifest of p01 is missing\n" in result.stderr
+    assert "`git restore`" in result.stderr
 
 
 def test_targets_say_why_they_are_absent(workbench: Workbench) -> None:
@@ -139,7 +177,7 @@ def test_help_lists_the_commands_without_loading_them(workbench: Workbench) -> N
 
 def test_list_shows_the_tensor_api_of_each_program(workbench: Workbench) -> None:
     workbench.add_p34()
-    assert workbench.run("list").stdout == (
+    assert workbench.run("list", "--modes").stdout == (
         "    command             tensor API     kind    runs on\n"
         "\n"
         "Part I: First kernels\n"
@@ -158,13 +196,13 @@ def test_list_in_korean_in_a_narrow_terminal(workbench: Workbench) -> None:
     manifest = workbench.root / "problems" / "p34" / "puzzle.yaml"
     manifest.write_text(manifest.read_text().replace("--coordination", "--coordination-of-all-clusters"))
     assert workbench.run("list", "--lang", "ko", "--part", "XI", COLUMNS="66").stdout == (
-        "    명령                              텐서 API       종류  실행되는 GPU\n"
+        "    명령                            텐서 API       종류  실행되는 GPU\n"
         "\n"
         "11부: 텐서 코어와 클러스터\n"
         "  p34  클러스터\n"
-        "    p34                               layout_tensor  퍼즐  nvidia ≥ 9.0\n"
+        "    p34                             layout_tensor  퍼즐  nvidia ≥ 9.0\n"
         "      --coordination-of-all-clusters\n"
-        "    p34 --demo                        layout_tensor  데모  nvidia ≥ 9.0\n"
+        "    p34 --demo                      layout_tensor  데모  nvidia ≥ 9.0\n"
     )
 
 
@@ -178,6 +216,7 @@ def test_list_as_json(workbench: Workbench) -> None:
                 "id": "p01",
                 "part": "I",
                 "title": {"en": "Map", "ko": "맵"},
+                "solved": False,
                 "programs": [
                     {
                         "name": "p01",

@@ -41,14 +41,16 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
 
 
 class Session:
-    """`tooling watch` in a terminal of 100 x 30."""
+    """`tooling watch`, or another command, in a terminal of 100 x 30."""
 
-    def __init__(self, workbench: Workbench, *arguments: str) -> None:
+    def __init__(
+        self, workbench: Workbench, *arguments: str, command: str = "watch", **environment: str
+    ) -> None:
         self._leader, follower = pty.openpty()
         fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-        environment = {**workbench.environment, "TERM": "xterm-256color", "NO_COLOR": "1"}
+        environment = {**workbench.environment, "TERM": "xterm-256color", "NO_COLOR": "1"} | environment
         self.process = subprocess.Popen(
-            [sys.executable, "-c", IN_TERMINAL, str(HERE / "launcher.py"), "watch", *arguments],
+            [sys.executable, "-c", IN_TERMINAL, str(HERE / "launcher.py"), command, *arguments],
             cwd=workbench.root,
             env=environment,
             stdin=follower,

@@ -11,11 +11,13 @@ from msgspec import Struct
 
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Mode, Program, Puzzle
-from tooling.platform.errors import ToolingError
+from tooling.platform.errors import Location, ToolingError
 from tooling.platform.suggestions import did_you_mean, nearest, one_of, proposal
 from tooling.project import Project
 from tooling.text import Sentence, Text
 
+_MOST_TITLED = 5
+_TITLED = Text("`{puzzle}` ({title})")
 _NUMBERED = re.compile(r"p?0*(\d+)((?:_.*)?)", re.ASCII | re.IGNORECASE)
 
 
@@ -122,6 +124,22 @@ def programs_named(puzzles: Sequence[Puzzle], names: Sequence[str]) -> tuple[Pro
     )
 
 
+def puzzles_matching(puzzles: Sequence[Puzzle], words: Sequence[str]) -> tuple[Puzzle, ...]:
+    """The puzzles whose name, title, programs, flags or summary contain every word, in any language."""
+    wanted = [(word.casefold(), program_name(word)) for word in words]
+    return tuple(
+        puzzle for puzzle in puzzles if all(any(_has_word(puzzle, each) for each in one) for one in wanted)
+    )
+
+
+def _has_word(puzzle: Puzzle, word: str) -> bool:
+    texts = [puzzle.id, *(program.name for program in puzzle.programs)]
+    texts += [flag for mode in puzzle.modes for flag in mode.flags]
+    for text in (puzzle.title, puzzle.summary):
+        texts += [version for _, version in text.versions] if text else []
+    return any(word in text.casefold() for text in texts)
+
+
 def known_names(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
     """The names of puzzles and programs in their canonical form.
 
@@ -166,11 +184,37 @@ def find_program(project: Project, name: str) -> tuple[Puzzle, Program]:
             why=Text("{problems} contains no puzzles").of(problems=project.problems),
             hint=Text("change into your clone, or set PUZZLE_ROOT to it"),
         )
+    if os.path.lexists(manifest.parent) and wanted in known:
+        raise UnknownPuzzle(
+            Text("the manifest of {puzzle} is missing").of(puzzle=identity),
+            where=Location(manifest),
+            hint=Text("`git restore` brings back a file of the checkout"),
+        )
+    titled = _titled(project, name)
+    if titled:
+        raise UnknownPuzzle(
+            Text("there is no puzzle `{name}`").of(name=name),
+            why=Text("puzzles are named p01, p02, …, and their variants for example p15_tile_tensor"),
+            hint=proposal(titled),
+        )
     raise UnknownPuzzle(
         Text("there is no puzzle `{name}`").of(name=name),
         why=Text("puzzles are named p01, p02, …, and their variants for example p15_tile_tensor"),
         hint=Text("{suggestion} (`tooling list` shows all)").of(suggestion=nearest_programs(wanted, known)),
     )
+
+
+def _titled(project: Project, name: str) -> list[Sentence]:
+    """The puzzles with this word in their title; of many, the first ones."""
+    try:
+        puzzles = load_catalogue(project)
+    except ToolingError:
+        return []  # the name is what is wrong first
+    word = name.casefold()
+    found = [
+        puzzle for puzzle in puzzles if any(word in text.casefold() for _, text in puzzle.title.versions)
+    ]
+    return [_TITLED.of(puzzle=puzzle.id, title=puzzle.title) for puzzle in found[:_MOST_TITLED]]
 
 
 def find_mode(puzzle: Puzzle, program: Program, flags: Sequence[str], options: Sequence[str] = ()) -> Mode:

@@ -178,12 +178,14 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "list",
-        Text("show the puzzles, their programs and modes"),
+        Text("show the puzzles, and choose one"),
         options.ListOptions,
         Text(
-            "Shows every puzzle with the commands that run it, the tensor API of each program and "
-            "the vendors it runs on."
+            "In a terminal: the arrow keys move, Enter watches the puzzle, and other keys run it, open its "
+            "file, reset it or filter the list. Elsewhere, and with --plain, the list is printed; --modes "
+            "shows the commands of each puzzle."
         ),
+        Text("Examples: tooling list; tooling list --todo --part III; tooling list dot; tooling list p23"),
         run="tooling.cli.list_command:list_command",
     ),
     Command(

@@ -180,7 +180,16 @@ class PuzzleRunOptions(Struct, frozen=True, kw_only=True):
 class ListOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling list`."""
 
+    words: Annotated[
+        tuple[str, ...],
+        Positional(Text("only puzzles with these words in their title, name, flags or summary"), "WORD"),
+    ] = ()
+    todo: Annotated[bool, Option(Text("only what is not solved yet"))] = False
     part: Annotated[str | None, Option(Text("only the puzzles of one part of the book, such as VI"))] = None
+    modes: Annotated[
+        bool, Option(Text("every command with its tensor API, kind and GPUs (of a single puzzle by default)"))
+    ] = False
+    plain: Annotated[bool, Option(Text("print the list, also in a terminal"))] = False
     json: Annotated[str | None, report(Text("write the list as JSON (default: to stdout)"))] = None
     lang: Language = field(default_factory=preset_language)
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tooling.book.editions import Edition, repository_address, site_address
 from tooling.book.phrases import PART_TITLES
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import ModeKind, PartNumber, Vendor
+from tooling.catalog.model import ModeKind, PartNumber, Puzzle, Vendor
 from tooling.learning.journey import Journey, extra_of, learner_file, steps_of
 from tooling.progress import Solved, earlier_record
 from tooling.project import Project, content_root
@@ -53,10 +53,7 @@ _SIMULATED = {gpu.device: gpu.named for gpu in SIMULATED_GPUS.values()}
 def show_start(journey: Journey, terminal: Terminal, language: str) -> None:
     """Writes where the reader is, the next puzzle, and the commands to type."""
     _show_note(journey, terminal, language)
-    solved, total = journey.solved_puzzles, len(journey.puzzles)
-    terminal.line(
-        _bar(solved, total, terminal) + "  " + _SOLVED.of(solved=solved, total=total).render(language)
-    )
+    _show_bar(journey, terminal, language)
     terminal.line()
     commands = [("progress", _SHOW_PROGRESS)]
     if not journey.progress.solved:
@@ -135,10 +132,7 @@ def show_after(journey: Journey, done: Selection, terminal: Terminal, language: 
 def show_progress(journey: Journey, terminal: Terminal, language: str) -> None:
     """Writes the bar, and for each part its puzzles with the GPU and the day of the last success."""
     _show_note(journey, terminal, language)
-    solved, total = journey.solved_puzzles, len(journey.puzzles)
-    terminal.line(
-        _bar(solved, total, terminal) + "  " + _SOLVED.of(solved=solved, total=total).render(language)
-    )
+    _show_bar(journey, terminal, language)
     if not journey.progress.solved:
         command = f"{tool_prefix(os.environ)} next"
         terminal.wrapped(_NOTHING_YET.of(command=command).render(language))
@@ -157,12 +151,11 @@ def show_progress(journey: Journey, terminal: Terminal, language: str) -> None:
                 for step in steps
                 if journey.is_solved(step)
             ]
-            sign = "✓" if len(found) == len(steps) else "·" if found else " "
+            sign, count = solved_count(journey, puzzle)
             title = puzzle.title.render(language)
             row = f"  {terminal.paint(sign, 'green')} {puzzle.id}  {title}{' ' * (widest - columns(title))}"
             if found:
-                count = f"{len(found)}/{len(steps)}  " if len(steps) > 1 else "     "
-                row += f"  {count}{_circumstances(found, vendors, language)}"
+                row += f"  {count:3}  {_circumstances(found, vendors, language)}"
             terminal.wrapped(row.rstrip())
 
 
@@ -258,9 +251,29 @@ def _circumstances(found: list[Solved], all_vendors: frozenset[Vendor], language
     )
 
 
-def _bar(solved: int, total: int, terminal: Terminal) -> str:
+def solved_count(journey: Journey, puzzle: Puzzle) -> tuple[str, str]:
+    """The sign of a puzzle, and how many of its parts are solved; empty where it has one part."""
+    steps = list(steps_of(puzzle))
+    solved = sum(journey.is_solved(step) for step in steps)
+    sign = "✓" if solved == len(steps) else "·" if solved else " "
+    return sign, f"{solved}/{len(steps)}" if len(steps) > 1 else ""
+
+
+def bar_cells(solved: int, total: int) -> tuple[str, str]:
+    """The bar of progress: its full and its empty cells."""
     full = solved * _WIDTH_OF_BAR // total
-    return terminal.paint("█" * full, "green") + terminal.paint("░" * (_WIDTH_OF_BAR - full), "dim")
+    return "█" * full, "░" * (_WIDTH_OF_BAR - full)
+
+
+def solved_sentence(journey: Journey) -> Text:
+    """How many puzzles are solved."""
+    return _SOLVED.of(solved=journey.solved_puzzles, total=len(journey.puzzles))
+
+
+def _show_bar(journey: Journey, terminal: Terminal, language: str) -> None:
+    full, empty = bar_cells(journey.solved_puzzles, len(journey.puzzles))
+    bar = terminal.paint(full, "green") + terminal.paint(empty, "dim")
+    terminal.line(f"{bar}  {solved_sentence(journey).render(language)}")
 
 
 def _show_note(journey: Journey, terminal: Terminal, language: str) -> None:

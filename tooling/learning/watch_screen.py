@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text as Styled
 
+from tooling.learning.journey import Journey
+from tooling.learning.screens import bar_cells, solved_sentence
 from tooling.text import Text
 from tooling.text.colours import rich_style
 
@@ -73,7 +76,7 @@ class WatchScreen:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width, height = options.max_width, options.height or console.height
         head = [Styled(self.head, "bold", overflow="ellipsis", no_wrap=True), Styled("─" * width, "dim")]
-        foot = [Styled("─" * width, "dim"), self._state_line(), *self._keys(width)]
+        foot = [Styled("─" * width, "dim"), self._state_line(), *key_rows(_KEYS, width, self.language)]
         room = max(1, height - len(head) - len(foot))
         lines = self._lines(console, width)
         if self.top < 0:
@@ -107,14 +110,23 @@ class WatchScreen:
         sign = _SPINNER[int(seconds * 8) % len(_SPINNER)]
         return Styled(f"{sign} {self.busy} … {seconds:.0f} s", rich_style("yellow"))
 
-    def _keys(self, width: int) -> list[Styled]:
-        rows = [Styled()]
-        for key, text in _KEYS:
-            label = Styled.assemble((f" {key} ", "reverse"), " ", text.render(self.language), "  ")
-            if rows[-1].cell_len + label.cell_len > width and rows[-1]:
-                rows.append(Styled())
-            rows[-1].append_text(label)
-        return rows
+
+def bar_line(journey: Journey, language: str) -> Styled:
+    """The bar of progress and the number of solved puzzles."""
+    full, empty = bar_cells(journey.solved_puzzles, len(journey.puzzles))
+    said = solved_sentence(journey).render(language)
+    return Styled.assemble((full, rich_style("green")), (empty, "dim"), f"  {said}")
+
+
+def key_rows(keys: Sequence[tuple[str, Text]], width: int, language: str) -> list[Styled]:
+    """The keys with what they do, in as many lines as they need."""
+    rows = [Styled()]
+    for key, text in keys:
+        label = Styled.assemble((f" {key} ", "reverse"), " ", text.render(language), "  ")
+        if rows[-1].cell_len + label.cell_len > width and rows[-1]:
+            rows.append(Styled())
+        rows[-1].append_text(label)
+    return rows
 
 
 def _wrap(row: Styled, console: Console, width: int) -> list[Styled]:

@@ -10,21 +10,18 @@ import os
 import selectors
 import signal
 import sys
-import termios
 import threading
-import tty
-from collections.abc import Iterator
 
 from rich.console import Console
 from rich.live import Live
 from watchfiles import watch as watch_files
 
 from tooling.catalog.catalogue import Selection
+from tooling.learning import keyboard
 from tooling.learning.background_run import BackgroundRun
 from tooling.learning.journey import open_journey
 from tooling.learning.screens import file_of
 from tooling.learning.watch_screen import WatchScreen
-from tooling.platform.errors import ToolingError
 from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.progress import read_progress
 from tooling.project import Project
@@ -46,8 +43,8 @@ _SETTLING = 30  # milliseconds: an editor writes a file in several steps
 _PAGE = 10  # lines
 _INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-_UP, _DOWN = ("\x1b[A", "k", "\x1bOA"), ("\x1b[B", "j", "\x1bOB")
-_PAGE_UP, _PAGE_DOWN = ("\x1b[5~",), ("\x1b[6~", " ")
+_UP, _DOWN = (*keyboard.UP, "k"), (*keyboard.DOWN, "j")
+_PAGE_UP, _PAGE_DOWN = keyboard.PAGE_UP, (*keyboard.PAGE_DOWN, " ")
 
 
 class Watch:
@@ -85,7 +82,7 @@ class Watch:
         console = Console()
         try:
             with (
-                _keys_unbuffered(),
+                keyboard.unbuffered_keys(),
                 Live(self._screen, console=console, screen=True, auto_refresh=False) as live,
                 selectors.DefaultSelector() as selector,
             ):
@@ -101,7 +98,8 @@ class Watch:
                     if self._woken in ready:
                         self._drain()
                         self._look()
-                    if sys.stdin.fileno() in ready and not self._key(_read_key()):
+                    keys = keyboard.read_keys() if sys.stdin.fileno() in ready else []
+                    if not all(self._key(key) for key in keys):
                         return True
         except OSError as error:
             if error.errno != errno.EIO:
@@ -179,7 +177,7 @@ class Watch:
     def _key(self, key: str) -> bool:
         """Does what a key asks for; False: quit."""
         asked, self._asked = self._asked, False
-        if key in ("q", "Q", "\x03", "\x04"):
+        if key in ("q", "Q", *keyboard.END_OF_INPUT):
             return False
         if key in _UP or key in _DOWN:
             self._screen.scroll(-1 if key in _UP else 1)
@@ -286,34 +284,3 @@ class Watch:
 
     def _say(self, text: Text) -> str:
         return text.render(self._language)
-
-
-@contextlib.contextmanager
-def _keys_unbuffered() -> Iterator[None]:
-    """Keys arrive at once and are not echoed; Ctrl+C is still an interrupt.
-
-    Raises:
-        ToolingError: stdin is not a terminal.
-    """
-    try:
-        before = termios.tcgetattr(sys.stdin.fileno())
-    except termios.error as error:
-        raise ToolingError(Text("stdin is not a terminal"), why=str(error)) from error
-    tty.setcbreak(sys.stdin.fileno())
-    try:
-        yield
-    finally:
-        with contextlib.suppress(termios.error):  # the terminal was closed
-            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, before)
-
-
-def _read_key() -> str:
-    """What was typed.
-
-    Raises:
-        OSError: the terminal was closed.
-    """
-    data = os.read(sys.stdin.fileno(), 64)
-    if not data:
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-    return data.decode("utf-8", "replace")

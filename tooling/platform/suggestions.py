@@ -48,12 +48,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> Sentence:
     return one_of(choices) if choices else _NONE
 
 
-def proposal(names: Iterable[str]) -> Sentence:
-    """A question that suggests these names."""
-    return _DID_YOU_MEAN.of(names=alternatives(f"`{name}`" for name in names))
+def proposal(names: Iterable[str | Sentence]) -> Sentence:
+    """A question that suggests these names; sentences have their own quotation marks."""
+    quoted = (f"`{name}`" if isinstance(name, str) else name for name in names)
+    return _DID_YOU_MEAN.of(names=alternatives(quoted))
 
 
-def alternatives(names: Iterable[str]) -> Sentence:
+def alternatives(names: Iterable[str | Sentence]) -> Sentence:
     """The names, with the word for "or" between them."""
     return joined(names, _OR)
 
