@@ -22,7 +22,7 @@ def colourful(monkeypatch: pytest.MonkeyPatch) -> None:
 def luminance(colour: int) -> float:
     """The relative luminance, by WCAG 2, of a colour of the cube in the palette of 256 colours."""
     steps = (0, 95, 135, 175, 215, 255)
-    channels = [steps[(colour - 16) // place % 6] / 255 for place in (36, 6, 1)]
+    channels = [steps[(colour - 16) // weight % 6] / 255 for weight in (36, 6, 1)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

@@ -170,7 +170,7 @@ def test_a_cycle_is_found_and_named(tmp_path: Path, imports: str) -> None:
         (package / f"{name}.py").write_text(text, encoding="utf-8")
     graph = import_graph(tmp_path)
     line = 1 + len(imports.splitlines())
-    # A computed name may mean any module beside it, so that there is a shorter cycle.
+    # A computed name may mean any module next to it, so that there is a shorter cycle.
     way = "" if "name" in imports else "tooling.b:1 -> "
     assert [described(graph, cycle) for cycle in cycles(graph)] == [
         f"tooling.a:{line} -> {way}tooling.c:1 -> tooling.a"

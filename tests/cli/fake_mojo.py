@@ -41,13 +41,15 @@ def main() -> int:
         ):
             if mark in line:
                 failed = failed or kind == "error"
-                place = {
+                location = {
                     "file": str(source),
                     "location": {"line": number, "column": 4},
                     "ranges": [],
                     "text": line,
                 }
-                sys.stderr.write(json.dumps({"kind": kind, "message": message, "diagnostic": place}) + "\n")
+                sys.stderr.write(
+                    json.dumps({"kind": kind, "message": message, "diagnostic": location}) + "\n"
+                )
         if "# not for " in line and accelerator.startswith(line.rsplit(" ", 1)[1]):
             failed = True
             refuse(source, number, line)
@@ -80,8 +82,8 @@ def refuse(source: Path, number: int, line: str) -> None:
         ("error", "function instantiation failed", number - 1, "def kernel():"),
         ("note", "call expansion failed", number, line),
     ):
-        place = {"file": str(source), "location": {"line": at, "column": 4}, "ranges": [], "text": text}
-        sys.stderr.write(json.dumps({"kind": kind, "message": message, "diagnostic": place}) + "\n")
+        location = {"file": str(source), "location": {"line": at, "column": 4}, "ranges": [], "text": text}
+        sys.stderr.write(json.dumps({"kind": kind, "message": message, "diagnostic": location}) + "\n")
     sys.stderr.write("max/gpu/cluster.mojo:54:5: note: constraint failed: only NVIDIA GPUs have it\n")
     sys.stderr.write(json.dumps({"kind": "error", "message": "failed to run the pass manager"}) + "\n")
 

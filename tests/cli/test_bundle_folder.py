@@ -11,10 +11,10 @@ from tests.platform.test_output_folder import tree
 from tooling.platform.exit_codes import ExitCode
 
 
-@pytest.mark.parametrize("place", [".", "problems", "solutions/p01/new"])
-def test_a_bundle_is_never_written_over_the_sources(workbench: Workbench, place: str) -> None:
+@pytest.mark.parametrize("folder", [".", "problems", "solutions/p01/new"])
+def test_a_bundle_is_never_written_over_the_sources(workbench: Workbench, folder: str) -> None:
     before = tree(workbench.root)
-    result = workbench.run("bundle", place)
+    result = workbench.run("bundle", folder)
     assert result.status == ExitCode.USAGE
     assert "which the command reads" in " ".join(result.stderr.split())
     assert tree(workbench.root) == before

@@ -50,11 +50,11 @@ def test_a_reference_that_ends_the_program_is_its_own_defect(
     report = tmp_path / "report.xml"
     result = workbench.run("run", "p01", "--junit", str(report))
     assert result.status == ExitCode.USAGE
-    told = " ".join(result.stderr.split())
-    assert f"error: {path}:{line}: " in told
-    assert said in told
-    assert "why: SystemExit: " in told
-    assert "remove `sys.exit()`" in told
+    message = " ".join(result.stderr.split())
+    assert f"error: {path}:{line}: " in message
+    assert said in message
+    assert "why: SystemExit: " in message
+    assert "remove `sys.exit()`" in message
     assert ET.parse(report).getroot()[0].attrib["errors"] == "1"
 
 
@@ -134,9 +134,9 @@ def test_run_names_a_reference_that_ends_its_process(
     report = tmp_path / "report.xml"
     result = workbench.run("run", "p01", "--junit", str(report))
     assert result.status == ExitCode.USAGE
-    told = " ".join(result.stderr.split())
-    assert f"error: {path}: the reference cannot be imported why: " in told
-    assert why in told
+    message = " ".join(result.stderr.split())
+    assert f"error: {path}: the reference cannot be imported why: " in message
+    assert why in message
     assert ET.parse(report).getroot()[0].attrib["errors"] == "1"
 
 

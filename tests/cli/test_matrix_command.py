@@ -54,7 +54,7 @@ def test_a_compute_capability_gates_running_not_building(workbench: Workbench) -
     result = workbench.run("matrix", "build", "p34")
     assert result.status == ExitCode.PASSED, result.stdout
     row = next(line for line in result.stdout.splitlines() if line.startswith("p34"))
-    assert row.split()[1:4] == ["gated,", "builds", "[1]"]  # all modes alike: none is named
+    assert row.split()[1:4] == ["gated,", "builds", "[1]"]  # all modes are the same: none is named
     assert "[1] thread-block clusters: it needs 9.0, and sm_80 has 8.0" in result.stdout
     solution.write_text(solution.read_text() + "# not for sm_80\n")
     assert workbench.run("matrix", "build", "p34").status == ExitCode.PASSED

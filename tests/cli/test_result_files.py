@@ -13,32 +13,32 @@ from tooling.bundle.run_bundle import buffers
 from tooling.platform.exit_codes import ExitCode
 
 SUBMIT = 'submit("out", out)\n'
-PLACE = 'place = Path(folder, "out", "out.float32.bin")\nplace.parent.mkdir(exist_ok=True)\n'
+PATH = 'path = Path(folder, "out", "out.float32.bin")\npath.parent.mkdir(exist_ok=True)\n'
 IRREGULAR = "what the program handed in as `out` is not a regular file"
 HANDED_IN = {
-    "pipe": ("os.mkfifo(place)\n", IRREGULAR),
-    "device": ('place.symlink_to("/dev/zero")\n', IRREGULAR),
+    "pipe": ("os.mkfifo(path)\n", IRREGULAR),
+    "device": ('path.symlink_to("/dev/zero")\n', IRREGULAR),
     "link": (
-        'write("elsewhere", "out", out)\nplace.symlink_to(Path(folder, "elsewhere", "out.float32.bin"))\n',
+        'write("elsewhere", "out", out)\npath.symlink_to(Path(folder, "elsewhere", "out.float32.bin"))\n',
         IRREGULAR,
     ),
-    "folder": ("place.mkdir()\n", IRREGULAR),
+    "folder": ("path.mkdir()\n", IRREGULAR),
     "three-bytes": (
-        'place.write_bytes(b"abc")\n',
+        'path.write_bytes(b"abc")\n',
         "what the program handed in as `out` has 3 bytes, not 32",
     ),
-    "short": ("place.write_bytes(bytes(28))\n", "`out` has 7 elements, not 8"),
+    "short": ("path.write_bytes(bytes(28))\n", "`out` has 7 elements, not 8"),
     "sparse": (
-        "place.touch()\nos.truncate(place, 1 << 40)\n",
+        "path.touch()\nos.truncate(path, 1 << 40)\n",
         "what the program handed in as `out` is too large, and was not read",
     ),
     "unknown-type": (
-        'place.with_name("out.float33.bin").write_bytes(bytes(32))\n',
+        'path.with_name("out.float33.bin").write_bytes(bytes(32))\n',
         "`out` has elements of type float33, not float32",
     ),
     "linked-folder": (
-        'write("elsewhere", "out", out)\nplace.parent.rmdir()\n'
-        'place.parent.symlink_to(Path(folder, "elsewhere"))\n',
+        'write("elsewhere", "out", out)\npath.parent.rmdir()\n'
+        'path.parent.symlink_to(Path(folder, "elsewhere"))\n',
         "the program did not hand in `out`",
     ),
 }
@@ -47,7 +47,7 @@ HANDED_IN = {
 @pytest.mark.parametrize("kind", HANDED_IN)
 def test_what_is_handed_in_is_read_to_an_end_and_named(workbench: Workbench, kind: str) -> None:
     act, said = HANDED_IN[kind]
-    workbench.problem.write_text(SOLUTION.replace(SUBMIT, PLACE + act))
+    workbench.problem.write_text(SOLUTION.replace(SUBMIT, PATH + act))
     result = workbench.run("run", "p01", "--timeout", "5")
     assert result.status == ExitCode.WRONG, result.stderr
     assert said in " ".join(result.stdout.split())

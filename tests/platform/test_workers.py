@@ -148,8 +148,8 @@ def test_a_signal_ends_the_workers_and_what_they_began_is_undone(tmp_path: Path,
     )
     workers = wait_for_traces(tmp_path, 2)
     (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
-    _, told = process.communicate(timeout=60)
-    assert told.splitlines()[-1] == "KeyboardInterrupt"
+    _, output = process.communicate(timeout=60)
+    assert output.splitlines()[-1] == "KeyboardInterrupt"
     assert [worker for worker in workers if is_alive(worker)] == []
     assert list(tmp_path.iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""What GitHub shows of a run: annotations beside lines, and the summary of the step."""
+"""What GitHub shows of a run: annotations of lines, and the summary of the step."""
 
 from __future__ import annotations
 

@@ -203,17 +203,18 @@ def tensor_maps(driver: Any) -> Answers:
     """cuTensorMapEncodeTiled with valid and invalid arguments."""
     memory = driver.allocate(1 << 20)
     room = ctypes.create_string_buffer(256)
-    place = -(-ctypes.addressof(room) // 64) * 64
+    descriptor = -(-ctypes.addressof(room) // 64) * 64
 
     def encode(**changed: Any) -> int:
         given: dict[str, Any] = {
-            "place": place, "kind": 7, "rank": 2, "address": memory, "extents": (64, 32), "strides": (256,),
-            "box": (16, 8), "steps": (1, 1), "interleave": 0, "swizzle": 0, "promotion": 0, "fill": 0,
+            "descriptor": descriptor, "kind": 7, "rank": 2, "address": memory, "extents": (64, 32),
+            "strides": (256,), "box": (16, 8), "steps": (1, 1), "interleave": 0, "swizzle": 0, "promotion": 0,
+            "fill": 0,
         } | changed  # fmt: skip
         return int(
             driver(
                 "cuTensorMapEncodeTiled",
-                PTR(given["place"]), given["kind"], given["rank"], PTR(given["address"]),
+                PTR(given["descriptor"]), given["kind"], given["rank"], PTR(given["address"]),
                 (U64 * 5)(*given["extents"]), (U64 * 4)(*given["strides"]), (U32 * 5)(*given["box"]),
                 (U32 * 5)(*given["steps"]), given["interleave"], given["swizzle"], given["promotion"],
                 given["fill"],
@@ -222,8 +223,8 @@ def tensor_maps(driver: Any) -> Answers:
 
     answers: Answers = {
         "good": encode(),
-        "no place": encode(place=0),
-        "place not at 64": encode(place=place + 16),
+        "no place": encode(descriptor=0),
+        "place not at 64": encode(descriptor=descriptor + 16),
         "rank 0": encode(rank=0),
         "rank 1": encode(rank=1),
         "rank 5": encode(rank=5, extents=(64, 4, 4, 4, 4), strides=(256, 1024, 4096, 16384),
@@ -262,19 +263,19 @@ def column_maps(driver: Any) -> Answers:
     """cuTensorMapEncodeIm2col with valid and invalid arguments."""
     memory = driver.allocate(1 << 20)
     room = ctypes.create_string_buffer(256)
-    place = -(-ctypes.addressof(room) // 64) * 64
+    descriptor = -(-ctypes.addressof(room) // 64) * 64
     strides = (256, 4096, 32768, 262144)
 
     def encode(rank: int = 4, **changed: Any) -> int:
         given: dict[str, Any] = {
-            "place": place, "kind": 7, "address": memory, "extents": (64, 16, 8, 8, 4)[:rank],
+            "descriptor": descriptor, "kind": 7, "address": memory, "extents": (64, 16, 8, 8, 4)[:rank],
             "strides": strides[: rank - 1], "lower": (0,) * (rank - 2), "upper": (0,) * (rank - 2),
             "channels": 16, "pixels": 8, "steps": (1,) * rank, "swizzle": 0, "promotion": 0, "fill": 0,
         } | changed  # fmt: skip
         return int(
             driver(
                 "cuTensorMapEncodeIm2col",
-                PTR(given["place"]), given["kind"], rank, PTR(given["address"]),
+                PTR(given["descriptor"]), given["kind"], rank, PTR(given["address"]),
                 (U64 * 5)(*given["extents"]), (U64 * 4)(*given["strides"]),
                 (ctypes.c_int * 3)(*given["lower"]), (ctypes.c_int * 3)(*given["upper"]),
                 given["channels"], given["pixels"], (U32 * 5)(*given["steps"]), 0, given["swizzle"],
@@ -284,8 +285,8 @@ def column_maps(driver: Any) -> Answers:
 
     answers: Answers = {
         "good": encode(),
-        "no place": encode(place=0),
-        "place not at 64": encode(place=place + 16),
+        "no place": encode(descriptor=0),
+        "place not at 64": encode(descriptor=descriptor + 16),
         "rank 2": encode(2),
         "rank 3": encode(3),
         "rank 5": encode(5),

@@ -87,7 +87,9 @@ def test_any_hook_receives_what_the_host_does_with_memory() -> None:
             int.from_bytes(ask_buffers(Opcode.ALLOCATE, 64, MemoryKind.DEVICE), "little") for _ in range(2)
         )
         ask_buffers(Opcode.WRITE, first, 4, 1, 0)
-        ask_buffers(Opcode.COPY, second, first, 16)  # for who does not tell them apart, a copy writes too
+        ask_buffers(
+            Opcode.COPY, second, first, 16
+        )  # a check that does not distinguish them takes a copy for a write
         ask_buffers(Opcode.FREE, first, MemoryKind.DEVICE)
     finally:
         arena.close()

@@ -39,15 +39,15 @@ def test_axis_sum_as_mojo_compiled_it(schedule: str) -> None:
     from tooling.simulator.nvidia.ptx.reader import parse_module
 
     memory = DeviceMemory(np.zeros(1 << 16, np.uint8), 0x1000)
-    places = [memory.allocate(array.nbytes) for array in (out, a)]
-    memory.view(places[1], a.nbytes).view(np.float32)[:] = a
-    layout = struct.pack("<QQiiiiQQiiii", places[0], 0, 1, 1, 0, 0, places[1], 0, 6, 1, 0, 0)
+    addresses = [memory.allocate(array.nbytes) for array in (out, a)]
+    memory.view(addresses[1], a.nbytes).view(np.float32)[:] = a
+    layout = struct.pack("<QQiiiiQQiiii", addresses[0], 0, 1, 1, 0, 0, addresses[1], 0, 6, 1, 0, 0)
     module = parse_module(text)
     (function,) = module.kernels.values()
     done = run(Launch(function, Dim3(1, 4), Dim3(8), parameters=layout), module, memory, schedule=schedule)
     assert done.error is None
     assert done.blocks == 4
-    np.testing.assert_array_equal(memory.view(places[0], 16).view(np.float32), a.reshape(4, 6).sum(axis=1))
+    np.testing.assert_array_equal(memory.view(addresses[0], 16).view(np.float32), a.reshape(4, 6).sum(axis=1))
 
 
 def test_saxpy_as_mojo_compiled_it() -> None:

@@ -89,8 +89,8 @@ def damaged(chance: random.Random) -> str:
         elif what == 3:
             text = text[:at]
         elif what >= 6:
-            places, others = PARTS[what - 6]
-            found = list(places.finditer(text))
+            pattern, others = PARTS[what - 6]
+            found = list(pattern.finditer(text))
             if found:
                 chosen = chance.choice(found)
                 text = text[: chosen.start()] + chance.choice(others) + text[chosen.end() :]

@@ -57,9 +57,9 @@ def test_parts_of_parts_are_merged_step_by_step() -> None:
     assert merged.get(UNTOUCHED).tolist() == list(range(200, 208))
 
 
-def test_a_register_that_every_part_sets_alike_has_a_single_value() -> None:
+def test_a_register_that_every_subgroup_sets_to_one_value_has_a_single_value() -> None:
     group = whole_group()
     subgroups = [group.subgroup(np.arange(first, LANES, 2), 1, SLOTS) for first in (0, 1)]
-    for part in subgroups:
-        part.registers[CHANGED] = np.array([7], np.uint32)
+    for subgroup in subgroups:
+        subgroup.registers[CHANGED] = np.array([7], np.uint32)
     assert merge(subgroups, SLOTS, LANES).get(CHANGED).tolist() == [7]

@@ -185,9 +185,9 @@ def test_freed_memory_is_forgotten() -> None:
     host = Host()
     host.to_device(FIRST)
     for address in (host.device, host.pinned):
-        home = host.memory.containing(address)
-        assert home is not None
-        host.check.free(home)
+        allocation = host.memory.containing(address)
+        assert allocation is not None
+        host.check.free(allocation)
     host.fill(SECOND)
     host.touch()
     assert host.kinds == []

@@ -65,10 +65,10 @@ def test_a_random_order_takes_any_group() -> None:
     waiting = ReadyQueue(Schedule("random:1", 0, range(PLACES)), lambda _groups: None)
     for _ in range(200):
         waiting.add(group(chance))
-    places = []
+    program_points = []
     while waiting:
         taken = waiting.take()
-        places.append((taken[0].pc, taken[0].stack))
-        assert {(one.pc, one.stack) for one in taken} == {places[-1]}
-    assert len(set(places)) == len(places)
-    assert places != sorted(places)
+        program_points.append((taken[0].pc, taken[0].stack))
+        assert {(one.pc, one.stack) for one in taken} == {program_points[-1]}
+    assert len(set(program_points)) == len(program_points)
+    assert program_points != sorted(program_points)

@@ -129,8 +129,10 @@ def test_fused_multiply_add_treats_each_lane_by_itself() -> None:
     arrays = [np.array(column, np.float32) for column in zip(*lanes, strict=True)]
     with np.errstate(all="ignore"):
         together = fma32(*arrays).view(np.uint32)
-        apart = [fma32(*(array[k : k + 1] for array in arrays)).view(np.uint32)[0] for k in range(len(lanes))]
-    assert together.tolist() == apart
+        separately = [
+            fma32(*(array[k : k + 1] for array in arrays)).view(np.uint32)[0] for k in range(len(lanes))
+        ]
+    assert together.tolist() == separately
 
 
 @given(FLOATS, FLOATS, FLOATS)

@@ -24,14 +24,14 @@ PHRASES |= {f"SPACES {name}": phrase for name, phrase in stop_texts.SPACES.items
 HANGUL = re.compile("[가-힣]")
 
 
-def places(text: str) -> set[str | None]:
-    return {place for _, place, _, _ in Formatter().parse(text) if place}
+def fields(text: str) -> set[str | None]:
+    return {field for _, field, _, _ in Formatter().parse(text) if field}
 
 
 @pytest.mark.parametrize("name", sorted(set(PHRASES) - {"FROM"}))
 def test_both_languages_have_the_same_figures(name: str) -> None:
     phrase = PHRASES[name]
-    assert places(phrase.english) == places(phrase.render("ko"))
+    assert fields(phrase.english) == fields(phrase.render("ko"))
     assert HANGUL.search(phrase.render("ko"))
     assert not HANGUL.search(phrase.english)
 

@@ -39,7 +39,7 @@ def create(context: Context, pieces: int = 1) -> int:
     return handle
 
 
-def place(context: Context, address: int, handle: int, pieces: int = 1, *, allowed: bool = True) -> None:
+def map_pieces(context: Context, address: int, handle: int, pieces: int = 1, *, allowed: bool = True) -> None:
     assert ask(context, Opcode.MAP, address, pieces * PIECE, handle)[0] == 0
     if allowed:
         assert ask(context, Opcode.SET_ACCESS, address, pieces * PIECE, MemoryAccess.READ_AND_WRITE)[0] == 0
@@ -51,13 +51,13 @@ def words(context: Context, address: int, count: int = 4) -> np.ndarray[Any, np.
 
 def test_created_memory_keeps_its_content_where_ever_it_is_shown(context: Context) -> None:
     here, handle = reserve(context, 4), create(context, 2)
-    place(context, here, handle, 2)
+    map_pieces(context, here, handle, 2)
     words(context, here + PIECE)[:] = 1, 2, 3, 4
     assert ask(context, Opcode.UNMAP, here, 2 * PIECE)[0] == 0
     assert words(context, here + PIECE).tolist() == [0, 0, 0, 0]
-    place(context, here + 2 * PIECE, handle, 2)
+    map_pieces(context, here + 2 * PIECE, handle, 2)
     assert words(context, here + 3 * PIECE).tolist() == [1, 2, 3, 4]
-    place(context, here, handle, 2)
+    map_pieces(context, here, handle, 2)
     words(context, here + PIECE)[0] = 9
     assert words(context, here + 3 * PIECE).tolist() == [9, 2, 3, 4]
 
@@ -68,7 +68,7 @@ def test_memory_is_there_as_long_as_a_handle_or_a_mapping_is(context: Context) -
 
     here, handle = reserve(context, 2), create(context)
     assert free() == PIECE
-    place(context, here, handle)
+    map_pieces(context, here, handle)
     assert ask(context, Opcode.RETAIN, here + 100) == (0, handle)
     assert [ask(context, Opcode.RELEASE, handle)[0] for _ in range(3)] == [0, 0, 1]
     assert ask(context, Opcode.MAP, here + PIECE, PIECE, handle)[0] == 1
@@ -116,7 +116,7 @@ def test_what_fits_nothing_is_refused(
     context: Context, opcode: Opcode, fields: tuple[int | str, ...]
 ) -> None:
     base, handle = reserve(context, 4), create(context, 2)
-    place(context, base, handle, 2)
+    map_pieces(context, base, handle, 2)
     known = {"base": base, "free": base + 2 * PIECE, "handle": handle}
     numbers = [known[field] if isinstance(field, str) else field for field in fields]
     assert ask(context, opcode, *numbers)[0] == 1
@@ -132,7 +132,7 @@ def leave(context: Context, state: str) -> int:
     """An address whose memory is in a state that kernels must not access."""
     here = reserve(context, 2)
     if state != "never mapped":
-        place(context, here, create(context), allowed=state != "not allowed")
+        map_pieces(context, here, create(context), allowed=state != "not allowed")
     if state == "unmapped":
         assert ask(context, Opcode.UNMAP, here, PIECE)[0] == 0
     if state == "allowed no more":
@@ -167,7 +167,7 @@ def test_they_stop_a_kernel_without_checks(state: str) -> None:
 def test_mappings_side_by_side_are_one_buffer_to_kernels_and_copies(context: Context) -> None:
     here = reserve(context, 3)
     for piece in range(2):
-        place(context, here + piece * PIECE, create(context))
+        map_pieces(context, here + piece * PIECE, create(context))
     seam = here + PIECE - 4
     assert ask(context, Opcode.WRITE, seam, 8, 1, 8)[0] == 0
     read_by_a_kernel(context, seam)
@@ -246,19 +246,19 @@ def unwritten_reads(context: Context) -> int:
 
 def test_unwritten_created_memory_is_reported_at_any_address(context: Context) -> None:
     here, handle = reserve(context, 2), create(context)
-    place(context, here, handle)
+    map_pieces(context, here, handle)
     assert words(context, here)[0] == 0x7FC0DEAD
     read_by_a_kernel(context, here)
     assert unwritten_reads(context) == 1
     assert ask(context, Opcode.UNMAP, here, PIECE)[0] == 0
-    place(context, here + PIECE, handle)
+    map_pieces(context, here + PIECE, handle)
     read_by_a_kernel(context, here + PIECE + 4)  # which the kernel wrote before, through the other address
     assert unwritten_reads(context) == 1
     read_by_a_kernel(context, here + PIECE + 4096)
     assert unwritten_reads(context) == 2
     assert ask(context, Opcode.UNMAP, here + PIECE, PIECE)[0] == 0
     assert ask(context, Opcode.RELEASE, handle)[0] == 0
-    place(context, here, create(context))
+    map_pieces(context, here, create(context))
     read_by_a_kernel(context, here)
     assert unwritten_reads(context) == 3
 
@@ -306,7 +306,7 @@ def shown_twice(context: Context) -> tuple[int, int]:
     """Two addresses of the same memory, the second one's bytes written by the host."""
     here, handle = reserve(context, 2), create(context)
     for address in (here, here + PIECE):
-        place(context, address, handle)
+        map_pieces(context, address, handle)
     assert ask(context, Opcode.WRITE, here + PIECE, PIECE, 1, PIECE)[0] == 0
     words(context, here, PIECE // 4)[:] = 0
     return here, here + PIECE
@@ -340,7 +340,7 @@ def test_a_flag_orders_also_through_two_addresses(context: Context, wait: str, f
 def test_a_program_that_ends_leaves_no_memory_of_its_own() -> None:
     context = introduced()
     here = reserve(context, 2)
-    place(context, here, create(context))
+    map_pieces(context, here, create(context))
     view = words(context, here)
     view[:] = 7
     context.close()

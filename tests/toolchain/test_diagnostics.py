@@ -136,13 +136,13 @@ def test_many_errors_are_counted() -> None:
 
 
 def test_a_missing_colon_has_a_hint() -> None:
-    def told(text: str) -> str:
+    def message_of(text: str) -> str:
         return render_errors(
             parse_diagnostics(record("error", "expected ':' after 'if' condition", text=text))
         )
 
-    assert told("    if i < Int(size)").endswith("try: end this line with a colon: `if i < Int(size):`")
-    assert "colon" not in told("    var table = {1}")
+    assert message_of("    if i < Int(size)").endswith("try: end this line with a colon: `if i < Int(size):`")
+    assert "colon" not in message_of("    var table = {1}")
 
 
 @pytest.mark.parametrize(

@@ -310,13 +310,13 @@ def test_a_mistake_that_todays_source_has_made_right_is_not_reported(book: Book,
 
 def test_recover_does_not_write_where_date_and_similarity_disagree(book: Book, tool: Tool) -> None:
     book.english()
-    alike = book.commit("write")
+    same = book.commit("write")
     book.edit("first item", "first `item` of 32")
     book.korean(commit="d" * 40)
     book.commit("translate the older text")
     result = tool("recover", "page.md", "--apply")
     assert result.status == 1
-    assert f"1. {alike[:12]}" in result.out
+    assert f"1. {same[:12]}" in result.out
     assert "  not written: date and similarity disagree\n" in result.out
     assert pin_of(book) == Pin("d" * 40, None)
 

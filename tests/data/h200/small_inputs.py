@@ -23,12 +23,12 @@ def main(folder: Path) -> None:
     for entry in json.loads((folder / "bundle.json").read_text("utf-8"))["entries"]:
         puzzle = puzzles[entry["id"][:3]]
         mode = next(mode for mode in puzzle.modes if mode.name == entry["mode"])
-        for dataset, place in entry["datasets"].items():
-            if place and mode.scaled:
+        for dataset, subfolder in entry["datasets"].items():
+            if subfolder and mode.scaled:
                 case = load_reference(puzzle).case(mode.sized(simulated=True), dataset, simulated=True)
                 for name, array in case.inputs.items():
                     content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-                    (folder / place / f"{name}.bin").write_bytes(content)
+                    (folder / subfolder / f"{name}.bin").write_bytes(content)
 
 
 if __name__ == "__main__":

@@ -125,6 +125,6 @@ def differences(listing: Listing, architecture: Architecture) -> tuple[int, list
     return len(found), wrong
 
 
-def _distance(reference: re.Match[str], addresses: dict[str, int], place: int) -> str:
-    distance = addresses[reference[1]] + int(reference[4]) - place
+def _distance(reference: re.Match[str], addresses: dict[str, int], address: int) -> str:
+    distance = addresses[reference[1]] + int(reference[4]) - address
     return f"{distance >> (32 if reference[3] == 'hi' else 0) & 0xFFFFFFFF:#x}"

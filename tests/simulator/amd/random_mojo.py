@@ -258,8 +258,8 @@ def _function(number: int, body: Sequence[Statement]) -> str:
 
 def _may_follow_leave(body: Sequence[Statement], statement: Statement) -> bool:
     leaves = [
-        place
-        for place, each in enumerate(body)
+        index
+        for index, each in enumerate(body)
         if isinstance(each, Choose) and any(isinstance(inner, Leave) for way in each.ways for inner in way)
     ]
     return bool(leaves) and list(body).index(statement) >= leaves[0]

@@ -40,8 +40,8 @@ def executed(words: str, addresses: list[int], active: list[int]) -> tuple[Given
     found: Given = {}
 
     class Listener:
-        def exchange(self, threads: Any, sources: Any, values: Any, told: Any) -> None:
-            assert told is instruction
+        def exchange(self, threads: Any, sources: Any, values: Any, at: Any) -> None:
+            assert at is instruction
             rows = zip(threads.tolist(), sources.tolist(), values.tolist(), strict=True)
             found.update({thread: (source, value) for thread, source, value in rows})
 
@@ -80,13 +80,13 @@ ALL = list(range(LANES))
 def test_each_receiving_lane_is_told_with_its_source(
     words: str, addresses: list[int], active: list[int], pairs: dict[int, int], zero: list[int]
 ) -> None:
-    told, values = executed(words, addresses, active)
-    assert told == {1000 + lane: (1000 + source, 100 + source) for lane, source in pairs.items()}
+    notified, values = executed(words, addresses, active)
+    assert notified == {1000 + lane: (1000 + source, 100 + source) for lane, source in pairs.items()}
     expected = dict.fromkeys(range(LANES), 7) | dict.fromkeys(zero, 0)
     expected |= {lane: 100 + source for lane, source in pairs.items()}
     assert values == list(expected.values())
 
 
 def test_the_operand_of_a_sum_is_told() -> None:
-    told, _ = executed("fa00000200b108ff", ALL, ALL)  # v_add_f32_dpp v0, v0, v0 quad_perm:[1,0,3,2]
-    assert told == {1000 + lane: (1000 + (lane ^ 1), 100 + (lane ^ 1)) for lane in ALL}
+    notified, _ = executed("fa00000200b108ff", ALL, ALL)  # v_add_f32_dpp v0, v0, v0 quad_perm:[1,0,3,2]
+    assert notified == {1000 + lane: (1000 + (lane ^ 1), 100 + (lane ^ 1)) for lane in ALL}

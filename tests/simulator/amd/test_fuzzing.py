@@ -48,7 +48,7 @@ def originals(accelerator: str) -> list[tuple[bytes, CodeObject]]:
 
 
 def damaged(chance: random.Random, accelerator: str) -> CodeObject:
-    """A code object with changes anywhere, or in its code: other bits, or an instruction in another place.
+    """A code object with changes anywhere, or in its code: other bits, or an instruction at another offset.
 
     Raises:
         CodeError: it is refused.

@@ -51,8 +51,8 @@ def test_each_element_has_a_place_of_its_own(name: str) -> None:
         (form.input_positions(form.columns), form.input_registers[1] * 4 // size),
         (form.result_positions(), results),
     ):
-        places = (lane * count + number).reshape(-1)
-        assert sorted(places.tolist()) == list(range(LANES * count))
+        indices = (lane * count + number).reshape(-1)
+        assert sorted(indices.tolist()) == list(range(LANES * count))
 
 
 def test_the_places_are_the_manuals() -> None:

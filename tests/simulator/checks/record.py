@@ -29,7 +29,7 @@ SECONDS = 15
 
 _OPTIMISATION, _LINES = 7, 13  # CU_JIT_OPTIMIZATION_LEVEL, CU_JIT_GENERATE_LINE_INFO
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
-_PLACE = re.compile(r"\w+\.mojo:\d+")
+_POSITION = re.compile(r"\w+\.mojo:\d+")
 _TELLING = ("Invalid", "Potential", "Error", "Warning", "Uninit", "Barrier error", "Misaligned", "Unknown")
 
 
@@ -126,8 +126,8 @@ def messages_in(text: str) -> dict[str, int]:
         if line.startswith(_TELLING):
             following = lines[index : index + 4]
             following = following[: following.index("")] if "" in following else following
-            places = [place for after in following for place in _PLACE.findall(after)]
-            plain = " ".join([_ADDRESS.sub("…", line.split(" at wrong+")[0]), *dict.fromkeys(places)])
+            positions = [position for after in following for position in _POSITION.findall(after)]
+            plain = " ".join([_ADDRESS.sub("…", line.split(" at wrong+")[0]), *dict.fromkeys(positions)])
             messages[plain] = messages.get(plain, 0) + 1
     return messages
 

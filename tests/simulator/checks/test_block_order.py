@@ -117,11 +117,11 @@ def compare_with_clocks(steps: list[Step]) -> None:
             order.join(np.array(step.blocks))
         clocks.step(step, stamp)
     later, earlier = (side.ravel() for side in np.indices((BLOCKS, BLOCKS)))
-    apart = later != earlier
+    different = later != earlier
     for at in range(1, len(steps) + 2):
         stamps = np.full(len(later), at)
         found = order.unordered(earlier, stamps, later)
-        assert (found == (stamps >= clocks.known[later, earlier]))[apart].all()
+        assert (found == (stamps >= clocks.known[later, earlier]))[different].all()
 
 
 @pytest.mark.parametrize("limit", ["MAX_PAIRS", "MAX_LOGS"])

@@ -1,4 +1,4 @@
-"""The defect suite as compute-sanitizer judged it on an H200: we judge alike, or better with a reason."""
+"""The defect suite as compute-sanitizer judged it on an H200: we judge the same, or better with a reason."""
 
 from __future__ import annotations
 

@@ -41,10 +41,10 @@ def findings(body: str, offset: int, *, free: bool = False, block: int = 64) -> 
     checks = make_checks(list(Check))
     addresses = [memory.allocate(4 * ELEMENTS) for _ in range(3)]
     for address in addresses:
-        home = memory.containing(address)
-        assert home is not None
+        allocation = memory.containing(address)
+        assert allocation is not None
         for check in checks:
-            check.allocate(home)
+            check.allocate(allocation)
             check.host_write(memory, address, 4 * ELEMENTS)
     if free:
         gone = memory.free(addresses[2])

@@ -51,7 +51,7 @@ def test_a_lock_that_orders_is_silent(operation: str, grid: int, block: int) -> 
 
 
 def test_an_atomic_update_by_compare_and_swap_is_no_lock() -> None:
-    """Its operands are values, not the states of a flag: other races beside it keep their advice."""
+    """Its operands are values, not the states of a flag: other races keep their advice."""
     body = """
 AGAIN:
     ld.relaxed.gpu.global.b32 %r1, [%rd31];

@@ -24,7 +24,7 @@ class Step:
     """An access of some threads, each to an element, or (without accesses) a barrier of one block."""
 
     writes: bool
-    places: tuple[tuple[int, int], ...]
+    accesses: tuple[tuple[int, int], ...]
     block: int = 0
 
 
@@ -73,18 +73,18 @@ def races(steps: list[Step]) -> bool:
     epochs = [0] * BLOCKS
     found = False
     for step in steps:
-        if not step.places:
+        if not step.accesses:
             epochs[step.block] += 1
-        for thread, cell in step.places:
+        for thread, cell in step.accesses:
             block = thread // THREADS_PER_BLOCK
-            for other, epoch, place, wrote in history:
+            for other, epoch, accessed, wrote in history:
                 ordered = other // THREADS_PER_BLOCK == block and epoch < epochs[block]
-                if place == cell and other != thread and (wrote or step.writes) and not ordered:
+                if accessed == cell and other != thread and (wrote or step.writes) and not ordered:
                     found = True
-        for thread, cell in step.places:
+        for thread, cell in step.accesses:
             history.append((thread, epochs[thread // THREADS_PER_BLOCK], cell, step.writes))
         if step.writes:
-            for (one, here), (two, there) in itertools.combinations(step.places, 2):
+            for (one, here), (two, there) in itertools.combinations(step.accesses, 2):
                 found |= one != two and here == there
     return found
 
@@ -96,11 +96,11 @@ def test_a_race_is_found_if_and_only_if_there_is_one(steps: list[Step]) -> None:
     out = hand.buffer(4 * CELLS)
     hand.begin()
     for number, step in enumerate(steps):
-        if not step.places:
+        if not step.accesses:
             hand.barrier(step.block)
             continue
-        who = [thread for thread, _ in step.places]
-        where = [out.base + 4 * cell for _, cell in step.places]
+        who = [thread for thread, _ in step.accesses]
+        where = [out.base + 4 * cell for _, cell in step.accesses]
         if step.writes:
             values = np.arange(len(who), dtype=np.uint32) + 100 * number + 1
             hand.store(who, where, space=Space.GLOBAL, values=values)
@@ -117,13 +117,15 @@ class Strong:
     """Atomic operations, or stores of one value, of some threads, each at an element."""
 
     value: int | None
-    places: tuple[tuple[int, int], ...]
+    accesses: tuple[tuple[int, int], ...]
 
 
 few = st.sampled_from([0, 1, THREADS_PER_BLOCK, 2 * THREADS_PER_BLOCK])
-places = st.dictionaries(few, st.integers(0, 1), min_size=1).map(lambda d: tuple(sorted(d.items())))
-updates = st.builds(Strong, st.sampled_from([None, None, 1, 2]), places)
-reads = st.builds(Step, st.just(False), places)
+threads_and_cells = st.dictionaries(few, st.integers(0, 1), min_size=1).map(
+    lambda d: tuple(sorted(d.items()))
+)
+updates = st.builds(Strong, st.sampled_from([None, None, 1, 2]), threads_and_cells)
+reads = st.builds(Step, st.just(False), threads_and_cells)
 
 
 @dataclass(frozen=True)
@@ -151,10 +153,10 @@ def races_with_updates(steps: list[Step | Strong]) -> bool:
     loaded: list[list[Write]] = [[] for _ in range(CELLS)]
     epochs = [0] * BLOCKS
     for step in steps:
-        if not step.places:
+        if not step.accesses:
             assert isinstance(step, Step)
             epochs[step.block] += 1
-        for thread, cell in step.places:
+        for thread, cell in step.accesses:
             open_writes = [w for w in written[cell] if not w.ordered_before(thread, epochs)]
             if isinstance(step, Step):
                 last = written[cell][-1:]
@@ -164,7 +166,7 @@ def races_with_updates(steps: list[Step | Strong]) -> bool:
             open_reads = [r for r in loaded[cell] if not r.ordered_before(thread, epochs)]
             if open_reads or any(w.value != step.value for w in open_writes):
                 return True
-        for thread, cell in step.places:
+        for thread, cell in step.accesses:
             epoch = epochs[thread // THREADS_PER_BLOCK]
             if isinstance(step, Step):
                 loaded[cell].append(Write(thread, epoch, None))
@@ -182,9 +184,9 @@ def test_atomic_operations_and_equal_stores_hide_no_race_of_one_another(steps: l
     out = hand.buffer(4 * CELLS)
     hand.begin()
     for step in steps:
-        who = [thread for thread, _ in step.places]
-        where = [out.base + 4 * cell for _, cell in step.places]
-        if not step.places:
+        who = [thread for thread, _ in step.accesses]
+        where = [out.base + 4 * cell for _, cell in step.accesses]
+        if not step.accesses:
             assert isinstance(step, Step)
             hand.barrier(step.block)
         elif isinstance(step, Step):

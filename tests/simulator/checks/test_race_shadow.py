@@ -298,9 +298,9 @@ def test_an_update_does_not_hide_the_store_of_its_thread_from_other_updates() ->
     for together in ([0], [0, 1]):  # a strip, and granules one by one
         hand, check = launch()
         out = hand.buffer(16)
-        places = [out.base + 4 * thread for thread in together]
-        hand.begin().store(together, places, space=Space.GLOBAL)
-        hand.access(AccessKind.ATOMIC, together, places, 15, space=Space.GLOBAL)
+        addresses = [out.base + 4 * thread for thread in together]
+        hand.begin().store(together, addresses, space=Space.GLOBAL)
+        hand.access(AccessKind.ATOMIC, together, addresses, 15, space=Space.GLOBAL)
         assert not check.findings
         hand.access(AccessKind.ATOMIC, [40], [out.base], 16, space=Space.GLOBAL)
         (finding,) = check.findings
@@ -324,8 +324,8 @@ def test_of_very_many_writers_at_once_the_first_and_the_last_are_kept(
     hand, check = launch(grid=Dim3(3), block=Dim3(1))
     out = hand.buffer(16)
     lanes = [0, 1, 2] * 8
-    places = [out.base + 4 * (lane // 12) for lane in range(24)]
-    hand.begin().access(AccessKind.ATOMIC, lanes, places, 15, space=Space.GLOBAL)
+    addresses = [out.base + 4 * (lane // 12) for lane in range(24)]
+    hand.begin().access(AccessKind.ATOMIC, lanes, addresses, 15, space=Space.GLOBAL)
     hand.load([2], [out.base + 4], space=Space.GLOBAL)
     assert kinds(check) == [Kind.READ_AFTER_WRITE]
 
@@ -368,8 +368,8 @@ def test_each_pair_is_reported_once_with_its_count() -> None:
 def test_separated_phases_are_never_reported(phases: list[tuple[bool, list[int]]]) -> None:
     hand, check = launch()
     hand.begin()
-    for writes, places in phases:
-        offsets = [4 * (place % 64) for place in places]
+    for writes, order in phases:
+        offsets = [4 * (element % 64) for element in order]
         if writes:
             hand.store(range(64), offsets)
         else:
@@ -383,8 +383,8 @@ def test_unseparated_phases_are_reported_exactly_where_threads_differ(
     wrote: list[int], read: list[int]
 ) -> None:
     hand, check = launch()
-    hand.begin().store(range(64), [4 * place for place in wrote])
-    hand.load(range(64), [4 * place for place in read])
+    hand.begin().store(range(64), [4 * element for element in wrote])
+    hand.load(range(64), [4 * element for element in read])
     clashes = sum(one != other for one, other in zip(wrote, read, strict=True))
     assert sum(finding.count for finding in check.findings) == clashes
 
@@ -409,12 +409,12 @@ def test_every_reader_of_a_granule_is_recorded(first: int, dense: bool) -> None:
     assert [(party.block[0], party.thread[0]) for party in finding.parties] == [(1, 26), (0, 2)]
 
 
-@pytest.mark.parametrize("place", range(4))
-def test_every_lane_that_reads_a_granule_in_one_instruction_is_recorded(place: int) -> None:
+@pytest.mark.parametrize("index", range(4))
+def test_every_lane_that_reads_a_granule_in_one_instruction_is_recorded(index: int) -> None:
     hand, check = launch(grid=Dim3(2), block=Dim3(96))
     out = hand.buffer(16)
     readers = [96 + 2, 96 + 34, 96 + 66]
-    readers.insert(place, 3)
+    readers.insert(index, 3)
     hand.begin().store([5], [out.base + 8], space=Space.GLOBAL)  # so that reads are kept one by one
     hand.load(readers, [out.base] * 4, space=Space.GLOBAL)
     hand.barrier(1)

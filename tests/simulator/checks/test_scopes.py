@@ -139,15 +139,15 @@ def test_updates_race_if_and_only_if_two_blocks_meet_and_one_has_a_narrow_scope(
     out = hand.buffer(4 * CELLS)
     hand.begin()
     history: list[tuple[int, int, bool]] = []
-    for narrow, places in steps:
-        who = sorted(places)
-        where = [out.base + 4 * places[thread] for thread in who]
+    for narrow, cells in steps:
+        who = sorted(cells)
+        where = [out.base + 4 * cells[thread] for thread in who]
         hand.access(AccessKind.ATOMIC, who, where, 10, space=Space.GLOBAL, form=FORMS[narrow])
-        history += [(thread // THREADS, places[thread], narrow) for thread in who]
+        history += [(thread // THREADS, cells[thread], narrow) for thread in who]
     races = any(
-        block != other and cell == place and (narrow or also)
+        block != other and cell == other_cell and (narrow or also)
         for number, (block, cell, narrow) in enumerate(history)
-        for other, place, also in history[:number]
+        for other, other_cell, also in history[:number]
     )
     assert bool(check.findings) == races
     assert {finding.kind for finding in check.findings} <= {Kind.NARROW_SCOPE}

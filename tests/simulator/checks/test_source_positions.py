@@ -15,16 +15,16 @@ KERNEL, TENSOR = (
 STANDARD = "Mojo/stdlib/std/builtin/debug_assert.mojo"
 
 
-def chain(*places: tuple[str, int]) -> SourceLocation | None:
+def chain(*locations: tuple[str, int]) -> SourceLocation | None:
     """The innermost first."""
     found = None
-    for file, line in reversed(places):
+    for file, line in reversed(locations):
         found = SourceLocation(file, line, 1, found)
     return found
 
 
 @pytest.mark.parametrize(
-    ("places", "file", "line"),
+    ("locations", "file", "line"),
     [
         ([(OWN, 7)], OWN, 7),
         ([(TENSOR, 90), (OWN, 7)], OWN, 7),
@@ -35,6 +35,6 @@ def chain(*places: tuple[str, int]) -> SourceLocation | None:
         ([(OWN, 9), (STANDARD, 661)], OWN, 9),
     ],
 )
-def test_the_source_position_is_the_authors(places: list[tuple[str, int]], file: str, line: int) -> None:
-    place = source_position(Instruction("ld", ("global", "b32"), None, (), 1, chain(*places)))
-    assert (place.file, place.line) == (file, line)
+def test_the_source_position_is_the_authors(locations: list[tuple[str, int]], file: str, line: int) -> None:
+    position = source_position(Instruction("ld", ("global", "b32"), None, (), 1, chain(*locations)))
+    assert (position.file, position.line) == (file, line)

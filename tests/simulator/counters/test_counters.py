@@ -88,7 +88,7 @@ def test_warp_instructions_and_their_lanes(case: Expected) -> None:
 
 
 class Recorder(Hook):
-    """An observer beside the counters: both must receive the events."""
+    """An observer in addition to the counters: both must receive the events."""
 
     def __init__(self) -> None:
         self.accesses: list[Access] = []
@@ -175,8 +175,8 @@ def _picture(elements: list[int], service: Service | None = None) -> Picture:
 
 def test_labels_of_a_map_stand_where_its_form_has_them() -> None:
     picture = _picture([0, 32, 128])  # two rows, a gap, and a row
-    beside = memory_map(picture, "en", BROAD)
-    assert re.findall(r'class="(axis end|note start)" x="(\d+)" y="(\d+)"', beside.contents) == [
+    labelled = memory_map(picture, "en", BROAD)
+    assert re.findall(r'class="(axis end|note start)" x="(\d+)" y="(\d+)"', labelled.contents) == [
         ("axis end", "70", "20"),
         ("axis end", "70", "45"),
         ("note start", "76", "65"),
@@ -187,7 +187,7 @@ def test_labels_of_a_map_stand_where_its_form_has_them() -> None:
     above = memory_map(picture, "en", replace(BROAD, above=True))
     assert re.findall(r">(byte [^<]*)<", above.contents) == ["byte +0", "byte +512"]  # of successive rows one
     room = Room(before_note=1, after_note=10, after_row=100)
-    assert memory_map(picture, "en", replace(BROAD, room=room)).height == beside.height + 111
+    assert memory_map(picture, "en", replace(BROAD, room=room)).height == labelled.height + 111
 
 
 def test_a_map_has_the_colours_of_lanes_and_the_numbers_of_passes_only_if_its_form_has_them() -> None:

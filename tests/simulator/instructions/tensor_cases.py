@@ -310,9 +310,9 @@ def stores() -> Iterator[Case]:
         for column in (0, 4, 24, 25):
             yield Case(f"store swizzled {swizzle} at {column}", wide, (column, 3), stores=True)
     for steps in ((1, 2, 1), (2, 1, 1), (1, 3, 2)):
-        apart = Map("u16", (29, 7, 3), steps, (16, 4, 2), row=32)
+        strided = Map("u16", (29, 7, 3), steps, (16, 4, 2), row=32)
         for column in (0, 24, 3):
-            yield Case(f"store steps {steps} at {column}", apart, (column, 2, 1), stores=True)
+            yield Case(f"store steps {steps} at {column}", strided, (column, 2, 1), stores=True)
     line = Map("u32", (29,), (1,), (16,))
     for column in (0, 16, 20, 28, -4, 3):
         yield Case(f"store line at {column}", line, (column,), stores=True)
