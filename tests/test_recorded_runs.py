@@ -20,7 +20,7 @@ import pytest
 
 from tests.machine import needs_simulated_gpu
 from tooling.catalog.catalogue import load_catalogue
-from tooling.catalog.model import ModeKind, ProgramLanguage
+from tooling.catalog.model import ModeKind, ProgramLanguage, Puzzle
 from tooling.execution.channel import VARIABLE, LabFolder
 from tooling.judging.reference import load_reference
 from tooling.project import find_project
@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
 
 PROJECT = find_project(Path(__file__).parent)
 RECORDINGS = PROJECT.recordings / "h200"
-FIRST_TIER = "p15"  # the program; the executables of the others would take too long to build
+FIRST_TIER = "p15 solution"  # the executables of the others would take too long to build
 
 UNDEFINED = {"races", "memory", "initialisation", "synchronisation"}
 """A mutant whose fault is one of these may print anything on hardware: nothing to compare."""
@@ -59,9 +59,10 @@ class Case:
     def __str__(self) -> str:
         return f"{self.trial.id}-{self.dataset}"
 
-    @property
-    def program(self) -> str:
-        return self.trial.selection.program.name
+
+@functools.cache
+def catalogue() -> tuple[Puzzle, ...]:
+    return load_catalogue(PROJECT)
 
 
 @functools.cache
@@ -76,7 +77,7 @@ def cases(puzzles: Collection[str], *subjects: Subject, scaled: bool = False) ->
     if not puzzles:
         return []
     wanted = Filter(puzzles=tuple(puzzles), subjects=subjects)
-    plan = make_plan(PROJECT, load_catalogue(PROJECT), wanted, usable_cache())
+    plan = make_plan(PROJECT, catalogue(), wanted, usable_cache())
     return [
         Case(trial, task.source, dataset)
         for task in plan
@@ -157,7 +158,7 @@ DEFINED = [case for case in cases(ALL, Subject.MUTANT) if not UNDEFINED & set(ca
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(case, id=str(case), marks=() if case.program == FIRST_TIER else pytest.mark.slow)
+        pytest.param(case, id=str(case), marks=() if case.trial.id == FIRST_TIER else pytest.mark.slow)
         for case in (
             *cases(ALL, Subject.SOLUTION),
             *cases([puzzle for puzzle in ALL if puzzle not in SEEDED], Subject.SKELETON),

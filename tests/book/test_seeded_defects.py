@@ -48,6 +48,7 @@ def test_names_of_defects_are_unique() -> None:
     assert len(names) == len(set(names)) >= 40
 
 
+@pytest.mark.slow  # `tooling check` is the same, and `poe check` runs it
 def test_nothing_is_found_in_the_book(real: Project) -> None:
     report = check(real)
     assert [str(finding) for finding in report.findings] == []

@@ -24,18 +24,23 @@ TRANSLATED = {
 }
 
 
-@pytest.fixture
-def french(workbench: Workbench) -> Workbench:
-    """A catalogue in which a few sentences are translated."""
-    folder = workbench.root.parent / "catalogues"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def catalogues(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a catalogue in which a few sentences are translated."""
+    folder = tmp_path_factory.mktemp("catalogues")
     update_catalogue(folder / "fr.po", sentences(TOOLING))
     catalogue = polib.pofile(str(folder / "fr.po"))
     for entry in catalogue:
         if entry.msgid in TRANSLATED:
             entry.msgstr = TRANSLATED[entry.msgid]
     catalogue.save(str(folder / "fr.po"))
-    workbench.environment[FOLDER_VARIABLE] = str(folder)
+    return folder
+
+
+@pytest.fixture
+def french(workbench: Workbench, catalogues: Path) -> Workbench:
+    """A checkout whose commands find the catalogue."""
+    workbench.environment[FOLDER_VARIABLE] = str(catalogues)
     return workbench
 
 

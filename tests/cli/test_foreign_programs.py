@@ -82,7 +82,7 @@ def test_defines_includes_and_a_choice_of_launches(
 @pytest.mark.mojo
 @needs_simulated_gpu
 def test_a_profile_of_a_failing_program_says_so_and_can_be_compared(sizes: Path, tmp_path: Path) -> None:
-    common = ("-D", "BEYOND=2", "-I", sizes)
+    common = ("-D", "BEYOND=2", "-I", os.path.relpath(sizes, REPOSITORY))
     earlier, table, page = tmp_path / "earlier.json", tmp_path / "metrics.csv", tmp_path / "page.html"
     first = tooling("profile", PROGRAM, *common, "--json", earlier, "--csv", table, "--html", page, "--ptx")
     assert f"2 memory errors, at which the accesses were left out: `tooling simulate -- {PROGRAM}`" in (
