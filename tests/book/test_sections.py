@@ -40,7 +40,40 @@ def test_a_section_is_marked_by_what_it_contains(title: str, body: str, kind: st
     task = f'<h2 id="t" class="task">Code to complete</h2>{_HOLE}'
     plain = task.replace(' class="task"', "")
     page = f"<h1>T</h1>{heading}{body}{plain}"
-    assert edited(page, mark_sections, "en") == f"<h1>T</h1>{marked}{body}{task}"
+    shown = _folded(body) if kind == "wrong" else body
+    assert edited(page, mark_sections, "en") == f"<h1>T</h1>{marked}{shown}{task}"
+
+
+def _folded(body: str) -> str:
+    return f"<details><summary>Show the wrong answers</summary>{body}</details>"
+
+
+@pytest.mark.parametrize("title", ["Wrong on purpose", "Without the guard"])
+@pytest.mark.parametrize("after", ["", '<h2 id="n">What to try next</h2><p>Add 12.</p>'])
+def test_wrong_answers_are_folded_below_their_heading(title: str, after: str) -> None:
+    task = f'<h2 id="t" class="task">Code to complete</h2>{_HOLE}'
+    heading, body = f'<h2 id="s" class="wrong">{title}</h2>', f"\n<p>Add 11:</p>{_WRONG}<h3>Why</h3>\n"
+    page = f"{task}{heading}{body}{after}"
+    assert edited(page, mark_sections, "en") == f"{task}{heading}{_folded(body)}{after}"
+
+
+def test_wrong_answers_of_a_complete_program_are_folded_by_the_name_of_their_section() -> None:
+    body = f"<p>Add 11:</p>{_WRONG}"
+    named, other = '<h2 id="s">Wrong on purpose</h2>', '<h2 id="s">How to read the report</h2>'
+    assert edited(f"{named}{body}", mark_sections, "en") == f"{named}{_folded(body)}"
+    assert edited(f"{other}{body}", mark_sections, "en") == f"{other}{body}"
+
+
+@pytest.mark.parametrize("folder", ["", "ko/"])
+def test_every_wrong_answer_on_a_page_with_code_to_complete_is_folded(site: Path, folder: str) -> None:
+    headings = re.compile(r'<h2 id="[^"]+" class="wrong">(?:(?!</h2>).)*</h2>(<details>)?', re.DOTALL)
+    found = [
+        match
+        for page in sorted((site / folder).glob("puzzle_*/*.html"))
+        for match in headings.finditer(page.read_text("utf-8"))
+    ]
+    assert len(found) > 40
+    assert all(match[1] for match in found)
 
 
 @pytest.mark.parametrize("body", [_RUN, f"{_RUN}{_WRONG}"])

@@ -29,6 +29,9 @@ PHRASES = {
     "tensor-api": Text("Tensor API"),
     "no-gpu": Text("no GPU"),
     "solution": Text("Show the solution"),
+    # The heading of a section with wrong answers, as chapters write it.
+    "wrong-on-purpose": Text("Wrong on purpose"),
+    "wrong-answers": Text("Show the wrong answers"),
     "tips": Text("Tips"),
     "tips-for": Text("Tips for {flags}"),
     "minutes": Text("{minutes} min read"),
