@@ -30,8 +30,8 @@ from tooling.target_run import RunOptions, run_on_target
 from tooling.targets.model import Choice
 from tooling.text import Text
 from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
+from tooling.toolchain.cache_key import SourceNotFound
 from tooling.toolchain.extras import require_extra
-from tooling.toolchain.key import SourceNotFound
 from tooling.toolchain.packages import DRIVER_VARIABLE
 from tooling.toolchain.scripts import prepare_script
 

@@ -18,7 +18,7 @@ from tooling.text import in_language
 from tooling.toolchain import BuildCache, BuildRequest, Toolchain, build, open_cache
 from tooling.toolchain import cache as cache_module
 from tooling.toolchain.build import CompilerKilled
-from tooling.toolchain.key import build_key
+from tooling.toolchain.cache_key import build_key
 
 
 def test_sweeping_removes_old_entries_of_the_cache_alone(

@@ -263,7 +263,7 @@ def _description(field: FieldInfo) -> Option | Positional | Flags:
 
 
 def _option_name(field: FieldInfo) -> str:
-    """`_` at the end of a field's name sets it apart from a keyword of Python, such as `import_`."""
+    """`_` at the end of a field's name distinguishes it from a keyword of Python, such as `import_`."""
     return "--" + field.name.rstrip("_").replace("_", "-")
 
 

@@ -67,7 +67,7 @@ def judge_sources(
     """Whether the kernel copied an output, whose origin is right, from a buffer that is none of the inputs.
 
     A result that is part of an input, as after a copy, needs no other source. An allocation may hold an input
-    besides other bytes, or a part of one.
+    among other bytes, or a slice of one.
 
     Args:
         inputs: what the program staged, without the outputs.

@@ -49,7 +49,7 @@ class ReferenceCase(Struct, frozen=True):
         sizes: of the mode, from the table `SIZES` of the reference's module.
         recompute: the outputs for other inputs of the same sizes, or ReferenceUnusable; None where there is
             no reference's function.
-        evaluate: the value of an expression of NumPy at a place, such as the result of a known mistake, or
+        evaluate: the value of an expression of NumPy at a location, such as the result of a known mistake, or
             ReferenceUnusable. The expression may use what the reference's module defines, `mode`, the facts
             of the GPU, every input by its own name, and all of them as `inputs`; those of floating point are
             in double precision. None where there is no reference.

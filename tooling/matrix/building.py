@@ -18,8 +18,8 @@ from tooling.platform.workers import program_pool
 from tooling.project import Project
 from tooling.text import ENGLISH, in_language
 from tooling.toolchain import BuildCache, BuildFailed, BuildRequest, Toolchain, build
+from tooling.toolchain.cache_key import build_key
 from tooling.toolchain.diagnostics import Diagnostic
-from tooling.toolchain.key import build_key
 from tooling.trials import includes_of
 
 _FOREIGN_TOOLS = re.compile(

@@ -2,7 +2,8 @@
 
 The 16 basic colours are as the terminal's settings define them: xterm's yellow and cyan have a contrast below
 2 : 1 on white. A terminal with 256 colours gets fixed ones instead, with about 4 : 1 or more both on white
-and on black, unless COLORFGBG names a dark background.
+and on black, unless COLORFGBG names a dark background. Which outcome of a verdict has which colour is in
+`tooling/reports/parts.py`.
 """
 
 from __future__ import annotations

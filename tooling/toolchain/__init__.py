@@ -2,7 +2,7 @@
 
 from tooling.toolchain.build import BuildFailed, Executable, build
 from tooling.toolchain.cache import BuildCache, open_cache
-from tooling.toolchain.key import BuildRequest
+from tooling.toolchain.cache_key import BuildRequest
 from tooling.toolchain.mojo import MojoNotFound, MojoVersionMismatch, Toolchain, find_toolchain
 
 __all__ = [

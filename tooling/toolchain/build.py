@@ -18,8 +18,8 @@ from tooling.platform.processes import run_captured
 from tooling.platform.state_file import encoded, read_json
 from tooling.text import Sentence, Text
 from tooling.toolchain.cache import BuildCache, CacheUnusable, fallback_cache
+from tooling.toolchain.cache_key import BuildRequest, build_key
 from tooling.toolchain.diagnostics import Diagnostic, parse_diagnostics, render_errors
-from tooling.toolchain.key import BuildRequest, build_key
 from tooling.toolchain.linker import linker_path
 from tooling.toolchain.mojo import MojoNotFound, Toolchain
 

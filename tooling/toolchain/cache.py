@@ -1,9 +1,9 @@
 """The build cache: content-addressed folders, created atomically.
 
-Layout under the root: `builds/KEY/` (finished), `partial/` (being written), `locks/KEY` (one builder
-per key), `linker/` (the substitute for a missing C compiler), `sources/` (programs that the tool wrote),
-`packages/` (scripts that provide built Mojo packages), `graphs/` (MAX's compiled graphs for the simulated
-GPU, in MAX's format).
+Layout under the root: `builds/KEY/` (finished; `cache_key` computes the keys), `partial/` (being written),
+`locks/KEY` (one builder per key), `linker/` (the substitute for a missing C compiler), `sources/` (programs
+that the tool wrote), `packages/` (scripts that provide built Mojo packages), `graphs/` (MAX's compiled graphs
+for the simulated GPU, in MAX's format).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tooling.text import ENGLISH, Sentence, Text
 
 _ABANDONED_AFTER = 3600.0  # seconds; a build takes seconds, so an older partial folder is abandoned
 _MOST_ENTRIES = 4000
-_KEY = re.compile(r"[0-9a-f]{40}")  # see `tooling.toolchain.key`
+_KEY = re.compile(r"[0-9a-f]{40}")  # see `tooling.toolchain.cache_key`
 _PARTIAL = "build-"
 _CONTENTS = ("builds", "graphs", "linker", "packages", "refused", "simulator", "sources")
 

@@ -29,7 +29,7 @@ _USES_LAYOUT_TENSOR = Text(
 _DECLARATION = "function declared here"
 _TRY = Text("try")
 _WARNINGS = Text("the compiler warns, which does not change the verdict:")
-_ALSO_AT = Text("also at {places}")
+_ALSO_AT = Text("also at {positions}")
 _MORE_ERRORS = Text("... and {count} more error", "... and {count} more errors")
 _MORE_WARNINGS = Text("... and {count} more warning", "... and {count} more warnings")
 _TAB_WIDTH = 4
@@ -204,7 +204,7 @@ def render_warnings(
             shown.append("  " + _hint(hint, language))
         positions = ", ".join(_line_and_column(each.location) for each in others if each.location)
         if positions:
-            shown.append("    " + _ALSO_AT.of(places=positions).render(language))
+            shown.append("    " + _ALSO_AT.of(positions=positions).render(language))
     if len(same) > most:
         shown.append("  " + _MORE_WARNINGS.of(count=len(same) - most).render(language))
     uses = sum(warning.message == _LAYOUT_TENSOR_WARNING for warning in warnings)

@@ -12,8 +12,8 @@ from tooling.platform.errors import Location
 from tooling.text import Sentence, Text
 from tooling.toolchain.build import BuildFailed, Executable, build
 from tooling.toolchain.cache import BuildCache
+from tooling.toolchain.cache_key import BuildRequest, SourceNotFound
 from tooling.toolchain.diagnostics import Diagnostic
-from tooling.toolchain.key import BuildRequest, SourceNotFound
 from tooling.toolchain.mojo import Toolchain
 from tooling.toolchain.packages import make_driver
 

@@ -1,4 +1,4 @@
-"""The profiling executor: the engine with a counting hook beside the checks."""
+"""The profiling executor: the engine with a counting hook in addition to the checks."""
 
 from __future__ import annotations
 

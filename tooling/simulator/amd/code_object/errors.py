@@ -13,7 +13,7 @@ class CodeObjectError(CodeError):
     """A code object that cannot be loaded."""
 
 
-_AT = Text("{place}: {what}")
+_AT = Text("{position}: {what}")
 
 _HINT = Text(
     "the simulated GPU never guesses: run this program on the simulated NVIDIA GPU (--target sim) or on a "
@@ -37,5 +37,5 @@ class UnknownInstruction(CodeError):
         self.form = form
         self.offset = offset
         self.source = source
-        place = AT_CODE_OFFSET.of(offset=f"{offset:#x}", source=FROM.of(source=source) if source else "")
-        super().__init__(_AT.of(place=place, what=CANNOT_EXECUTE.of(form=form)), why=why, hint=_HINT)
+        position = AT_CODE_OFFSET.of(offset=f"{offset:#x}", source=FROM.of(source=source) if source else "")
+        super().__init__(_AT.of(position=position, what=CANNOT_EXECUTE.of(form=form)), why=why, hint=_HINT)

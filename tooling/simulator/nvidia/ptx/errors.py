@@ -54,7 +54,7 @@ def locate(lines: Sequence[str], index: int, start: int, token: str) -> tuple[in
     return index, start
 
 
-_AT = Text("{place}: {what}")
+_AT = Text("{position}: {what}")
 _AT_LINE = Text("PTX line {line}, column {column}{source}")
 
 
@@ -86,8 +86,8 @@ class PtxError(CodeError):
         self.column = column
         self.text = text
         self.source = source
-        place = _AT_LINE.of(line=line, column=column, source=FROM.of(source=source) if source else "")
-        super().__init__(_AT.of(place=place, what=what), why=why, hint=hint)
+        position = _AT_LINE.of(line=line, column=column, source=FROM.of(source=source) if source else "")
+        super().__init__(_AT.of(position=position, what=what), why=why, hint=hint)
 
     def __str__(self) -> str:
         message = super().__str__()
