@@ -134,6 +134,21 @@ def test_the_next_puzzle_is_the_first_that_is_not_solved(course: Workbench) -> N
     assert "  all puzzles are solved" in course.run("run", "p01").stdout
 
 
+def test_the_fast_track_is_chosen_and_left(course: Workbench) -> None:
+    manifest = course.root / "problems" / "p34" / "puzzle.yaml"
+    manifest.write_text(manifest.read_text().replace("part: XI\n", "part: XI\nfast_track: true\n"))
+    shown = course.run("start", "--fast").stdout
+    assert "\nfast track, one puzzle of each part: p34\n" in shown
+    assert "  every puzzle again: `tooling start --whole`\n" in shown
+    for command in ("start", "next"):
+        assert "next: puzzle 34, Clusters" in course.run(command).stdout
+    course.run("run", "p34", "--coordination")
+    assert "fast track" not in course.run("start").stdout
+    assert "next: puzzle 1, Map" in course.run("next").stdout
+    course.run("reset", "p34")
+    assert "next: puzzle 1, Map" in course.run("start", "--whole").stdout
+
+
 def test_several_puzzles_are_judged_in_one_command(course: Workbench) -> None:
     course.answer(RIGHT)
     both = course.run("run", "p01", "p34", "--coordination")

@@ -23,7 +23,18 @@ Yes = Annotated[bool, Option(Text("show it without a question"))]
 
 
 class StartOptions(Struct, frozen=True, kw_only=True):
-    """Of `tooling start`, `tooling next`."""
+    """Of `tooling start`."""
+
+    fast: Annotated[
+        bool,
+        Option(Text("from now on one puzzle of each part, for those who know CUDA"), alternative="track"),
+    ] = False
+    whole: Annotated[bool, Option(Text("from now on every puzzle"), alternative="track")] = False
+    lang: Language = field(default_factory=preset_language)
+
+
+class NextOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling next`."""
 
     lang: Language = field(default_factory=preset_language)
 

@@ -35,9 +35,26 @@ class Journey(Struct, frozen=True):
         return sum(self.progress.is_solved(puzzle) for puzzle in self.puzzles)
 
     @property
+    def fast_track(self) -> tuple[Puzzle, ...]:
+        """The puzzles that stand for their parts."""
+        return tuple(puzzle for puzzle in self.puzzles if puzzle.fast_track)
+
+    @property
+    def way(self) -> tuple[Selection, ...]:
+        """The steps in the reader's order: on the fast track those of its puzzles come first."""
+        steps = self.steps
+        return tuple(sorted(steps, key=lambda step: not step.puzzle.fast_track)) if self.is_fast else steps
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether the reader is on the fast track, and it is not finished."""
+        track = self.fast_track
+        return self.progress.fast and not all(self.progress.is_solved(puzzle) for puzzle in track)
+
+    @property
     def next_step(self) -> Selection | None:
-        """The first unsolved step; None: there are no more."""
-        return next((step for step in self.steps if not self.is_solved(step)), None)
+        """The first unsolved step of the way; None: there are no more."""
+        return next((step for step in self.way if not self.is_solved(step)), None)
 
     def part(self, name: str) -> tuple[Puzzle, ...]:
         return tuple(puzzle for puzzle in self.puzzles if puzzle.part == name)

@@ -40,6 +40,8 @@ _NEXT_AFTER = Text("puzzle {number}, {title}: `{command}`")
 _SAME_AFTER = Text("the next part of this puzzle: `{command}`")
 _PART = Text("part {part:roman}")
 _NOTHING_YET = Text("nothing is solved yet; `{command}` shows the first puzzle")
+_FAST = Text("fast track, one puzzle of each part: {puzzles}")
+_WHOLE = Text("every puzzle again: `{tool} start --whole`")
 _EARLIER = Text(
     "every folder has its own record of progress now; what you have solved before: "
     "`{tool} progress --import {path}`"
@@ -54,11 +56,20 @@ def show_start(journey: Journey, terminal: Terminal, language: str) -> None:
     """Writes where the reader is, the next puzzle, and the commands to type."""
     _show_note(journey, terminal, language)
     _show_bar(journey, terminal, language)
+    if journey.is_fast:
+        _show_track(journey, terminal, language)
     terminal.line()
     commands = [("progress", _SHOW_PROGRESS)]
     if not journey.progress.solved:
         commands.append(("doctor", _CHECK_MACHINE))
     show_next_with_commands(journey, terminal, language, commands)
+
+
+def _show_track(journey: Journey, terminal: Terminal, language: str) -> None:
+    """Writes the puzzles of the fast track, and how to leave it."""
+    puzzles = [f"{solved_count(journey, puzzle)[0].strip()}{puzzle.id}" for puzzle in journey.fast_track]
+    terminal.wrapped(_FAST.of(puzzles=" ".join(puzzles)).render(language))
+    terminal.wrapped("  " + _WHOLE.of(tool=tool_prefix(os.environ)).render(language), "dim")
 
 
 def show_next_with_commands(

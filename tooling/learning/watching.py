@@ -246,7 +246,7 @@ class Watch:
     def _go_on(self) -> None:
         """Watches the next unsolved step after this one."""
         journey = open_journey(self._project)
-        steps = journey.steps
+        steps = journey.way
         names = [(step.puzzle.id, step.mode.name) for step in steps]
         own = (self._step.puzzle.id, self._step.mode.name)
         here = names.index(own) if own in names else -1

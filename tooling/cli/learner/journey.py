@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tooling.commandline.learner_options import ProgressOptions, StartOptions
+from tooling.commandline.learner_options import NextOptions, ProgressOptions, StartOptions
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
@@ -14,14 +14,20 @@ _ADDED = Text("{count} part of a puzzle was added", plural="{count} parts of puz
 def start_command(options: StartOptions) -> int:
     from tooling.learning.journey import open_journey
     from tooling.learning.screens import show_start
+    from tooling.progress import record_track
     from tooling.project import find_project
     from tooling.reports.terminal import open_terminal
 
-    show_start(open_journey(find_project()), open_terminal(), options.lang)
+    project, terminal = find_project(), open_terminal()
+    if options.fast or options.whole:
+        note = record_track(project.root, fast=options.fast)
+        if note:
+            terminal.note(note, options.lang)
+    show_start(open_journey(project), terminal, options.lang)
     return ExitCode.PASSED
 
 
-def next_command(options: StartOptions) -> int:
+def next_command(options: NextOptions) -> int:
     from tooling.learning.journey import open_journey
     from tooling.learning.screens import show_next_with_commands
     from tooling.project import find_project
