@@ -21,6 +21,7 @@ from tooling.book.site.serve import reader_of
 from tooling.book.summary import read_summary
 from tooling.learning.page_runs import PageRuns
 from tooling.project import Project
+from tooling.translations.parity.glossary import load as load_glossary
 
 pytestmark = pytest.mark.slow
 
@@ -404,6 +405,18 @@ def test_theme_is_kept_and_shown(page: Any, address: str) -> None:
         ("ko/", "비동기복사", "puzzle_28/puzzle_28.html"),
         ("ko/", "누적합", "puzzle_14/puzzle_14.html"),
         ("ko/", "배리여", "puzzle_34/puzzle_34.html"),
+        ("ko/", "글로벌 메모리", "basics/gpu.html"),
+        ("ko/", "데드락", "puzzle_34/cluster_coordination_basics.html"),
+        ("ko/", "윈도우", "puzzle_11/puzzle_11.html"),
+        ("ko/", "커스텀 연산", "puzzle_17/puzzle_17.html"),
+        ("ko/", "브레이크포인트", "puzzle_09/"),
+        ("ko/", "레이스 컨디션", "puzzle_10/racecheck.html"),
+        ("ko/", "레이스컨디션", "puzzle_10/racecheck.html"),
+        ("ko/", "인접", "puzzle_25/puzzle_25.html"),
+        ("ko/", "오버플로우", "puzzle_18/puzzle_18.html"),
+        ("ko/", "장벽", "puzzle_29/barrier.html"),
+        ("ko/", "리덕션이란", "puzzle_12/puzzle_12.html"),
+        ("ko/", "점유율을 높이면", "puzzle_31/puzzle_31.html"),
     ],
 )
 def test_search_finds(page: Any, address: str, language: str, query: str, wanted: str) -> None:
@@ -416,6 +429,19 @@ def test_search_finds(page: Any, address: str, language: str, query: str, wanted
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_url(lambda url: "introduction" not in url)
+
+
+def test_every_form_of_the_glossary_finds_what_the_written_form_finds(page: Any, address: str) -> None:
+    glossary = load_glossary(ROOT / "i18n/ko/glossary.yaml", "ko")
+    forms = {form: term.accepted[0] for term in glossary.terms for form in (*term.accepted[1:], *term.rivals)}
+    assert len(forms) > 150
+    page.goto(f"{address}ko/introduction.html")
+    page.keyboard.press("/")
+    page.locator("#search-input").fill("배리어")
+    count = (
+        "forms => Object.entries(forms).filter(([a, b]) => find(b).length && !find(a).length).map(([a]) => a)"
+    )
+    assert page.evaluate(count, forms) == []
 
 
 @pytest.mark.parametrize(

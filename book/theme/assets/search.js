@@ -1,11 +1,12 @@
-// The search dialog. `searchSections` comes from the build: [page, fragment, page title, heading, text] for each section.
+// The search dialog. From the build come `searchSections`, [page, fragment, page title, heading, text] for each section, and
+// `searchSynonyms`, by what readers may type for a term of the glossary what the book writes.
 "use strict";
 
 // Korean words carry particles: 메모리, 메모리를, 메모리에서. Words are indexed as pairs of syllables, so that any part of a
 // word is found, and a particle at the end of a word in the query is put aside.
 const HANGUL = /^[가-힣]+$/;
 const PARTICLES = new RegExp(
-  "(?:에서는|에서도|으로는|으로도|에게서|이라는|까지|부터|에서|에게|으로|하고|처럼|보다|마다|이나|라는|들은|들을|들이|에는|에도|과는|와는|을|를|은|는|이|가|의|에|로|와|과|도|만|나)$",
+  "(?:에서는|에서도|으로는|으로도|에게서|이라는|까지|부터|에서|에게|으로|하고|처럼|보다|마다|이나|이란|라는|들은|들을|들이|에는|에도|과는|와는|을|를|은|는|이|가|의|에|로|와|과|도|만|나)$",
 );
 const words = (text) => text.normalize("NFC").toLowerCase().match(/[가-힣]+|[\p{L}\p{N}_]+/gu) || [];
 const pairs = (word) => (word.length < 2 ? [word] : Array.from({ length: word.length - 1 }, (_, i) => word.slice(i, i + 2)));
@@ -22,7 +23,7 @@ function indexTerms(text) {
 // What readers call things that the book names otherwise.
 const ALIASES = {
   matmul: "matrix multiplication", gemm: "matrix multiplication", smem: "shared memory", sm: "multiprocessor",
-  tid: "thread_idx", bid: "block_idx", syncthreads: "barrier", cumsum: "prefix sum", 행렬곱: "행렬 곱셈", 행렬곱셈: "행렬 곱셈",
+  tid: "thread_idx", bid: "block_idx", syncthreads: "barrier", cumsum: "prefix sum", 인접: "이웃", 인접한: "이웃한", 행렬곱: "행렬 곱셈", 행렬곱셈: "행렬 곱셈",
 };
 
 // A Korean word without its particle.
@@ -31,9 +32,17 @@ function withoutParticle(word) {
   return stem.length >= 2 ? stem : word;
 }
 
+// A query in the book's words. A form that the book has itself stays.
+function inBookWords(query) {
+  return Object.entries(searchSynonyms).sort(([one], [other]) => other.length - one.length).reduce((text, [form, term]) => {
+    const written = new RegExp(form.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(" ", "\\s*"), "giu");
+    return written.test(text) && !book().includes(form) ? text.replace(written, term) : text;
+  }, query.normalize("NFC"));
+}
+
 // The stems of a query: what a section must contain, and is marked in the result.
 function stems(query) {
-  return words(query).flatMap((word) => (ALIASES[word] ? words(ALIASES[word]) : [word])).flatMap((word) => {
+  return words(inBookWords(query)).flatMap((word) => (ALIASES[word] ? words(ALIASES[word]) : [word])).flatMap((word) => {
     if (!HANGUL.test(word)) return [word.length > 5 ? word.replace(/(?:ing|ed|es|s|ions?)$/, "") : word];
     const stem = withoutParticle(word);
     return book().includes(stem) ? [stem] : spelled(stem);
@@ -95,6 +104,14 @@ const koreanWords = atFirst(() => { // without particles, and how many there are
 
 function find(query) {
   const wanted = stems(query);
+  const found = fitting(query, wanted);
+  if (found.length || wanted.length < 2) return found;
+  // Of a question such as 점유율을 높이면, the words that the book has.
+  const known = words(inBookWords(query)).filter((word) => HANGUL.test(word) && book().includes(withoutParticle(word)));
+  return fitting(query, stems(known.join(" ")));
+}
+
+function fitting(query, wanted) {
   if (!wanted.length) return [];
   const queries = wanted.map((stem) => {
     const korean = HANGUL.test(stem);
@@ -110,7 +127,7 @@ function find(query) {
   });
   const found = index.search({ combineWith: "AND", queries });
   const korean = wanted.filter((stem) => HANGUL.test(stem));
-  const fitting = found
+  const sectionsFound = found
     .map((result) => sections[result.id])
     .filter((section) => korean.every((stem) => `${section.title} ${section.heading} ${section.text}`.includes(stem)));
   // First the puzzle that is asked for by its number, then pages whose title holds every word.
@@ -124,8 +141,8 @@ function find(query) {
   const name = query.trim().match(/^([a-z]\w*[_.]\w+)(?:\(\))?$/i)?.[1].toLowerCase();
   const named = (section) => Number(Boolean(name) && section.text.toLowerCase().includes(name));
   const order = (one, other) => rank(one) - rank(other) || named(other) - named(one) || (name ? one.id - other.id : 0);
-  const asked = number ? sections.filter((section) => !rank(section) && !fitting.includes(section)) : [];
-  return [...asked, ...fitting].sort(order);
+  const asked = number ? sections.filter((section) => !rank(section) && !sectionsFound.includes(section)) : [];
+  return [...asked, ...sectionsFound].sort(order);
 }
 
 // ---- the dialog ----

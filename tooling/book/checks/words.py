@@ -97,7 +97,7 @@ def check_translations(context: CheckContext) -> Iterator[BookFinding]:
             continue  # a newly added language has no terms yet
         path = edition.folder.parent / "glossary.yaml"
         try:
-            terms = glossary.load(path)
+            terms = glossary.load(path, edition.language)
         except ToolingError as error:
             yield BookFinding(
                 context.name(path), 0, "glossary", f"{error.what} ({error.why})", error.hint or ""
@@ -107,7 +107,9 @@ def check_translations(context: CheckContext) -> Iterator[BookFinding]:
             original = originals.get(name)
             if original is None:
                 continue
-            for found in comparison.compare(original.page, chapter.page, context.library):
+            for found in comparison.compare(
+                original.page, chapter.page, context.library, language=edition.language
+            ):
                 if found.severity is ParitySeverity.ERROR:
                     yield context.finding(
                         chapter, found.line_target or 0, "parity", found.message, found.hint

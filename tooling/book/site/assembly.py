@@ -39,6 +39,8 @@ from tooling.book.site.typography.highlight import highlight_page
 from tooling.book.site.typography.line_breaks import keep_together
 from tooling.book.site.typography.superscripts import raise_exponents
 from tooling.book.summary import Entry
+from tooling.translations.parity.glossary import Term
+from tooling.translations.parity.glossary import load as load_glossary
 
 _NOT_PAGES = {"toc.html"}
 _SEARCH = "search.js"
@@ -189,8 +191,10 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
     """Fills in the frames of an edition's pages, unless the same inputs were finished before."""
     edition, pages = rendered.edition, (*rendered.pages(), PRINT)
     others = (str(each) for other, there in around.others.items() for each in (other, *sorted(there)))
+    other_words = search.synonyms(_terms(edition))
     key = digest(
         rendered.key,
+        str(other_words),
         str(edition),
         str(around.entries),
         str(around.stubs),
@@ -218,12 +222,18 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
         highlight_page(article, around.repository, edition.language, rendered.listings)
         apply_layout(tree, page, around)
         _write(made.folder / page, serialised(tree))
-    _write(made.folder / _SEARCH, search.script(found))
+    _write(made.folder / _SEARCH, search.script(found, other_words))
     listed = dict.fromkeys(entry.page for entry in around.entries if entry.page in around.pages)
     articles = {page: trees[page] for page in listed}
     _write(made.folder / PRINT, print_page(trees["index.html"], articles, edition.language))
     made.finish()
     return finished
+
+
+def _terms(edition: Edition) -> tuple[Term, ...]:
+    """The terms of the edition's glossary; the source has none."""
+    path = edition.folder.parent / "glossary.yaml"
+    return load_glossary(path, edition.language).terms if path.is_file() else ()
 
 
 def _copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _name: True) -> None:

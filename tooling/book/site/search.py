@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from tooling.book.site.tree import Node, children
+from tooling.translations.parity.glossary import Term
 
 _UNSEEN = frozenset(
     {"math", "svg", "aside", "p.tab-title", "div.tab-labels", "span.head"}
@@ -79,7 +80,28 @@ def _plain(pieces: Iterable[str]) -> str:
     return " ".join("".join(pieces).replace(_JOINER, "").split())
 
 
-def script(found: list[Section]) -> str:
-    """The script that passes the sections of an edition to the search."""
+def synonyms(terms: Iterable[Term]) -> dict[str, str]:
+    """What readers may type, and what the book writes: other forms of terms, and the words they differ in.
+
+    The forms that a glossary tells translators to avoid are those that readers know.
+    """
+    found: dict[str, str] = {}
+    for term in terms:
+        written, *others = term.accepted
+        for form in (*others, *term.rivals):
+            found.setdefault(form, written)
+            words, meant = form.split(), written.split()
+            if len(words) == len(meant):
+                for word, other in zip(words, meant, strict=True):
+                    found.setdefault(word, other)
+    return {form: written for form, written in found.items() if form != written}
+
+
+def script(found: list[Section], other_words: dict[str, str]) -> str:
+    """The script with the data of the search: the sections of an edition, and what readers may type."""
     rows = [[each.page, each.fragment, each.title, each.heading, each.text] for each in found]
-    return f"window.searchSections = {json.dumps(rows, ensure_ascii=False, separators=(',', ':'))};\n"
+    return f"window.searchSections = {_json(rows)};\nwindow.searchSynonyms = {_json(other_words)};\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
