@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Container, Iterator
-from pathlib import Path
 
 from tooling.book.checks import (
     commands,
@@ -25,6 +23,7 @@ from tooling.book.editions import editions
 from tooling.book.errors import BuildFailed
 from tooling.book.site.build import build
 from tooling.book.site.inputs import find_inputs
+from tooling.platform.processes import temporary_folder
 from tooling.project import Project
 
 __all__ = ["RULES", "BookFinding", "Report", "check"]
@@ -82,8 +81,8 @@ def check(project: Project, *, build_pages: bool = True, rules: Container[str] =
     found = {finding for each in chosen for finding in each(context)}
     count = 0
     if build_pages:
-        with tempfile.TemporaryDirectory(prefix="book-") as folder:
-            site = Path(folder) / "site"
+        with temporary_folder("book-") as folder:
+            site = folder / "site"
             try:
                 built = build(project, site)
                 count = built.pages
