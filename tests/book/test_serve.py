@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import socket
+import struct
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from email.message import Message
 from functools import partial
 from pathlib import Path
@@ -266,6 +270,75 @@ def test_only_requests_to_this_machine_are_answered(address: str, host: str, sta
     except urllib.error.HTTPError as failure:
         with failure:
             assert failure.code == status
+
+
+def test_a_request_for_headers_alone_is_answered_like_one_for_the_page(address: str) -> None:
+    for path, host, status in (
+        ("page.html", "localhost", 200),
+        ("page.html", "evil.example", 421),
+        ("nowhere", "localhost", 404),
+        ("~run", "localhost", 403),
+    ):
+        request = urllib.request.Request(f"{address}{path}", headers={"Host": host}, method="HEAD")
+        try:
+            with urllib.request.urlopen(request) as answer:
+                found, content = answer.status, answer.read()
+                assert int(answer.headers["Content-Length"]) > 1000
+        except urllib.error.HTTPError as failure:
+            with failure:
+                found, content = failure.code, failure.read()
+        assert (found, content) == (status, b"")
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["http://[x/", "/" + "a" * 5000, "/a%00b", "/%ff", "/..%2f..%2fetc/passwd", "*", "/?key", "//[/"],
+)
+def test_an_odd_address_is_refused_without_a_traceback(
+    address: str, target: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    port = int(address.rstrip("/").rpartition(":")[2])
+    for method in ("GET", "HEAD", "POST"):
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(f"{method} {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            answer = b"".join(iter(lambda: connection.recv(65536), b""))
+        assert re.match(rb"HTTP/1\.0 (400|404) ", answer)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_browser_that_goes_away_is_not_reported(address: str, capfd: pytest.CaptureFixture[str]) -> None:
+    port = int(address.rstrip("/").rpartition(":")[2])
+    for _ in range(10):
+        connection = socket.create_connection(("127.0.0.1", port))
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # resets it
+        connection.sendall(b"GET /page.html HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        connection.close()
+    assert answer_of(f"{address}page.html")[0] == 200
+    assert capfd.readouterr().err == ""
+
+
+def test_forty_requests_for_runs_at_once_are_all_answered(address: str, runs: RecordedRuns) -> None:
+    asked = threading.Event()
+
+    def start_slowly(command: str, language: str) -> None:
+        asked.wait(60)
+        runs.calls.append(("start", command, language))
+
+    runs.start = start_slowly  # type: ignore[method-assign]
+    with ThreadPoolExecutor(40) as pool:
+        answers = [pool.submit(answer_of, f"{address}~run", REQUEST, own_headers(address)) for _ in range(40)]
+        refused = [done.result()[0] for _, done in zip(range(32), as_completed(answers), strict=False)]
+        asked.set()
+        statuses = sorted(done.result()[0] for done in answers)
+    assert refused == [429] * 32
+    assert statuses == [200] * 8 + [429] * 32
+    assert len(runs.calls) == 8
+
+
+def test_what_is_refused_is_read_first(address: str) -> None:
+    """Content that is left unread would reset the connection before its answer arrives."""
+    for _ in range(20):
+        assert answer_of(f"{address}page.html", b"a" * 500_000, own_headers(address))[0] == 404
 
 
 def _not_utf8(project: Project) -> None:

@@ -12,10 +12,12 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from http.cookies import CookieError, SimpleCookie
-from http.server import SimpleHTTPRequestHandler
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -32,6 +34,8 @@ EVENTS = "/~changes"
 RUN = "/~run"
 TOKEN_HEADER = "X-Puzzle-Token"
 _LONGEST_REQUEST = 2000  # bytes
+_LONGEST_REFUSED = 1 << 20  # bytes that are read of a request that is refused
+_WAITING_STARTS = 8
 _WORDS = (
     "solved", "served-run", "served-again", "served-stop", "served-running", "served-hint", "served-ended",
     "served-locked", "served-progress",
@@ -89,8 +93,30 @@ class Reader(Struct, frozen=True):
     total: int
 
 
+class Server(ThreadingHTTPServer):
+    """Answers each request in a thread.
+
+    Attributes:
+        starts: of runs, that may wait for the end of an earlier run at a time.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128  # connections that wait to be accepted; the system resets those beyond
+
+    def __init__(self, address: tuple[str, int], handler: Callable[..., SimpleHTTPRequestHandler]) -> None:
+        super().__init__(address, handler)
+        self.starts = threading.BoundedSemaphore(_WAITING_STARTS)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Reports a defect, but not that a browser has closed its connection."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 class Handler(SimpleHTTPRequestHandler):
     """Serves the files of the site; each page gets a script for what belongs to this reader."""
+
+    timeout = 60.0  # seconds for a request to arrive
 
     def __init__(
         self,
@@ -108,45 +134,71 @@ class Handler(SimpleHTTPRequestHandler):
         super().__init__(*arguments, directory=str(site))  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
-        address = urlsplit(self.path)
         if not self._names_this_server():
             self.send_error(421, "this server answers as localhost only")
-        elif address.path == EVENTS:
+            return
+        try:
+            address = urlsplit(self.path)
+            query = parse_qs(address.query)
+            path = Path(self.translate_path(self.path))
+            if path.is_dir():
+                path /= "index.html"
+            is_page = path.suffix == ".html" or not path.exists()
+        except (ValueError, OSError):  # half an IPv6 address, a name that is too long, …
+            self.send_error(400, "this is not an address of a page")
+            return
+        if address.path == EVENTS:
             self._send(200, "text/plain", str(self.changes.number).encode())
         elif address.path == RUN:
             if self._may_run():
                 self._answer()
-        elif "key" in (query := parse_qs(address.query)):
+        elif "key" in query:
             self._exchange(address.path, query)
+        elif is_page:
+            self._page(path)
+        elif self.command == "HEAD":
+            super().do_HEAD()
         else:
-            path = Path(self.translate_path(self.path))
-            if path.is_dir():
-                path /= "index.html"
-            if path.suffix == ".html" or not path.exists():
-                self._page(path)
-            else:
-                super().do_GET()
+            super().do_GET()
+
+    def do_HEAD(self) -> None:
+        """Answers as to a GET, without the content."""
+        self.do_GET()
 
     def do_POST(self) -> None:
         """Starts a run (`{"command": "p01", "language": "en"}`) or ends it (`{"command": ""}`)."""
+        content = self._content()
         if not self._names_this_server():
             self.send_error(421, "this server answers as localhost only")
             return
         if self.path != RUN or self.runs is None:
             self.send_error(404, "nothing can be sent to this address")
             return
-        if not self._may_run() or (request := self._request()) is None:
+        if not self._may_run() or (request := self._request(content)) is None:
             return
         command, language = request
+        starts = self.server.starts  # type: ignore[attr-defined]
         if not command:
             self.runs.stop()
-        else:
+        elif starts.acquire(blocking=False):
             try:
                 self.runs.start(command, language)
             except LookupError:
                 self.send_error(404, "there is no such run")
                 return
+            finally:
+                starts.release()
+        else:
+            self.send_error(429, "too many runs were asked for at once")
+            return
         self._answer()
+
+    def _content(self) -> bytes:
+        """The content of a request; what is not read of it would reset the connection, answer included."""
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or len(length) > len(str(_LONGEST_REFUSED)):
+            return b""
+        return self.rfile.read(min(int(length), _LONGEST_REFUSED))
 
     def _names_this_server(self) -> bool:
         # A page of another site could otherwise read the answers, after its name was rebound to this address.
@@ -193,16 +245,15 @@ class Handler(SimpleHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def _request(self) -> tuple[str, str] | None:
+    def _request(self, content: bytes) -> tuple[str, str] | None:
         """Command and language of a request; None: it was refused."""
         kind = self.headers.get("Content-Type", "").partition(";")[0].strip()
-        length = self.headers.get("Content-Length", "")
-        if kind != "application/json" or not length.isdecimal() or int(length) > _LONGEST_REQUEST:
+        if kind != "application/json" or not 0 < len(content) <= _LONGEST_REQUEST:
             self.send_error(400, "a request is JSON of at most 2000 bytes")
             return None
         try:
-            content = json.loads(self.rfile.read(int(length)))
-            command, language = content["command"], content["language"]
+            wanted = json.loads(content)
+            command, language = wanted["command"], wanted["language"]
         except (ValueError, KeyError, TypeError, RecursionError):
             command = language = None
         if not isinstance(command, str) or language not in languages():
@@ -245,7 +296,8 @@ class Handler(SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-store")
         self.end_headers()
-        self.wfile.write(content)
+        if self.command != "HEAD":
+            self.wfile.write(content)
 
     def end_headers(self) -> None:
         """Adds the headers that keep pages of other sites from showing or loading these."""

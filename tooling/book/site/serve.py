@@ -6,18 +6,17 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 from tooling.book.editions import Edition, editions
 from tooling.book.errors import BookError
 from tooling.book.site.build import build
-from tooling.book.site.handler import LOOPBACK, Changes, Credentials, Handler, Reader, Runs
+from tooling.book.site.handler import LOOPBACK, Changes, Credentials, Handler, Reader, Runs, Server
 from tooling.catalog.catalogue import load_catalogue, manifest_paths
 from tooling.catalog.model import Puzzle
 from tooling.platform.errors import ToolingError
 from tooling.platform.exit_codes import ExitCode
-from tooling.progress import read_progress
+from tooling.progress import Progress, progress_path, read_progress
 from tooling.project import Project
 from tooling.text import ENGLISH, Text, joined
 
@@ -39,11 +38,9 @@ class PortTaken(BookError):
 
 def reader_of(project: Project, say: Say, language: str = ENGLISH) -> Reader:
     """The puzzles that this reader has solved in this checkout; none while a manifest is wrong."""
-    progress = read_progress(project.root)
-    if progress.note:
-        say(progress.note.render(language))
+    progress = _progress(project.root, _stamp(progress_path(project.root)), say, language)
     try:
-        puzzles = _puzzles(project, tuple(path.stat().st_mtime_ns for path in manifest_paths(project)))
+        puzzles = _puzzles(project, tuple(map(_stamp, manifest_paths(project))))
     except ToolingError as error:
         say(error.as_note().render(language))
         return Reader((), 0)
@@ -51,8 +48,25 @@ def reader_of(project: Project, say: Say, language: str = ENGLISH) -> Reader:
     return Reader(solved, len(puzzles))
 
 
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What changes when a file is written."""
+    try:
+        about = path.stat()
+    except OSError:
+        return ()
+    return about.st_mtime_ns, about.st_size, about.st_ino
+
+
+@lru_cache(maxsize=1)  # requested by every page, and written after a run
+def _progress(root: Path, stamp: tuple[int, ...], say: Say, language: str) -> Progress:
+    progress = read_progress(root)
+    if progress.note:
+        say(progress.note.render(language))
+    return progress
+
+
 @lru_cache(maxsize=1)  # requested by every page, and manifests seldom change
-def _puzzles(project: Project, changed: tuple[int, ...]) -> tuple[Puzzle, ...]:
+def _puzzles(project: Project, changed: tuple[tuple[int, ...], ...]) -> tuple[Puzzle, ...]:
     return load_catalogue(project)
 
 
@@ -81,12 +95,11 @@ def serve(project: Project, port: int, say: Say, runs: Runs, language: str = ENG
         runs=runs,
     )
     try:
-        server = ThreadingHTTPServer((LOOPBACK, port), handler)
+        server = Server((LOOPBACK, port), handler)
     except OSError as error:
         raise PortTaken(
             _PORT.of(port=port), why=error.strerror, hint=f"tooling book serve --port {port + 1}"
         ) from error
-    server.daemon_threads = True
     for line in addresses(editions(project), f"{address}{{}}?key={access.key}", language):
         say(line)
     say(_KEEP_KEY.render(language))
