@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tooling.simulator.checks.findings import (
 from tooling.text import LocalText, Text, languages
 from tooling.text.catalogues import FOLDER, FOLDER_VARIABLE, catalogue_files
 from tooling.text.extraction import check_catalogue, sentences, update_catalogue
+from tooling.text.particles import with_particles
 
 TOOLING = Path(__file__).parents[1] / "tooling"
 BYTES = Text("{count} byte", plural="{count} bytes")
@@ -35,6 +37,33 @@ BYTES = Text("{count} byte", plural="{count} bytes")
 def test_a_count_chooses_between_singular_and_plural(count: int, english: str, korean: str) -> None:
     sentence = BYTES.of(count=count)
     assert (sentence.render("en"), sentence.render("ko")) == (english, korean)
+
+
+@pytest.mark.parametrize(
+    ("fact", "subject", "object_", "means"),
+    [
+        ("p35", "p35가", "p35를", "p35로"),
+        ("p10", "p10이", "p10을", "p10으로"),
+        ("(0, 0, 0)", "(0, 0, 0)이", "(0, 0, 0)을", "(0, 0, 0)으로"),
+        ("(3, 1, 2)", "(3, 1, 2)가", "(3, 1, 2)를", "(3, 1, 2)로"),
+        ("`vim`", "`vim`이", "`vim`을", "`vim`으로"),
+        ("`nano`", "`nano`가", "`nano`를", "`nano`로"),
+        ("NVIDIA GPU", "NVIDIA GPU가", "NVIDIA GPU를", "NVIDIA GPU로"),
+        ("ELF", "ELF가", "ELF를", "ELF로"),
+        ("URL", "URL이", "URL을", "URL로"),
+        ("커널", "커널이", "커널을", "커널로"),
+        ("블록 1", "블록 1이", "블록 1을", "블록 1로"),
+        ("", "가", "를", "로"),
+    ],
+)
+def test_a_particle_fits_what_is_before_it(fact: str, subject: str, object_: str, means: str) -> None:
+    pairs = [f"{fact}{pair}" for pair in ("이(가)", "을(를)", "(으)로")]
+    assert [with_particles(text, "ko") for text in pairs] == [subject, object_, means]
+    assert [with_particles(pair, "ko", fact) for pair in ("이(가)", "을(를)")] == [
+        subject.removeprefix(fact),
+        object_.removeprefix(fact),
+    ]
+    assert with_particles(pairs[0], "en") == pairs[0]
 
 
 def test_a_sentence_inside_another_is_rendered_in_the_same_language() -> None:
@@ -127,3 +156,10 @@ def test_a_sentence_that_is_not_a_literal_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(program, encoding="utf-8")
     with pytest.raises(ValueError, match=r"^a\.py:3: a sentence must be a literal$"):
         sentences(tmp_path)
+
+
+def test_korean_sentences_are_in_one_register() -> None:
+    informal = re.compile(r"(?:세요|까요|어요|아요|에요|예요|네요|죠|가요)(?=[\s.?!]|$)")
+    entries = polib.pofile(FOLDER / "ko.po")
+    texts = [text for entry in entries for text in (entry.msgstr, *entry.msgstr_plural.values())]
+    assert [text for text in texts if informal.search(text)] == []

@@ -57,7 +57,7 @@ def test_a_puzzle_is_watched_and_the_list_comes_back(course: Workbench, sessions
     sessions.append(session)
     session.wait_for("퍼즐 2개 중 0개를 풀었습니다")
     session.press("e")
-    session.wait_for("편집기 `/nonexistent/ed`을(를) 시작하지 못했습니다: No such file or directory")
+    session.wait_for("편집기 `/nonexistent/ed`를 시작하지 못했습니다: No such file or directory")
     session.press("\r")
     session.wait_for("배운 것: 커널은 스레드 하나의 일입니다.")
     session.forget()

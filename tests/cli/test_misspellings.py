@@ -120,12 +120,12 @@ def test_a_misspelling_suggests_the_right_word(
 
 
 IN_KOREAN = {
-    "strat": "`strat` 명령이 없습니다\n  해 볼 것: 혹시 `start`인가요?",
-    "run p01 --targt sim": "`--targt` 옵션이 없습니다\n  해 볼 것: 혹시 `--target`인가요?",
-    "run p01 --target sm": "--target에는 `sm` 값을 쓸 수 없습니다\n"
-    "  이유: 쓸 수 있는 값: auto, nvidia, amd, apple, sim, sim-amd 또는 sim-gfx1100\n"
-    "  해 볼 것: 혹시 `sim`인가요?",
-    "run": "필수 인자가 없습니다: puzzle\n  해 볼 것: 쓸 수 있는 것 보기: `tooling run --help`",
+    "strat": "`strat` 명령이 없습니다\n  해 볼 것: 비슷한 이름: `start`",
+    "run p01 --targt sim": "`--targt` 옵션이 없습니다\n  해 볼 것: 비슷한 이름: `--target`",
+    "run p01 --target sm": "--target에는 `sm` 값을 사용할 수 없습니다\n"
+    "  이유: 사용할 수 있는 값: auto, nvidia, amd, apple, sim, sim-amd 또는 sim-gfx1100\n"
+    "  해 볼 것: 비슷한 이름: `sim`",
+    "run": "필수 인자가 없습니다: puzzle\n  해 볼 것: 사용할 수 있는 것 보기: `tooling run --help`",
     "run p01 --timeout 0": "인자 --timeout: 양수인 초 단위 값이어야 합니다. 입력한 값: 0",
     "run p23": "`p23`에는 모드가 5개 있습니다. 모드를 지정해야 합니다\n"
     f"  이유: 사용법: {P23.removeprefix('usage: ')}\n"
@@ -166,7 +166,7 @@ def test_help_is_in_the_language_of_the_environment_and_fits_the_terminal(
             main([*words, "--help"])
         shown = capsys.readouterr().out
         assert shown.startswith("사용법: tooling ")
-        assert "이 도움말을 보이고 종료" in shown
+        assert "이 도움말을 표시하고 종료" in shown
         described = shown.partition("\n\n")[2]
         if not command.laid_out:
             assert [line for line in described.splitlines() if columns(line) > 80] == []

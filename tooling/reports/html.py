@@ -35,6 +35,7 @@ from tooling.reports.verdict_record import VerdictRecord
 from tooling.simulator.checks import texts
 from tooling.simulator.checks.findings import Occurrence, explanation
 from tooling.text import Code, JoinedText, LocalText, Sentence, Text, in_language, joined
+from tooling.text.particles import with_particles
 
 _MANY, _SHOWN = 3, 2  # findings from which on they are folded, and those that are shown then
 _SEVERAL = Text("{count} × {label}:")
@@ -340,11 +341,13 @@ def _tokens(text: Any, language: str) -> Iterator[Token]:
     """The pieces of a sentence in a language, with its facts."""
     match text:
         case Text(facts=facts) if facts:
-            named = dict(facts)
+            named, before = dict(facts), ""
             for literal, name, form, _ in Formatter().parse(text.template(language)):
-                yield literal, False
+                yield with_particles(literal, language, before), False
                 if name is not None:
-                    yield from _fact(named[name], form or "", language)
+                    fact = list(_fact(named[name], form or "", language))
+                    yield from fact
+                    before = "".join(piece for piece, _ in fact)
         case JoinedText(parts, separator):
             for index, part in enumerate(parts):
                 yield from _tokens(separator, language) if index else ()

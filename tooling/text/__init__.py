@@ -6,7 +6,7 @@ a page or a file renders it in a language. Translations are GNU gettext catalogu
 `tooling check` reports it.
 
 Modules, in the order in which they may import one another: `width`, `colours`, `catalogues`,
-`sentences`, `plain`, `extraction`. Imports nothing else of `tooling`.
+`particles`, `sentences`, `plain`, `extraction`. Imports nothing else of `tooling`.
 """
 
 from __future__ import annotations

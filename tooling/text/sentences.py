@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tooling.text.catalogues import ENGLISH, translated
+from tooling.text.particles import with_particles
 
 COUNT = "count"
 """The fact that selects singular or plural."""
@@ -49,7 +50,7 @@ class Text(Struct, frozen=True):
         """
         facts = {name: in_language(fact, language) for name, fact in self.facts}
         template = self.template(language)
-        return template.format_map(facts) if facts else template
+        return with_particles(template.format_map(facts), language) if facts else template
 
     def template(self, language: str) -> str:
         """The sentence in a language as `render` formats it: names in braces are facts."""
