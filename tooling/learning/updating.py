@@ -87,8 +87,11 @@ def pull(project: Project) -> tuple[Carried, ...]:
             carried.append(_carry(top, path, copies[path], base, mine))
     except BaseException:
         for path, (base, mine) in list(edited.items())[len(carried) :]:
-            with contextlib.suppress(OSError, UpdateFailed):  # each file has a copy, and the others come back
-                _exchange(path, mine, base, _committed(top, path))
+            try:
+                _carry(top, path, copies[path], base, mine)  # the pull may have changed the file already
+            except BaseException:  # noqa: BLE001 - once more: each file has a copy, and the others come back
+                with contextlib.suppress(OSError, UpdateFailed):
+                    _exchange(path, mine, base, _committed(top, path))
         raise
     return tuple(each for each in carried if each)
 
