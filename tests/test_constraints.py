@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.machine import find_uv
+from tooling.generate.constraints import BUILDING, lock
 from tooling.generate.workflows import UV_VERSION
 
 ROOT = Path(__file__).parents[1]
@@ -52,6 +54,45 @@ def test_every_direct_dependency_is_pinned_exactly() -> None:
     assert [name for name, version in pins() if not version] == []
 
 
+def test_uv_is_constrained_to_what_is_locked() -> None:
+    """`uv run` and `uv sync` resolve with these; `uv pip` checks the hashes of constraints.txt besides."""
+    named = PYPROJECT["tool"]["uv"]["constraint-dependencies"]
+    found: dict[str, set[str]] = {}
+    for line in named:
+        name, _, version = line.partition(" ;")[0].partition("==")
+        found.setdefault(name, set()).add(version)
+    assert found == locked()
+    building = PYPROJECT["tool"]["uv"]["build-constraint-dependencies"]
+    assert {line.partition("==")[0] for line in building} == {*BUILDING}
+    assert {*building} <= {*named}
+
+
+def test_uv_is_installed_with_its_hashes() -> None:
+    for name in (".ci/run", ".devcontainer/devcontainer.json", "README.md", "CONTRIBUTING.md"):
+        text = (ROOT / name).read_text("utf-8")
+        assert "bash .ci/uv" in text
+        assert "pip install" not in text
+    assert "--require-hashes" in (ROOT / ".ci" / "uv").read_text("utf-8")
+
+
+def test_locking_takes_the_newest_versions_that_the_pins_allow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks uv without the constraints, which would keep every version as it is."""
+    for folder in ("problems", "solutions"):
+        (tmp_path / folder).mkdir()
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    fake = tmp_path / "uv"
+    fake.write_text('#!/bin/sh\nfor each; do last=$each; done\ncp "$4/pyproject.toml" "$last"\n')
+    fake.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("UV", str(fake))
+    lock()
+    asked = tomllib.loads((tmp_path / "constraints.txt").read_text("utf-8"))
+    assert asked["tool"]["uv"]["constraint-dependencies"] == []
+    assert asked["project"] == PYPROJECT["project"]
+
+
 @pytest.mark.slow  # asks the package index
 @pytest.mark.parametrize(
     "system", ["x86_64-manylinux_2_34", "aarch64-manylinux_2_34", "aarch64-apple-darwin"]
@@ -70,7 +111,7 @@ def test_everything_that_is_installed_is_locked(system: str) -> None:
                 "--python-version",
                 "3.12",
             ),
-            *("--python-platform", system, "--constraint", "constraints.txt", "--all-extras", *groups),
+            *("--python-platform", system, "--all-extras", *groups),
             "pyproject.toml",
         ],
         env=os.environ | {"MACOSX_DEPLOYMENT_TARGET": "14.0"},  # PyTorch's wheels

@@ -237,8 +237,8 @@ def test_other_shells_have_the_same_words(workbench: Workbench, shell: str) -> N
 def test_the_development_container_installs_what_the_readme_does() -> None:
     container = json.loads((REPOSITORY / ".devcontainer" / "devcontainer.json").read_text("utf-8"))
     readme = (REPOSITORY / "README.md").read_text("utf-8")
-    (install,) = re.findall(r"python3 -m venv .* && \.uv/bin/pip install -q uv==\S+", readme.split("```")[1])
-    assert container["onCreateCommand"].startswith(install)
+    install, _ = readme.split("```")[1].removeprefix("bash\n").split(" && ")
+    assert container["onCreateCommand"].startswith(f"{install} && .uv/bin/uv sync ")
     named = re.findall(r"tooling ([a-z]+)", " ".join(map(str, container.values())))
     assert named == ["editor", "doctor", "run", "start"]
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from tooling.generate.skeletons import AnnotationError, make_skeleton
-from tooling.generate.tasks import BEGIN, END, MarkError, replace_generated
+from tooling.generate.tasks import MARKS, MarkError, replace_generated
+
+BEGIN, END = f"# {MARKS}: begin", f"# {MARKS}: end"
 
 SOLUTION = """\
 comptime SIZE = 4

@@ -14,6 +14,7 @@ from tooling.catalog.catalogue import programs_named
 from tooling.catalog.model import Puzzle
 from tooling.catalog.needs import needs_text, record_path
 from tooling.catalog.schema import SCHEMA_FILES, manifest_keys, manifest_schema
+from tooling.generate.constraints import with_constraints
 from tooling.generate.kept_files import keep_copy
 from tooling.generate.matrix import matrix_text
 from tooling.generate.skeletons import AnnotationError, make_skeleton
@@ -64,7 +65,7 @@ def plan(project: Project, puzzles: Sequence[Puzzle], only: Sequence[str] = ()) 
     Raises:
         UnknownPuzzle: `only` names something that does not exist.
         AnnotationError: a solution's annotations are wrong, or an anchor of the manifest is missing.
-        MarkError: pyproject.toml or pixi.toml lacks the marks around the tasks.
+        MarkError: pyproject.toml or pixi.toml lacks the marks around generated lines.
         ToolingError: a solution cannot be read.
     """
     wanted = set(programs_named(puzzles, only))
@@ -72,7 +73,11 @@ def plan(project: Project, puzzles: Sequence[Puzzle], only: Sequence[str] = ()) 
     for name in ("pyproject.toml", "pixi.toml"):
         path = project.root / name
         present = _read(path)
-        files.append(Generated(path, replace_generated(present, task_lines(puzzles), path), present))
+        text = replace_generated(present, task_lines(puzzles), path)
+        constraints = project.root / "constraints.txt"
+        if name == "pyproject.toml" and constraints.exists():
+            text = with_constraints(text, _read(constraints), path)
+        files.append(Generated(path, text, present))
     matrix = project.root / ".ci" / "matrix.json"
     text = matrix_text(puzzles, project.root / "pixi.toml")
     files.append(Generated(matrix, text, _read(matrix) if matrix.is_file() else None))
