@@ -15,7 +15,7 @@ from tooling.text.extraction import sentences, update_catalogue
 TOOLING = Path(__file__).parents[2] / "tooling"
 TRANSLATED = {
     "commands": "commandes",
-    "show the puzzles, their programs and modes": "affiche les exercices, leurs programmes et leurs modes",
+    "show the puzzles, and choose one": "affiche les exercices, et permet d'en choisir un",
     "PART {part}": "PARTIE {part}",
     "expected": "attendu",
     "why": "raison",
@@ -48,7 +48,7 @@ def test_help_is_in_a_further_language(french: Workbench) -> None:
     result = french.run("--help", LANG="fr_FR.UTF-8")
     assert result.status == ExitCode.PASSED
     assert "\ncommandes:\n" in result.stdout
-    assert "affiche les exercices, leurs programmes et leurs modes" in result.stdout
+    assert "affiche les exercices, et permet d'en choisir un" in result.stdout
     assert "--lang {en,fr,ko}" in french.run("list", "--help").stdout
 
 

@@ -367,6 +367,23 @@ def test_everything_is_reset_after_one_question(course: Workbench) -> None:
     assert again == "파일 0개를 다시 썼고, 푼 퍼즐 기록을 지웠습니다\n"
 
 
+def test_usage_help_and_hints_have_the_readers_own_form_of_commands(course: Workbench) -> None:
+    manifest = course.manifest.read_text().replace("Use thread_idx.x.", "Run `tooling profile p01`.")
+    course.manifest.write_text(manifest)
+    own = {"UV": "/elsewhere/uv", "PATH": ""}
+    tool = "/elsewhere/uv run tooling"
+    helped = course.run("hint", "--help", **own).stdout
+    assert helped.startswith(f"usage: {tool} hint [-h]")
+    assert f"Examples: {tool} hint; {tool} hint p15;" in " ".join(helped.split())
+    assert course.run("--help", **own).stdout.startswith(f"usage: {tool} [-h]")
+    assert course.run("book", "--help", **own).stdout.startswith(f"usage: {tool} book [-h]")
+    assert f"Run `{tool} profile p01`." in course.run("hint", "p01", "2", **own).stdout
+    for language, usage in (("en", "usage"), ("ko", "사용법")):
+        said = course.run("run", "p34", "--lang", language, **own).stderr
+        assert f"{usage}: {tool} run p34 (--coordination | --demo)" in said
+        assert f"`{tool} run --help`" in course.run("run", "--lang", language, **own).stderr
+
+
 def test_commands_can_be_typed_where_the_reader_is(course: Workbench, tmp_path: Path) -> None:
     shown = course.run("start", UV="/elsewhere/uv", PATH="").stdout
     assert "  /elsewhere/uv run tooling run p01 " in shown

@@ -26,6 +26,39 @@ UV = {"UV": "/elsewhere/uv", "PATH": ""}
 
 
 @pytest.mark.parametrize(
+    ("environment", "called", "typed"),
+    [
+        ({"PATH": "/bin"}, "gpu-puzzle-lab", "gpu-puzzle-lab"),
+        ({"PATH": "/bin"}, "tooling", "tooling"),
+        ({"PATH": ""}, "gpu-puzzle-lab", "bin/gpu-puzzle-lab"),
+        (UV | {"PATH": "/bin"}, "gpu-puzzle-lab", "uvx gpu-puzzle-lab"),
+        (UV | {"PATH": "/bin"}, "tooling", "uvx --from gpu-puzzle-lab tooling"),
+        (UV, "gpu-puzzle-lab", "/elsewhere/uvx gpu-puzzle-lab"),
+        (UV | {"PATH": "/bin"}, "gpu-puzzle-lab max", "uvx --from 'gpu-puzzle-lab[max]' gpu-puzzle-lab"),
+        (UV | {"VIRTUAL_ENV": "."}, "gpu-puzzle-lab", "/elsewhere/uv run tooling"),
+        (UV | {"VIRTUAL_ENV": "other"}, "gpu-puzzle-lab", "/elsewhere/uvx gpu-puzzle-lab"),
+    ],
+)
+def test_a_program_of_the_package_is_called_as_the_reader_called_it(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    called: str,
+    typed: str,
+) -> None:
+    program, _, extra = called.partition(" ")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bin").mkdir()
+    for name in ("tooling", "gpu-puzzle-lab", "uvx"):
+        (tmp_path / "bin" / name).write_text("#!/bin/sh\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    environment = environment | {"PATH": environment["PATH"] and str(tmp_path / "bin")}
+    if venv := environment.get("VIRTUAL_ENV"):
+        environment["VIRTUAL_ENV"] = str(tmp_path / venv)
+    assert tool_prefix(environment, str(tmp_path / "bin" / program), extra) == typed
+
+
+@pytest.mark.parametrize(
     ("environment", "typed"),
     [
         ({}, "tooling"),
@@ -39,6 +72,9 @@ def test_a_command_in_a_hint_is_the_readers_own(environment: dict[str, str], typ
     assert as_typed("`tooling list` shows all", environment) == f"`{typed} list` shows all"
     assert as_typed("tooling simulate -- ./x", environment) == f"{typed} simulate -- ./x"
     assert as_typed("usage: tooling run p15", environment) == f"usage: {typed} run p15"
+    assert as_typed("사용법: tooling run p15", environment) == f"사용법: {typed} run p15"
+    examples = "Examples: tooling hint; tooling hint p15; $(tooling completion bash)"
+    assert as_typed(examples, environment) == examples.replace("tooling ", f"{typed} ")
     prose = "a folder tooling and its `tooling` program"
     assert as_typed(prose, environment) == prose
 

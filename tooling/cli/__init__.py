@@ -219,9 +219,9 @@ def _dispatch(arguments: list[str], language: str) -> int:
     before, words = arguments[:index], arguments[index:]
     if before or not words:
         return _without_command(before, words, language)
-    command, rest = find_action(_command_named(words), words[1:], language)
+    command, rest = find_action(_command_named(words), words[1:], language, _as_typed)
     assert command.options
-    chosen = read(parser_of(command, language), command.options, rest)
+    chosen = read(parser_of(command, language, _as_typed), command.options, rest)
     function: Callable[[Struct], int] = pkgutil.resolve_name(command.run)
     try:
         return function(chosen)
@@ -247,16 +247,22 @@ def _command_named(words: list[str]) -> Command:
     raise UsageError(_NO_COMMAND.of(name=name), hint=hint)
 
 
+def _as_typed(text: str) -> str:
+    from tooling.reports.invocation import as_typed
+
+    return as_typed(text, os.environ)
+
+
 def _without_command(before: list[str], words: list[str], language: str) -> int:
     """What there is without a command: the help, the versions, and a first orientation."""
+    from tooling.reports.invocation import tool_prefix
+
     if not before:
         if sys.stdout.isatty():
             from tooling.cli.learner.journey import start_command
             from tooling.commandline.learner_options import StartOptions
 
             return start_command(StartOptions())
-        from tooling.reports.invocation import tool_prefix
-
         print(_FIRST_STEPS.of(tool=tool_prefix(os.environ)).render(language))
         return ExitCode.USAGE
     if before[0] == "--version":
@@ -265,7 +271,9 @@ def _without_command(before: list[str], words: list[str], language: str) -> int:
         print(f"tooling {pins.TOOL_VERSION}", f"Mojo {pins.MOJO_VERSION}", sep="\n")
         print(f"MAX {pins.MAX_VERSION}", f"mdBook {pins.MDBOOK_VERSION}", sep="\n")
         return ExitCode.PASSED
-    parser = Parser(language=language, prog="tooling", description=_DESCRIPTION, epilog=_EXIT_STATUS)
+    parser = Parser(
+        language=language, prog=tool_prefix(os.environ), description=_DESCRIPTION, epilog=_EXIT_STATUS
+    )
     parser.add_argument("--version", action="store_true", help=parser.say(_SHOW_VERSIONS))
     add_list(parser, COMMANDS, "COMMAND", _COMMANDS)
     if before[0] in ("-h", "--help"):

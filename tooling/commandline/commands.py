@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -501,9 +501,12 @@ COMMANDS: tuple[Command, ...] = (
 
 
 def find_action(
-    command: Command, words: Sequence[str], language: str = ENGLISH
+    command: Command, words: Sequence[str], language: str = ENGLISH, typed: Callable[[str], str] = str
 ) -> tuple[Command, Sequence[str]]:
     """The command itself, or the one of its actions that `words` begin with, and the words that remain.
+
+    Args:
+        typed: as for `Parser`.
 
     Raises:
         UsageError: the action does not exist, or none is named where one must be.
@@ -515,7 +518,7 @@ def find_action(
     for action in command.actions:
         if action.name == first:
             return action, words[1:]
-    parser = parser_of(command, language)
+    parser = parser_of(command, language, typed)
     if first in ("-h", "--help"):
         parser.parse_args([first])
     if command.default:
@@ -532,11 +535,12 @@ def find_action(
     raise UsageError(_NO_ACTION.of(command=command.prog, action=first), hint=did_you_mean(first, names))
 
 
-def parser_of(command: Command, language: str = ENGLISH) -> Parser:
-    """The parser of one command, with its options or the list of its actions."""
+def parser_of(command: Command, language: str = ENGLISH, typed: Callable[[str], str] = str) -> Parser:
+    """The parser of one command, with its options or the list of its actions; `typed` as for `Parser`."""
     parser = Parser(
         language=language,
         prog=command.prog,
+        typed=typed,
         description=command.description,
         epilog=command.epilog,
         formatter_class=RawHelpFormatter if command.laid_out else HelpFormatter,

@@ -110,16 +110,25 @@ class Parser(argparse.ArgumentParser):
         formatter_class: type[HelpFormatter] = HelpFormatter,
         description: Text | None = None,
         epilog: Text | None = None,
+        typed: Callable[[str], str] = str,
+        prog: str = "",
         **settings: Any,
     ) -> None:
+        """A parser of the command `prog`.
+
+        Args:
+            typed: gives the commands in a text the form in which the reader types them.
+        """
         # What is not given is left out of the result: the options class knows its defaults.
         self.language = language
+        self._typed = typed
         super().__init__(
+            prog=typed(prog),
             formatter_class=formatter_class,
             allow_abbrev=False,
             argument_default=argparse.SUPPRESS,
-            description=self.say(description),
-            epilog=self.say(epilog),
+            description=typed(self.say(description) or "") or None,
+            epilog=typed(self.say(epilog) or "") or None,
             **settings | {"add_help": False},
         )
         self._positionals.title = self.say(ARGUMENTS)

@@ -26,7 +26,7 @@ from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.progress import read_progress
 from tooling.project import Project
 from tooling.reports.hints import show_hint
-from tooling.reports.invocation import typed_path
+from tooling.reports.invocation import as_typed, typed_path
 from tooling.reports.terminal import Terminal
 from tooling.text import Text
 from tooling.text.colours import wants_colour
@@ -283,4 +283,4 @@ class Watch:
                 pass
 
     def _say(self, text: Text) -> str:
-        return text.render(self._language)
+        return as_typed(text.render(self._language), os.environ)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 
 from tooling.judging.verdict import SourceLine, Verdict
+from tooling.reports.invocation import as_typed
 from tooling.reports.parts import (
     PRINTED,
     Found,
@@ -44,7 +46,7 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = ENGLISH) 
     """Writes the verdict: one line if it is right; what, where, why and what to try if it is not."""
     for note in verdict.notes:
         terminal.note(note, language)
-    show_record(record_of(verdict), terminal, language)
+    show_record(record_of(verdict), terminal, language, lambda text: as_typed(text, os.environ))
 
 
 def verdict_lines(record: VerdictRecord, language: str) -> list[str]:
@@ -54,13 +56,18 @@ def verdict_lines(record: VerdictRecord, language: str) -> list[str]:
     return said.getvalue().splitlines()
 
 
-def show_record(record: VerdictRecord, terminal: Terminal, language: str = ENGLISH) -> None:
-    """Writes a verdict from its record."""
+def show_record(
+    record: VerdictRecord,
+    terminal: Terminal,
+    language: str = ENGLISH,
+    typed: Callable[[str], str] = str,
+) -> None:
+    """Writes a verdict from its record; `typed` gives commands the form in which the reader types them."""
     for part in parts_of(record):
-        _show(part, terminal, language)
+        _show(part, terminal, language, typed)
 
 
-def _show(part: Part, terminal: Terminal, language: str) -> None:
+def _show(part: Part, terminal: Terminal, language: str, typed: Callable[[str], str]) -> None:
     match part:
         case Title(sign, style, sentence, None):
             terminal.line(terminal.paint(sign + sentence.render(language), style))
@@ -76,12 +83,12 @@ def _show(part: Part, terminal: Terminal, language: str) -> None:
             for line in _table(part, language):
                 terminal.line(f"    {line}")
         case Labelled(label, text, complete, style):
-            said = str(text) if isinstance(text, SourceLine) else in_language(text, language)
+            said = str(text) if isinstance(text, SourceLine) else typed(in_language(text, language))
             terminal.labelled(label.render(language), as_sentence(said) if complete else said, style)
         case Input(name, elements):
             terminal.wrapped(f"    {name}: {elements}")
         case Found(finding, warning):
-            for line in render(finding, language).splitlines():
+            for line in typed(render(finding, language)).splitlines():
                 terminal.wrapped(f"  {line}" if warning else f"    {line}", "yellow" if warning else None)
         case MoreFound():
             terminal.line("    " + part.sentence.render(language))

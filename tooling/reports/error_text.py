@@ -22,7 +22,7 @@ def show_error(error: ToolingError, terminal: Terminal, language: str) -> None:
         head, details = from_here(head, os.environ), from_here(details, os.environ)
     terminal.labelled(_ERROR.render(error.language), head, "red", indent="")
     if details:
-        for line in details.splitlines():
+        for line in as_typed(details, os.environ).splitlines():
             terminal.message("  " + line)
     if error.why:
         terminal.labelled(_WHY.render(error.language), as_typed(error.why, os.environ))

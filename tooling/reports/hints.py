@@ -6,7 +6,7 @@ import os
 
 from tooling.catalog.model import Mode
 from tooling.platform.errors import ToolingError
-from tooling.reports.invocation import tool_prefix
+from tooling.reports.invocation import as_typed, tool_prefix
 from tooling.reports.terminal import Terminal
 from tooling.text import Text
 
@@ -43,7 +43,8 @@ def show_hint(
         error.speak(language)
         raise error
     label = _HINT.of(number=number, count=count).render(language)
-    terminal.labelled(label, mode.hints[number - 1].render(language), "cyan", indent="")
+    text = as_typed(mode.hints[number - 1].render(language), os.environ)
+    terminal.labelled(label, text, "cyan", indent="")
     last = number == count
     more = (_LAST_KEY if last else _NEXT_KEY) if keys else _LAST if last else _NEXT
     facts = {"tool": tool_prefix(os.environ), "command": command, "number": number + 1}

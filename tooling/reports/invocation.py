@@ -9,26 +9,34 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-# A command at the beginning of a hint or of code in it. `uv run --extra max tooling …` is one command.
-_COMMAND = re.compile(r"(^|`|usage: |try: )(tooling|uv)(?= )")
+# A command at the beginning of a text, of code in it, or of an example in a list: `usage: tooling run p15`.
+# `uv run --extra max tooling …` is one command.
+_COMMAND = re.compile(r"(^|`|: |; |\$\()tooling(?= )|(^|`|try: )uv(?= )")
+_NAMES = ("tooling", "gpu-puzzle-lab")  # of the program, in `[project.scripts]` of pyproject.toml
+_DISTRIBUTION = "gpu-puzzle-lab"
 
 
 def tool_prefix(environment: Mapping[str, str], program: str | None = None, extra: str = "") -> str:
-    """What is typed for `tooling`: `uv run tooling`, `pixi run tooling`, its path, or its name.
+    """What is typed for `tooling`: `uv run tooling`, `uvx gpu-puzzle-lab`, `pixi run tooling`, path, name.
 
     Args:
-        environment: of this process; uv sets its own path in UV, pixi PIXI_ENVIRONMENT_NAME.
+        environment: of this process; uv sets its own path in UV, and the environment of the project in
+            VIRTUAL_ENV for `uv run` alone; pixi sets PIXI_ENVIRONMENT_NAME.
         program: the path that this process was started with (default: the real one).
         extra: an extra of pyproject.toml that the command needs; with uv and pixi the command selects it.
     """
     if "PIXI_ENVIRONMENT_NAME" in environment:
         return f"{_pixi(extra or environment['PIXI_ENVIRONMENT_NAME'])} tooling"
-    if "UV" in environment:
-        return f"{_uv(environment)} run {f'--extra {extra} ' if extra else ''}tooling"
     started = Path(sys.argv[0] if program is None else program)
-    if started.name == "tooling" and not shutil.which("tooling", path=environment.get("PATH", "")):
-        return typed_path(started, environment, program=True)
-    return "tooling"
+    if "UV" in environment:
+        if started.name in _NAMES and not _is_below(started, environment.get("VIRTUAL_ENV", "")):
+            return _uvx(started.name, environment, extra)
+        return f"{_uv(environment)} run {f'--extra {extra} ' if extra else ''}tooling"
+    if started.name not in _NAMES:
+        return "tooling"
+    if shutil.which(started.name, path=environment.get("PATH", "")):
+        return started.name
+    return typed_path(started, environment, program=True)
 
 
 def as_typed(text: str, environment: Mapping[str, str]) -> str:
@@ -38,11 +46,25 @@ def as_typed(text: str, environment: Mapping[str, str]) -> str:
     """
 
     def typed(match: re.Match[str]) -> str:
-        if match[2] == "tooling":
+        if match[1] is not None:
             return match[1] + tool_prefix(environment)
-        return match[1] + (_uv(environment) if "UV" in environment else "uv")
+        return match[2] + (_uv(environment) if "UV" in environment else "uv")
 
     return _COMMAND.sub(typed, text)
+
+
+def _is_below(program: Path, folder: str) -> bool:
+    return bool(folder) and Path(os.path.abspath(program)).is_relative_to(os.path.abspath(folder))  # noqa: PTH100
+
+
+def _uvx(program: str, environment: Mapping[str, str], extra: str) -> str:
+    """`uvx gpu-puzzle-lab`, with the path of uvx if it is not on PATH."""
+    uvx = "uvx"
+    if not shutil.which("uvx", path=environment.get("PATH", "")):
+        uvx = typed_path(Path(environment["UV"]).with_name("uvx"), environment, program=True)
+    if extra:
+        return f"{uvx} --from '{_DISTRIBUTION}[{extra}]' {program}"
+    return f"{uvx} {program}" if program == _DISTRIBUTION else f"{uvx} --from {_DISTRIBUTION} {program}"
 
 
 def _pixi(name: str) -> str:
