@@ -60,8 +60,8 @@ fences = st.builds(
 )
 
 
-class Clocks:
-    """The oracle: a vector of stamps for each block and for each address."""
+class VectorClocks:
+    """The oracle: a vector clock for each block and for each address."""
 
     def __init__(self) -> None:
         self.known = np.ones((BLOCKS, BLOCKS), np.int64)
@@ -69,7 +69,7 @@ class Clocks:
         self.fenced = [False] * BLOCKS
         self.published = np.ones((ADDRESSES, BLOCKS), np.int64)
 
-    def step(self, step: Step, stamp: int) -> None:
+    def step(self, step: Step, clock: int) -> None:
         members = list(step.blocks)
         if step.fences:
             self.known[members] = np.maximum(self.known[members], self.observed[members])
@@ -90,7 +90,7 @@ class Clocks:
             if step.releases and (step.order.releases or self.fenced[block]):
                 released = self.known[block] if step.acquires else before
                 self.published[address] = np.maximum(self.published[address], released)
-                self.published[address, block] = stamp
+                self.published[address, block] = clock
 
 
 @given(st.lists(st.one_of(accesses, accesses, barriers), max_size=14))
@@ -104,24 +104,24 @@ def test_relaxed_accesses_order_blocks_only_with_fences(steps: list[Step]) -> No
 
 
 def compare_with_clocks(steps: list[Step]) -> None:
-    order, clocks = BlockOrder(BLOCKS, 1), Clocks()
-    for stamp, step in enumerate(steps, start=2):
+    order, oracle = BlockOrder(BLOCKS, 1), VectorClocks()
+    for clock, step in enumerate(steps, start=2):
         if step.addresses:
             blocks, addresses = np.array(step.blocks), np.array(step.addresses)
             order.access(
-                blocks, addresses, stamp, acquires=step.acquires, releases=step.releases, order=step.order
+                blocks, addresses, clock, acquires=step.acquires, releases=step.releases, order=step.order
             )
         elif step.fences:
             order.fence(np.array(step.blocks))
         else:
             order.join(np.array(step.blocks))
-        clocks.step(step, stamp)
+        oracle.step(step, clock)
     later, earlier = (side.ravel() for side in np.indices((BLOCKS, BLOCKS)))
     different = later != earlier
     for at in range(1, len(steps) + 2):
-        stamps = np.full(len(later), at)
-        found = order.unordered(earlier, stamps, later)
-        assert (found == (stamps >= clocks.known[later, earlier]))[different].all()
+        clocks = np.full(len(later), at)
+        found = order.unordered(earlier, clocks, later)
+        assert (found == (clocks >= oracle.known[later, earlier]))[different].all()
 
 
 @pytest.mark.parametrize("limit", ["MAX_PAIRS", "MAX_LOGS"])
@@ -141,19 +141,19 @@ def test_without_addresses_no_false_race_is_reported(limit: str, monkeypatch: py
 
 def test_old_releases_are_folded_and_stay_ordered() -> None:
     order = BlockOrder(2, 1)
-    for stamp in range(2, 6000):
-        order.access(np.array([0]), np.array([9]), stamp, acquires=False, releases=True)
+    for clock in range(2, 6000):
+        order.access(np.array([0]), np.array([9]), clock, acquires=False, releases=True)
     order.access(np.array([1]), np.array([9]), 6000, acquires=True, releases=True)
-    stamps = np.array([1, 3000, 5998, 5999])
-    found = order.unordered(np.zeros(4, np.int64), stamps, np.ones(4, np.int64))
+    clocks = np.array([1, 3000, 5998, 5999])
+    found = order.unordered(np.zeros(4, np.int64), clocks, np.ones(4, np.int64))
     assert found.tolist() == [False, False, False, True]
 
 
-def test_a_direct_acquire_from_another_block_has_a_stamp() -> None:
+def test_a_direct_acquire_from_another_block_has_a_clock() -> None:
     order = BlockOrder(3, 1)
     order.acquire_from(1, 0, 5)
     order.acquire_from(2, 0, 9)
-    stamps = np.array([4, 5, 8, 9])
+    clocks = np.array([4, 5, 8, 9])
     for block, answers in ((1, [False, True, True, True]), (2, [False, False, False, True])):
-        found = order.unordered(np.zeros(4, np.int64), stamps, np.full(4, block))
+        found = order.unordered(np.zeros(4, np.int64), clocks, np.full(4, block))
         assert found.tolist() == answers

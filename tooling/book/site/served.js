@@ -31,10 +31,10 @@
   showProgress(served.reader);
 
   // ---- hints: the next one at the press of a button; what was shown is shown again after a reload ----
-  document.querySelectorAll(".solution-tips").forEach((box, place) => {
+  document.querySelectorAll(".solution-tips").forEach((box, index) => {
     const hints = [...box.querySelectorAll(":scope > ol > li")];
     if (!hints.length) return;
-    const key = `hints:${location.pathname}:${place}`;
+    const key = `hints:${location.pathname}:${index}`;
     const more = button("served-hint", "");
     let shown = 1;
     try { shown = Number(sessionStorage.getItem(key)) || 1; } catch { /* no storage: from the first */ }
