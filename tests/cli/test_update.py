@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -125,14 +126,149 @@ def test_a_file_that_the_book_removes_is_kept(course: Workbench, upstream: Path)
     assert copy.read_text() == mine
 
 
-def test_a_pull_that_fails_changes_nothing(course: Workbench, upstream: Path) -> None:
-    mine = answer(course)
+def identify(course: Workbench) -> None:
+    """The reader commits, so git knows a name."""
+    git(course.root, "config", "user.name", "Reader")
+    git(course.root, "config", "user.email", "reader@example.org")
+
+
+@pytest.mark.parametrize("uncommitted", ["", "# and more\n"])
+def test_committed_answers_are_carried_over_too(course: Workbench, upstream: Path, uncommitted: str) -> None:
+    identify(course)
+    answer(course)
+    git(course.root, "commit", "-qam", "My answer")
+    course.problem.write_text(mine := course.problem.read_text().replace(RIGHT, RIGHT + uncommitted))
+    publish(upstream, FILL, FILL + "# A new line below the region.\n")
+    result = course.run("update")
+    assert result.status == ExitCode.PASSED, result.stderr
+    assert "problems/p01/p01.mojo: your answer was carried over" in result.stdout
+    text = course.problem.read_text()
+    assert RIGHT + uncommitted + "# A new line below the region.\n" in text
+    (copy,) = course.problem.parent.glob("p01.mojo.20*")
+    assert copy.read_text() == mine
+    for _ in range(2):
+        again = course.run("update")
+        assert again.stdout == "the puzzles are up to date, and no file that you have edited had to change\n"
+        assert course.problem.read_text() == text
+
+
+def test_a_commit_of_the_reader_that_is_no_answer_stays(course: Workbench, upstream: Path) -> None:
+    identify(course)
+    (course.root / "notes.txt").write_text("mine\n")
+    git(course.root, "add", "notes.txt")
+    git(course.root, "commit", "-qm", "My notes")
     publish(upstream, FILL, FILL + "\n")
-    git(course.root, "commit", "-q", "--allow-empty", "-m", "A commit of the reader")
+    assert course.run("update").status == ExitCode.PASSED
+    assert course.problem.read_text() == (upstream / "problems" / "p01" / "p01.mojo").read_text()
+    assert (course.root / "notes.txt").read_text() == "mine\n"
+
+
+def test_commits_that_do_not_fit_change_nothing(course: Workbench, upstream: Path) -> None:
+    identify(course)
+    mine = answer(course)
+    git(course.root, "rm", "-q", "problems/p34/puzzle.yaml")
+    git(course.root, "commit", "-qam", "My answer, without puzzle 34")
+    manifest = upstream / "problems" / "p34" / "puzzle.yaml"
+    manifest.write_text(manifest.read_text() + "# a newer version\n")
+    git(upstream, "commit", "-qam", "Change puzzle 34")
+    git(upstream, "push", "-q")
+    course.problem.write_text(mine + "# and more\n")
     result = course.run("update")
     assert result.status == ExitCode.NOT_POSSIBLE
-    assert "`git pull --ff-only` failed, and your files are as they were" in result.stderr
+    assert "`git merge` failed, and your files are as they were" in result.stderr
+    assert "your commits and the new version do not fit together" in result.stderr
+    assert course.problem.read_text() == mine + "# and more\n"
+    git(course.root, "diff", "--exit-code", "--diff-filter=U")
+
+
+def test_a_problem_file_that_was_missing_is_named(course: Workbench, upstream: Path) -> None:
+    skeleton = course.problem.read_text()
+    course.problem.unlink()
+    for changed in (False, True):
+        if changed:
+            course.problem.unlink()
+            publish(upstream, "import os, struct, sys\n", "import os, struct, sys\n# A new line.\n")
+        result = course.run("update")
+        assert result.status == ExitCode.PASSED, result.stderr
+        assert "problems/p01/p01.mojo was missing, and is the skeleton again\n" in result.stdout
+    assert course.problem.read_text() == skeleton.replace("sys\n", "sys\n# A new line.\n", 1)
+
+
+def test_without_git_it_says_so(course: Workbench, upstream: Path, tmp_path: Path) -> None:
+    for language, what in (
+        ("en", "error: git is not installed\n"),
+        ("ko", "오류: git이 설치되어 있지 않습니다\n"),
+    ):
+        result = course.run("update", "--lang", language, PATH=str(tmp_path / "empty"))
+        assert result.status == ExitCode.NOT_POSSIBLE
+        assert result.stderr.startswith(what)
+        assert "install git" in result.stderr or "git을 설치" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "reason", "advice", "korean"),
+    [
+        (
+            "checkout -q --detach",
+            "no branch is checked out (git: fatal: HEAD does not point to a branch)",
+            "`git switch main`",
+            "체크아웃된 브랜치가 없습니다",
+        ),
+        (
+            "branch -q --unset-upstream",
+            "the branch does not follow a branch of a remote (git: fatal: no upstream configured",
+            "`git branch --set-upstream-to=origin/main`",
+            "브랜치가 원격 저장소의 브랜치를 따르지 않습니다",
+        ),
+        (
+            "remote set-url origin /nonexistent.git",
+            "the remote is not there, or cannot be read (git: fatal: '/nonexistent.git' does not appear",
+            "`git remote -v`",
+            "원격 저장소가 없거나 읽을 수 없습니다",
+        ),
+        (
+            "remote set-url origin https://unknown.invalid/x.git",
+            "the remote cannot be reached (git: fatal: unable to access",
+            "check the network connection",
+            "원격 저장소에 연결할 수 없습니다",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("upstream")
+def test_gits_reason_is_said_with_its_remedy(
+    course: Workbench, command: str, reason: str, advice: str, korean: str
+) -> None:
+    mine = answer(course)
+    git(course.root, *command.split())
+    result = course.run("update")
+    assert result.status == ExitCode.NOT_POSSIBLE
+    said = " ".join(result.stderr.split())
+    assert reason in said
+    assert advice in said
     assert course.problem.read_text() == mine
+    assert korean in course.run("update", "--lang", "ko").stderr
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files to another user")
+def test_a_checkout_of_another_user_has_gits_advice(course: Workbench, upstream: Path) -> None:
+    os.chown(course.root / ".git", 65534, 65534)
+    os.chown(course.root, 65534, 65534)
+    result = course.run("update", PUZZLE_ROOT=str(course.root))
+    assert result.status == ExitCode.NOT_POSSIBLE
+    said = " ".join(result.stderr.split())
+    assert "the checkout belongs to another user, so git does not use it" in said
+    assert f"`git config --global --add safe.directory {course.root}`" in said
+
+
+def test_the_reader_s_name_is_asked_for_where_a_merge_needs_it(course: Workbench, upstream: Path) -> None:
+    answer(course)
+    git(course.root, "commit", "-qam", "My answer")
+    publish(upstream, FILL, FILL + "\n")
+    git(course.root, "config", "user.useConfigOnly", "true")
+    result = course.run("update")
+    assert result.status == ExitCode.NOT_POSSIBLE
+    assert "git does not know your name" in result.stderr
+    assert RIGHT in course.problem.read_text()
 
 
 def test_what_the_reader_saves_during_an_update_is_kept(course: Workbench, upstream: Path) -> None:
@@ -157,7 +293,7 @@ def test_what_the_reader_saves_while_a_pull_fails_is_kept(course: Workbench, ups
     git(course.root, "commit", "-q", "--allow-empty", "-m", "A commit of the reader")
     publish(upstream, FILL, FILL + "\n")
     command = course.root.parent / "saving"
-    command.write_text(f'#!/bin/sh\necho newer > {course.problem}\nexec git-upload-pack "$@"\n')
+    command.write_text(f"#!/bin/sh\necho newer > {course.problem}\nexit 1\n")
     command.chmod(0o755)
     git(course.root, "config", "remote.origin.uploadpack", str(command))
     assert course.run("update").status == ExitCode.NOT_POSSIBLE

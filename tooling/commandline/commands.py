@@ -213,10 +213,10 @@ COMMANDS: tuple[Command, ...] = (
         Text("bring the puzzles up to date and keep your answers"),
         learner_options.UpdateOptions,
         Text(
-            "In a clone, runs `git pull`; in a folder of `tooling init`, takes the puzzles of the installed "
-            "version. Your answers are carried over into the new problem files, and every edited file is "
-            "copied first. Exit status: 0 if all answers were carried over, 1 if one was not, with the "
-            "reason."
+            "In a clone, takes the version of the remote, also where you have committed answers; in a "
+            "folder of `tooling init`, takes the puzzles of the installed version. Your answers are "
+            "carried over into the new problem files, and every edited file is copied first. Exit status: "
+            "0 if all answers were carried over, 1 if one was not, with the reason."
         ),
         run="tooling.cli.learner.folder:update_command",
     ),

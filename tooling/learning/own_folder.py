@@ -17,7 +17,7 @@ from tooling.catalog.catalogue import load_catalogue
 from tooling.catalog.schema import SCHEMA_FILES
 from tooling.generate.kept_files import keep_copy
 from tooling.generate.skeletons import make_skeleton
-from tooling.learning.updating import BOTH_CHANGED, Carried, carried_over
+from tooling.learning.updating import BOTH_CHANGED, Carried, Update, carried_over
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
@@ -86,17 +86,17 @@ def create(folder: Path) -> Project:
     return Project(root)
 
 
-def refresh(project: Project) -> tuple[Carried, ...]:
+def refresh(project: Project) -> Update:
     """Writes the puzzles of the installed version, and carries the reader's answers over.
 
     Returns:
-        The files that the reader had changed.
+        The files that the reader had changed, and those that were missing.
 
     Raises:
         CopyFailed: a file cannot be copied; it is unchanged.
         OSError: a file cannot be written.
     """
-    carried = []
+    carried, restored = [], []
     for name, new in _contents():
         path, base_path = project.root / name, project.root / BASE_FOLDER / name
         base = base_path.read_bytes() if base_path.is_file() else None
@@ -105,13 +105,15 @@ def refresh(project: Project) -> tuple[Carried, ...]:
         mine = path.read_bytes() if path.is_file() else None
         if mine is None or mine in (base, new):
             write_atomically(path, new)
+            if mine is None and base is not None:
+                restored.append(path)
         else:
             copy = keep_copy(path)
             merged = carried_over(base, mine, new) if base is not None else None
             write_atomically(path, new if merged is None else merged)
             carried.append(Carried(path, copy, BOTH_CHANGED if merged is None else None))
         write_atomically(base_path, new)
-    return tuple(carried)
+    return Update(tuple(carried), tuple(restored))
 
 
 def _contents() -> Iterator[tuple[str, bytes]]:

@@ -12,6 +12,7 @@ _MADE = Text("{path} has {count} puzzles")
 _THEN = Text("type")
 _CARRIED = Text("{path}: your answer was carried over")
 _NOT_CARRIED = Text("{path}: your answer was not carried over, because {why}")
+_RESTORED = Text("{path} was missing, and is the skeleton again")
 _COPY = Text("your file as it was: {copy}")
 _COMPARE = Text("compare the two files, and copy what you need")
 _CURRENT = Text("the puzzles are up to date, and no file that you have edited had to change")
@@ -43,8 +44,12 @@ def update_command(options: UpdateOptions) -> int:
     from tooling.reports.terminal import open_terminal
 
     project = find_project()
-    carried = refresh(project) if is_own_folder(project) else pull(project)
+    update = refresh(project) if is_own_folder(project) else pull(project)
     terminal = open_terminal()
+    carried = update.carried
+    for restored in update.restored:
+        text = _RESTORED.of(path=typed_path(restored, os.environ))
+        terminal.wrapped(text.render(options.lang))
     for each in carried:
         facts = {"path": typed_path(each.path, os.environ), "why": each.obstacle}
         text = _NOT_CARRIED if each.obstacle else _CARRIED
