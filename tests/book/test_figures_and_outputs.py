@@ -80,9 +80,14 @@ class Picture(NamedTuple):
 
 
 @cache
+def index_of(project: Project) -> PuzzleIndex:
+    return PuzzleIndex(project)
+
+
+@cache
 def pictures(project: Project, name: str) -> tuple[Picture, ...]:
     """A figure in each language and width."""
-    files = drawing_files(PuzzleIndex(project), find_figure(name), Path())
+    files = drawing_files(index_of(project), find_figure(name), Path())
     return tuple(Picture(path.parent.name, path.stem.endswith("-narrow"), text) for path, text in files)
 
 

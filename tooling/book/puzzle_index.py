@@ -19,15 +19,22 @@ from tooling.catalog.needs import Needs, all_needs
 from tooling.project import Project
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from tooling.catalog.mutants import Mutant
 
 _CONSTANT = re.compile(r"^(?:comptime\s+)?(\w+)\s*=\s*(.+?)\s*(?:#.*)?$", re.MULTILINE)
 
 
 class PuzzleIndex(Struct):
-    """Caches puzzles, their wrong answers, and the constants of their programs."""
+    """Caches puzzles, their wrong answers, and the constants of their programs.
+
+    Attributes:
+        reference_data: what figures show of the references: buffers by puzzle, function and mode.
+    """
 
     project: Project
+    reference_data: dict[tuple[str, str, str], dict[str, np.ndarray]] = field(default_factory=dict)
     _programs: dict[str, tuple[Puzzle, Program]] = field(default_factory=dict)
     _puzzles: dict[str, Puzzle] = field(default_factory=dict)
     _catalogue: tuple[Puzzle, ...] | None = None

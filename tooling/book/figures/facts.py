@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -38,13 +38,12 @@ class Facts(Struct, frozen=True):
         Raises:
             BookError: the puzzle has no usable reference.
         """
-        with _as_book_error():
-            return self._reference().inputs(mode, "book")
+        return self._computed("inputs", mode, lambda: self._reference().inputs(mode, "book"))
 
     def expected(self, mode: str) -> dict[str, np.ndarray]:
         """What a mode must compute from the book's data, by buffer. Raises as `inputs`."""
-        with _as_book_error():
-            return self._reference().expected(mode, "book", self.inputs(mode))
+        inputs = self.inputs(mode)
+        return self._computed("expected", mode, lambda: self._reference().expected(mode, "book", inputs))
 
     def demo(self, name: str) -> tuple[str, ...]:
         """The recorded output of the program `NAME.mojo` beside the puzzle's pages.
@@ -96,6 +95,16 @@ class Facts(Struct, frozen=True):
                 where=Location(path),
                 hint=f"tooling figure {self.puzzle} --trace",
             )
+
+    def _computed(
+        self, function: str, mode: str, compute: Callable[[], dict[str, np.ndarray]]
+    ) -> dict[str, np.ndarray]:
+        """What a function of the reference computes: once, since it does so in a process of its own."""
+        known, key = self.puzzle_index.reference_data, (self.puzzle, function, mode)
+        if key not in known:
+            with _as_book_error():
+                known[key] = compute()
+        return known[key]
 
     def _reference(self) -> Reference:
         # Most builds only show figures, and this imports NumPy.
