@@ -305,12 +305,13 @@ def _float_forms() -> Iterator[Form]:
     yield from _simple("fma.rn.sat", "f16", 3)
     for op in ("ex2", "lg2", "sin", "cos", "rcp", "rsqrt", "sqrt"):
         for ftz in ("", ".ftz"):
-            yield from _simple(f"{op}.approx{ftz}", "f32", 1, approximate=True)
-    yield from _simple("tanh.approx", "f32 f16 bf16", 1, approximate=True)
-    yield from _simple("ex2.approx", "f16", 1, approximate=True)
-    yield from _simple("rsqrt.approx", "f64", 1, approximate=True)
+            yield from _simple(f"{op}.approx{ftz}", "f32", 1)
+    yield from _simple("tanh.approx", "f32", 1, approximate=True)
+    yield from _simple("tanh.approx", "f16 bf16", 1)
+    yield from _simple("ex2.approx", "f16", 1)
+    yield from _simple("rsqrt.approx", "f64", 1)
     for op in ("div.approx", "div.approx.ftz", "div.full", "div.full.ftz"):
-        yield from _simple(op, "f32", 2, approximate=True)
+        yield from _simple(op, "f32", 2)
 
 
 def _conversion_forms() -> Iterator[Form]:
@@ -401,11 +402,11 @@ def _pair_forms() -> Iterator[Form]:
         yield Form(f"set.ge.{t}.{t}", f"set.ge.{t}.{t} {{d}}, {{a}}, {{b}};", t, (t, t))
     yield Form("set.lt.f32.s32", "set.lt.f32.s32 {d}, {a}, {b};", "f32", ("s32", "s32"))
     yield Form("setp.lt.ftz.f16", "setp.lt.ftz.f16 {d}, {a}, {b};", "pred", ("f16", "f16"))
-    yield from _simple("tanh.approx", "f16x2 bf16x2", 1, approximate=True)
-    yield from _simple("ex2.approx", "f16x2", 1, approximate=True)
-    yield from _simple("ex2.approx.ftz", "bf16 bf16x2", 1, approximate=True)
-    yield from _simple("rcp.approx.ftz", "f64", 1, approximate=True)
-    yield from _simple("rsqrt.approx.ftz", "f64", 1, approximate=True)
+    yield from _simple("tanh.approx", "f16x2 bf16x2", 1)
+    yield from _simple("ex2.approx", "f16x2", 1)
+    yield from _simple("ex2.approx.ftz", "bf16 bf16x2", 1)
+    yield from _simple("rcp.approx.ftz", "f64", 1)
+    yield from _simple("rsqrt.approx.ftz", "f64", 1)
     yield from _simple("fma.rn.relu", "f16x2 bf16x2", 3)
     yield from _simple("fma.rn.ftz", "f16 f16x2", 3)
 

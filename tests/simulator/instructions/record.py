@@ -1,9 +1,10 @@
 """Runs every instruction case on the CUDA driver of this machine and stores the result bits.
 
-usage: python3 record.py OUTPUT.npz
+usage: python3 record.py OUTPUT.npz [KNOWN.npz]
 
 Needs NumPy and libcuda.so.1. The file holds, for each form, the result bits of its cases; for a form that the
-driver's compiler rejects, it holds the message.
+driver's compiler rejects, it holds the message. With KNOWN.npz, only the forms that it lacks are executed,
+and the file holds its forms too; `added` in `__about__` names the device of the others.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ def every_form() -> list[cases.Form]:
     return [*cases.forms(), *warp_cases.forms(), *memory_cases.forms(), *warpgroup_cases.forms()]
 
 
-def record_from(first: int, results: Connection) -> None:
-    """Run the forms from number `first` on and send the result bits of each, or the error.
+def record_from(forms: list[cases.Form], results: Connection) -> None:
+    """Run the forms and send the result bits of each, or the error.
 
     Returns after a failed kernel, since the process can no longer use the device.
     """
@@ -94,7 +95,7 @@ def record_from(first: int, results: Connection) -> None:
     results.send((driver.name, driver.version))
     capacity = 8 * 4096
     buffers = [driver.allocate(capacity) for _ in range(4)]
-    for form in every_form()[first:]:
+    for form in forms:
         sources = cases.operands(form)
         count = len(sources[0])
         driver.call("cuMemsetD8_v2", buffers[0], ctypes.c_ubyte(0), ctypes.c_size_t(capacity))
@@ -118,23 +119,34 @@ def record_from(first: int, results: Connection) -> None:
         results.send(out.astype(f"uint{max(width, 8)}") if width in (8, 16, 32, 64) else out)
 
 
-def record() -> tuple[str, int, Results, dict[str, str]]:
+PATIENCE = 60.0
+"""Seconds after which a kernel counts as one that does not end."""
+
+
+def record(forms: list[cases.Form]) -> tuple[str, int, Results, dict[str, str]]:
     """Device, driver version, result bits by form name, and the forms that were rejected with the reason."""
     results: Results = {}
     rejected: dict[str, str] = {}
-    forms = every_form()
     device, version, done = "", 0, 0
     while done < len(forms):
         here, there = Pipe(duplex=False)
-        worker = Process(target=record_from, args=(done, there))
+        worker = Process(target=record_from, args=(forms[done:], there))
         worker.start()
         there.close()
         start = done
         try:
             device, version = here.recv()
             while done < len(forms):
+                if not here.poll(PATIENCE):
+                    rejected[forms[done].name] = "the kernel does not end"
+                    worker.kill()
+                    done += 1
+                    break
                 answer = here.recv()
-                (rejected if isinstance(answer, str) else results)[forms[done].name] = answer
+                if isinstance(answer, str):
+                    rejected[forms[done].name] = answer
+                else:
+                    results[forms[done].name] = answer
                 done += 1
         except EOFError:
             pass  # a kernel failed, and was recorded; the next process continues with the following form
@@ -145,8 +157,20 @@ def record() -> tuple[str, int, Results, dict[str, str]]:
 
 
 def main() -> int:
-    device, version, results, rejected = record()
-    about = {"device": device, "driver": version, "rejected": rejected}
+    known: Results = {}
+    about: dict[str, Any] = {}
+    if len(sys.argv) > 2:
+        with np.load(sys.argv[2]) as archive:
+            known = {name: archive[name] for name in archive.files}
+        about = json.loads(str(known.pop("__about__")))
+    missing = [form for form in every_form() if form.name not in {*known, *about.get("rejected", ())}]
+    device, version, results, rejected = record(missing)
+    if about:
+        about.setdefault("added", {}).setdefault(device, []).extend(sorted(results))
+        about["rejected"] |= rejected
+    else:
+        about = {"device": device, "driver": version, "rejected": rejected}
+    results = known | results
     results["__about__"] = np.array(json.dumps(about))
     np.savez_compressed(sys.argv[1], allow_pickle=False, **results)
     print(f"{device}, driver {version}: {len(results) - 1} forms recorded, {len(rejected)} rejected")

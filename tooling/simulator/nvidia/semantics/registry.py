@@ -40,7 +40,8 @@ class Operation(Struct, frozen=True):
         result: array type of the destination.
         arguments: array type of each source operand.
         section: of the PTX ISA 8.5.
-        approximate: hardware returns an approximation; the function, the correctly rounded value.
+        approximate: hardware returns an approximation that is not known bit for bit; the function, the
+            correctly rounded value.
         pair: as `function`, but returns both results of `setp p|q`; None where one result is possible.
     """
 
