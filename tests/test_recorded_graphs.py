@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.results_files import recorded_results
 from tooling.bundle.judging import judge_results
 from tooling.catalog.catalogue import load_catalogue
 from tooling.judging.reference import load_reference
@@ -39,7 +40,7 @@ def test_a_result_that_was_left_there_is_judged(name: str, tmp_path: Path) -> No
     wanted = Filter(puzzles=("p21",), subjects=(Subject.MUTANT,), ids=frozenset({f"p21 mutant {name}"}))
     tasks = make_plan(PROJECT, load_catalogue(PROJECT), wanted, BuildCache(tmp_path / "cache"))
     ((trial,),) = (task.trials for task in tasks)
-    report = json.loads((PROJECT.recordings / "h200/runs.json").read_text("utf-8"))
+    report = recorded_results()
     report["results"] = [each for each in report["results"] if each["id"] == trial.id]
     reference = load_reference(trial.selection.puzzle)
     output, written = WRITTEN[name]

@@ -1,8 +1,8 @@
 """The simulated GPU prints and computes, byte for byte, what an H200 printed and computed.
 
-tests/data/h200/runs.json is a results file of `tooling bundle`: every mode's solution, skeleton and mutants,
-built for sm_90a and run on that machine; small-runs.json holds those that work on fewer elements on the
-simulated GPU, run there at that size (see tests/data/h200/README.md for how both were made).
+tests/data/h200/runs.json.xz is a results file of `tooling bundle`: every mode's solution, skeleton and
+mutants, built for sm_90a and run on that machine; small-runs.json.xz holds those that work on fewer elements
+on the simulated GPU, run there at that size (see tests/data/h200/README.md for how both were made).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from tests.machine import needs_simulated_gpu
+from tests.results_files import RUNS, SMALL_RUNS, recorded_results
 from tooling.catalog.catalogue import load_catalogue
 from tooling.catalog.model import ModeKind, ProgramLanguage, Puzzle
 from tooling.execution.channel import VARIABLE, LabFolder
@@ -66,8 +67,8 @@ def catalogue() -> tuple[Puzzle, ...]:
 
 
 @functools.cache
-def recorded(file: str = "runs.json") -> dict[tuple[str, str], dict[str, Any]]:
-    report = json.loads((RECORDINGS / file).read_text("utf-8"))
+def recorded(file: str = RUNS) -> dict[tuple[str, str], dict[str, Any]]:
+    report = recorded_results(file)
     assert "H200" in report["device"]
     return {(result["id"], result["dataset"]): result for result in report["results"]}
 
@@ -121,7 +122,7 @@ def simulate(case: Case, folder: Path) -> dict[str, Any]:
     )
 
 
-def on_hardware(case: Case, file: str = "runs.json") -> dict[str, Any]:
+def on_hardware(case: Case, file: str = RUNS) -> dict[str, Any]:
     """The same parts, as recorded."""
     if case.trial.id in NOT_RECORDED:
         pytest.skip(f"not recorded on an H200 yet: {case.trial.id} (tests/data/h200/README.md)")
@@ -144,7 +145,6 @@ def comparable(case: Case, run: dict[str, Any]) -> dict[str, Any]:
     return run
 
 
-SMALL = "small-runs.json"
 SMALLER = ("p30", "p31", "p33")
 """Puzzles that work on fewer elements on the simulated GPU."""
 
@@ -186,11 +186,11 @@ def test_mutants_do_what_they_did_on_an_h200(case: Case, tmp_path: Path) -> None
     ids=str,
 )
 def test_smaller_runs_do_what_they_did_on_an_h200_at_that_size(case: Case, tmp_path: Path) -> None:
-    assert simulate(case, tmp_path) == on_hardware(case, SMALL)
+    assert simulate(case, tmp_path) == on_hardware(case, SMALL_RUNS)
 
 
 def test_only_mutants_that_have_no_recording_are_skipped() -> None:
-    assert not NOT_RECORDED & {name for file in ("runs.json", SMALL) for name, _ in recorded(file)}
+    assert not NOT_RECORDED & {name for file in (RUNS, SMALL_RUNS) for name, _ in recorded(file)}
 
 
 @pytest.mark.parametrize("tool", ["memcheck", "racecheck", "synccheck", "initcheck"])

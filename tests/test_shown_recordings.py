@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.results_files import recorded_results
+
 ROOT = Path(__file__).resolve().parents[1]
 RECORDINGS = ROOT / "tests" / "data" / "h200"
 RUNS = {"p09-first-case.txt": ("p09 --first-case skeleton", "book")}
@@ -205,7 +207,7 @@ def test_a_profile_is_shown_in_lines_that_follow_each_other(name: str) -> None:
 @pytest.mark.parametrize("name", RUNS)
 def test_lines_are_those_that_the_run_began_with(name: str) -> None:
     """Whole lines: all of stdout, then the first lines of stderr."""
-    results = json.loads((RECORDINGS / "runs.json").read_text("utf-8"))["results"]
+    results = recorded_results()["results"]
     (run,) = (each for each in results if (each["id"], each["dataset"]) == RUNS[name])
     shown = (RECORDINGS / "shown" / name).read_text("utf-8")
     assert shown.startswith(run["stdout"])

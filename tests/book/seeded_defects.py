@@ -32,7 +32,8 @@ HINTS = "problems/p16/puzzle.yaml"
 HOWTO = "book/src/howto.md"
 VERDICT = "tests/data/outputs/p01/p01.unsolved.verdict.json"
 KSUMMARY = "i18n/ko/book/src/SUMMARY.md"
-RECORDED = "tests/data/outputs/p15/p15.unsolved.json"
+RECORDED = "tests/data/outputs/p15/runs.json"
+EMPTY = '{"command": "p15", "state": "solved", "target": "", "mojo": "", "program": "", "exit_status": 0, "lines": []}'
 FORMULAS = "book/formulas.json"
 DELETE = object()
 COMMAND = "cd gpu-puzzle-lab"
@@ -149,7 +150,7 @@ DEFECTS = [
     Defect("replay-edited", "output", "tests/data/outputs/p08/p08.neighbours_cell.replay.json", '"distance":4', '"distance":8'),
     Defect("message-that-is-never-given", "directive", HOWTO, "the NVIDIA driver does not start}}", "the NVIDIA driver is asleep}}"),
     Defect("trace-of-an-older-solution", "figure", "tests/data/traces/p01.json", '"program": "', '"program": "0'),
-    Defect("demo-of-an-older-program", "output", "book/src/puzzle_01/preview.mojo", "a[i] + 10", "a[i] + 11", reported="tests/data/outputs/p01/preview.demo.json"),
+    Defect("demo-of-an-older-program", "output", "book/src/puzzle_01/preview.mojo", "a[i] + 10", "a[i] + 11", reported="tests/data/outputs/p01/runs.json"),
     # names and words
     Defect("identifier-misspelt", "identifier", P15, "`block_idx.y` is the row", "`block_index.y` is the row"),
     Defect("identifier-of-another-api", "identifier", P15, "`thread_idx.x` the column", "`threadIdx.x` the column"),
@@ -182,7 +183,7 @@ DEFECTS = [
     Defect("orphan-chapter", "orphan", "book/src/puzzle_12/notes.md", None, "# Notes\n"),
     Defect("unused-picture", "unused-file", "book/src/puzzle_12/media/old.svg", None, "<svg/>"),
     Defect("unused-figure", "unused-file", "book/src/trust.md", "{{#figure book-checks}}\n", "", reported="tooling/book/figures/book.py", run=2),
-    Defect("unused-recording", "unused-file", "tests/data/outputs/p15/p15.solved.json", None, "{}"),
+    Defect("unused-recording", "unused-file", RECORDED, '"p15.unsolved": {', f'"p15.solved": {EMPTY},\n  "p15.unsolved": {{'),
     Defect("unused-anchor", "unused-anchor", "solutions/p15/p15.mojo", "def main()", "# ANCHOR: leftover\n# ANCHOR_END: leftover\n\n\ndef main()"),
     Defect("headings-second-title", "headings", P15, "## Key concepts", "# Key concepts"),
     Defect("headings-skipped-level", "headings", P15, "## Key concepts", "#### Key concepts", run=2),

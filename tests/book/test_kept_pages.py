@@ -73,9 +73,7 @@ CHANGES: dict[str, Callable[[Project], None]] = {
     "the translation's source": lambda project: _append(editions(project)[0].page(PAGE)),
     "an included program": lambda project: _append(project.solutions / "p15" / "p15.mojo", "# end\n"),
     "a manifest": lambda project: _append(project.problems / "p15" / "puzzle.yaml", "# end\n"),
-    "a recorded output": lambda project: _append(
-        project.recordings / "outputs" / "p15" / "p15.unsolved.json", " \n"
-    ),
+    "a recorded output": lambda project: _append(project.recordings / "outputs" / "p15" / "runs.json", " \n"),
     "a wrong answer": lambda project: _append(project.mutants / "p15.yaml", "# end\n"),
     "a trace": lambda project: _append(project.recordings / "traces" / "p15.json"),
     "a measurement": lambda project: _append(project.recordings / "h200" / "benchmarks.json"),

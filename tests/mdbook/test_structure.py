@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyromark import _pyromark
@@ -161,7 +162,7 @@ def addresses(structure: Structure) -> list[str]:
     return [re.sub(r"\.md(?=$|#)", ".html", link.target) for link in structure.links]
 
 
-PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((HERE / "data/pages").iterdir())}
+PAGES: dict[str, str] = yaml.safe_load((HERE / "data/pages.yaml").read_text(encoding="utf-8"))
 PAGES["footnote mark alone"] = "Text[^1] `a`.\n\n[^1]:\n    The note, `b`.\n\n## Next\n"
 PAGES["definition mark alone"] = "Term\n: \n\n## Next\n\n`a`\n"
 PAGES["ids"] = (

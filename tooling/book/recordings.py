@@ -1,8 +1,8 @@
 """Recorded runs of programs, which the pages show and which CI repeats.
 
-One recording is one JSON file, `tests/data/outputs/<puzzle>/<name>.json`, with the lines of standard
-output. It contains a digest of its program, so that a recording of an older program is detected without
-running anything.
+Those of a puzzle are one JSON file, `tests/data/outputs/<puzzle>/runs.json`: by the name of the run, the
+lines of standard output. A recording contains a digest of its program, so that one of an older program is
+detected without running anything.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tooling.project import Project
 from tooling.targets.probing import SIMULATED
 
 STATES = ("unsolved", "solved")
+RUNS = "runs.json"
 _LONG_COUNT = 8  # runs of this many lines that differ in a counter alone are folded
 _LONG_LIST = 32  # numbers; of more, a page shows the first eight and the last four
 _EQUAL_LIST = 16  # equal numbers; of more, a page shows the first three and the last
@@ -55,11 +56,15 @@ class Recording(Struct, frozen=True):
     lines: tuple[str, ...]
 
 
-def recording_path(project: Project, selection: Selection, state: str) -> Path:
-    """The file of a recording."""
+def recordings_folder(project: Project, puzzle: str) -> Path:
+    """Where everything that was recorded of a puzzle is."""
+    return project.recordings / "outputs" / puzzle
+
+
+def recording_name(selection: Selection, state: str) -> str:
+    """The name of a run, such as `p13.simple.unsolved`."""
     flags = "".join("." + flag.lstrip("-") for flag in selection.mode.flags)
-    folder = project.recordings / "outputs" / selection.puzzle.id
-    return folder / f"{selection.program.name}{flags}.{state}.json"
+    return f"{selection.program.name}{flags}.{state}"
 
 
 def program_files(program: Program, state: str) -> tuple[Path, ...]:
@@ -82,27 +87,40 @@ def _code(text: str) -> str:
     return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
 
 
-def load(path: Path) -> Recording:
-    """Reads one recording.
+def load(folder: Path, name: str) -> Recording:
+    """Reads the recording of a run.
 
     Raises:
         BookError: missing, or not a recording.
     """
-    try:
-        return read_json(path, Recording)
-    except FileNotFoundError as error:
+    recording = load_all(folder).get(name)
+    if recording is None:
         raise BookError(
-            f"this run was never recorded: {path.name}",
+            f"this run was never recorded: {name}",
             why="pages show only output that a program printed",
             hint="record it with `tooling book outputs --update`",
-        ) from error
+        )
+    return recording
+
+
+def load_all(folder: Path) -> dict[str, Recording]:
+    """Reads the recordings of a puzzle, by name.
+
+    Raises:
+        BookError: they are malformed.
+    """
+    try:
+        return read_json(folder / RUNS, dict[str, Recording])
+    except FileNotFoundError:
+        return {}
     except ValueError as error:
-        raise malformed("recording", path, error) from error
+        raise malformed("file of recordings", folder / RUNS, error) from error
 
 
-def save(path: Path, recording: Recording) -> None:
-    """Writes one recording."""
-    write_atomically(path, encoded(recording, indent=2))
+def save(folder: Path, name: str, recording: Recording) -> None:
+    """Writes the recording of a run. Raises as `load_all`."""
+    every = {**load_all(folder), name: recording}
+    write_atomically(folder / RUNS, encoded(dict(sorted(every.items())), indent=2))
 
 
 def output(page: PageContext, words: Words) -> str:
@@ -114,10 +132,10 @@ def output(page: PageContext, words: Words) -> str:
     project = page.puzzle_index.project
 
     def fence(version: Selection) -> str:
-        path = recording_path(project, version, state)
-        if not path.is_file():  # a rule of the check; the named version has to be recorded
-            path = recording_path(project, selection, state)
-        recording = load(path)
+        folder, name = recordings_folder(project, selection.puzzle.id), recording_name(version, state)
+        if name not in load_all(folder):  # a rule of the check; the named version has to be recorded
+            name = recording_name(selection, state)
+        recording = load(folder, name)
         simulated = version.mode.scaled and recording.target == SIMULATED.device
         opening = opening_fence(Listing(simulated=True), page.listings, "text") if simulated else "```text"
         return f"{opening}\n" + "\n".join(fold(recording.lines)) + "\n```\n"

@@ -18,7 +18,7 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from tooling.book.errors import BookError, malformed
-from tooling.book.recordings import recording_path
+from tooling.book.recordings import recording_name, recordings_folder
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Puzzle
 from tooling.platform.atomic_write import write_atomically
@@ -78,8 +78,8 @@ class RecordedVerdict(Struct, frozen=True):
 
 def verdict_path(project: Project, selection: Selection, answer: str) -> Path:
     """The file of a recorded verdict."""
-    path = recording_path(project, selection, answer)
-    return path.with_name(f"{path.stem}.verdict.json")
+    folder = recordings_folder(project, selection.puzzle.id)
+    return folder / f"{recording_name(selection, answer)}.verdict.json"
 
 
 def recorded_verdict(state: str, mojo: str, program: str, verdict: VerdictRecord) -> RecordedVerdict:

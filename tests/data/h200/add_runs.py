@@ -14,6 +14,7 @@ that have none are added, each with its `device`. Sanitizer runs must come from 
 from __future__ import annotations
 
 import json
+import lzma
 import re
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import Any
 
 _BETWEEN = '}, {"'
 HERE = Path(__file__).resolve().parent
+RUNS = "runs.json.xz"
 SMALL = "small-"
 _FOLDERS = re.compile(r"(?:/[\w.+-]+)+/(?=[\w-]+\.(?:mojo|py)\b)")
 Result = dict[str, Any]
@@ -30,18 +32,18 @@ def main(paths: list[str]) -> int:
     if not paths:
         sys.stderr.write(__doc__ or "")
         return 2
-    recorded = _read(HERE / "runs.json")
+    recorded = _read(HERE / RUNS)
     found: dict[str, list[Result]] = {}
     for path in map(Path, paths):
         report = _read(path)
         for key in ("version", "bundle"):
             if report[key] != recorded[key]:
-                raise SystemExit(f"{path}: {key} is {report[key]!r}, and {recorded[key]!r} in runs.json")
+                raise SystemExit(f"{path}: {key} is {report[key]!r}, and {recorded[key]!r} in {RUNS}")
         results = report["results"]
         if report["device"] != recorded["device"]:
             if path.stem.removeprefix(SMALL) != "results":
                 raise SystemExit(
-                    f"{path}: device is {report['device']!r}, and {recorded['device']!r} in runs.json"
+                    f"{path}: device is {report['device']!r}, and {recorded['device']!r} in {RUNS}"
                 )
             results = [{**result, "device": report["device"]} for result in results]
         found.setdefault(path.stem, []).extend(results)
@@ -51,7 +53,7 @@ def main(paths: list[str]) -> int:
         small = kind.startswith(SMALL)
         what = kind.removeprefix(SMALL)
         if what == "results":
-            _add_runs(HERE / (f"{SMALL}runs.json" if small else "runs.json"), recorded, results)
+            _add_runs(HERE / (f"{SMALL}{RUNS}" if small else RUNS), recorded, results)
         else:
             summaries.setdefault(what, []).extend(_summary(result, small=small) for result in results)
     for tool, runs in summaries.items():
@@ -99,14 +101,16 @@ def _summary(result: Result, *, small: bool) -> Result:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    content = path.read_bytes()
+    found: dict[str, Any] = json.loads(lzma.decompress(content) if path.suffix == ".xz" else content)
     return found
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
     """One run to a line, so that a difference shows which runs are new."""
     text = json.dumps(content, ensure_ascii=False)
-    path.write_text(text.replace(_BETWEEN, _BETWEEN.replace(" ", "\n")) + "\n", "utf-8")
+    lines = (text.replace(_BETWEEN, _BETWEEN.replace(" ", "\n")) + "\n").encode()
+    path.write_bytes(lzma.compress(lines) if path.suffix == ".xz" else lines)
 
 
 if __name__ == "__main__":

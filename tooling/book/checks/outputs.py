@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from tooling.book import recordings
 from tooling.book.checks.context import CheckContext
@@ -33,24 +34,23 @@ def check_outputs(context: CheckContext) -> Iterator[BookFinding]:
     except ToolingError:
         return  # a directive that names no run: `check_directives` reports it with its line
     for shown in every:
-        path = context.name(shown.path)
+        which = f"{shown.run}: " if shown.run else ""
+        messages = []
         try:
             recording = _load(shown)
             if recording.program != shown.program(context.project):
-                message = "the program has changed since this was recorded"
-                yield BookFinding(path, 0, "output", message, _update(shown))
-            messages = list(_contradictions(context, shown, recording))
+                messages.append(f"{which}the program has changed since this was recorded")
+            messages += [f"{which}{each}" for each in _contradictions(context, shown, recording)]
         except BookError as error:
-            yield BookFinding(path, 0, "output", f"{error.what} ({error.why})", _update(shown))
-            continue
+            messages.append(f"{error.what} ({error.why})")
         for message in messages:
-            yield BookFinding(path, 0, "output", message, _update(shown))
+            yield BookFinding(context.name(shown.path), 0, "output", message, _update(shown))
 
 
 def _load(shown: Shown) -> Recording | RecordedVerdict | replays.Replay:
     if shown.replay:
         return replays.load(shown.path)
-    return load_verdict(shown.path) if shown.judged else recordings.load(shown.path)
+    return load_verdict(shown.path) if shown.judged else recordings.load(shown.path.parent, shown.run)
 
 
 def _contradictions(
@@ -135,11 +135,21 @@ def check_pasted(context: CheckContext) -> Iterator[BookFinding]:
 def check_unused_recordings(context: CheckContext) -> Iterator[BookFinding]:
     """Recordings that no page shows."""
     try:
-        shown = {each.path for each in shown_outputs(context.project)}
+        every = list(shown_outputs(context.project))
     except ToolingError:
         return
+    shown = {each.path for each in every}
+    runs = {(each.path, each.run) for each in every}
     for path in sorted((context.project.recordings / "outputs").rglob("*.json")):
-        if path not in shown:
-            yield BookFinding(
-                context.name(path), 0, "unused-file", "no page shows this recording", "delete it"
-            )
+        unused = [] if path in shown else ["this recording"]
+        if path.name == recordings.RUNS:
+            unused = [f"`{run}`" for run in _runs(path.parent) if (path, run) not in runs]
+        for what in unused:
+            yield BookFinding(context.name(path), 0, "unused-file", f"no page shows {what}", "delete it")
+
+
+def _runs(folder: Path) -> Iterable[str]:
+    try:
+        return recordings.load_all(folder)
+    except BookError:
+        return ()  # `check_outputs` reports it

@@ -16,7 +16,7 @@ _TIME_LIMIT = 120.0  # seconds
 
 def demo(page: PageContext, words: Words) -> str:
     """`{{#demo FILE}}`: what the program FILE next to the source page printed, in a fence."""
-    recording = recordings.load(demo_recording(page.puzzle_index.project, demo_file(page, words)))
+    recording = recordings.load(*demo_recording(page.puzzle_index.project, demo_file(page, words)))
     return "```text\n" + "\n".join(recording.lines) + "\n```\n"
 
 
@@ -33,10 +33,10 @@ def demo_file(page: PageContext, words: Words) -> Path:
     return path
 
 
-def demo_recording(project: Project, program: Path) -> Path:
-    """The file of a recording: `tests/data/outputs/p01/preview.demo.json`."""
+def demo_recording(project: Project, program: Path) -> tuple[Path, str]:
+    """The folder and the name of a recording: `tests/data/outputs/p01` and `preview.demo`."""
     puzzle = program.parent.name.replace("puzzle_", "p")
-    return project.recordings / "outputs" / puzzle / f"{program.stem}.demo.json"
+    return recordings.recordings_folder(project, puzzle), f"{program.stem}.demo"
 
 
 def record(project: Project, program: Path) -> Recording:

@@ -18,7 +18,7 @@ from tooling.book.errors import BookError, malformed
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import say
 from tooling.book.puzzle_index import PuzzleIndex
-from tooling.book.recordings import STATES, digest_texts, program_files, recording_path
+from tooling.book.recordings import STATES, digest_texts, program_files, recording_name, recordings_folder
 from tooling.book.verdict_recordings import digest_of, portable_finding
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import TensorApi
@@ -152,14 +152,13 @@ def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
 
 def replay_path(project: Project, selection: Selection, state: str) -> Path:
     """The file of a recorded replay."""
-    path = recording_path(project, selection, state)
-    return path.with_name(f"{path.stem}.replay.json")
+    folder = recordings_folder(project, selection.puzzle.id)
+    return folder / f"{recording_name(selection, state)}.replay.json"
 
 
 def page_name(selection: Selection, state: str) -> str:
     """The file of its page."""
-    flags = "".join("." + flag.lstrip("-") for flag in selection.mode.flags)
-    return f"{selection.program.name}{flags}.{state}.html"
+    return f"{recording_name(selection, state)}.html"
 
 
 def load(path: Path) -> Replay:

@@ -40,7 +40,8 @@ class Shown(Struct, frozen=True):
 
     Attributes:
         state: `unsolved`, `solved`, or the name of a wrong answer.
-        path: the recording.
+        path: the file of the recording.
+        run: what `path` calls it, if it has the recordings of several runs; else empty.
         judged: the verdict of the judge is shown, not the program's output.
         replay: a replay is shown.
         demo: a program next to the page; `selection` then only says which puzzle it belongs to.
@@ -49,6 +50,7 @@ class Shown(Struct, frozen=True):
     selection: Selection
     state: str
     path: Path
+    run: str = ""
     judged: bool = False
     demo: Path | None = None
     replay: bool = False
@@ -89,14 +91,14 @@ def shown_outputs(project: Project) -> Iterator[Shown]:
         BookError: a directive names no run.
     """
     puzzle_index = PuzzleIndex(project)
-    seen: set[Path] = set()
+    seen: set[tuple[Path, str]] = set()
     for edition in editions(project):
         for chapter in chapter_files(edition):
             page = PageContext(edition, chapter.path, chapter.text, puzzle_index)
             for directive in find_directives(chapter.text):
                 for shown in _shown(page, directive):
-                    if shown.path not in seen:
-                        seen.add(shown.path)
+                    if (shown.path, shown.run) not in seen:
+                        seen.add((shown.path, shown.run))
                         yield shown
 
 
@@ -104,8 +106,9 @@ def _shown(page: PageContext, directive: Directive) -> Iterator[Shown]:
     words, project = directive.argument.split(), page.puzzle_index.project
     if directive.name == "output":
         selection, state = recordings.parse_words(page, words)
+        runs = recordings.recordings_folder(project, selection.puzzle.id) / recordings.RUNS
         for version in versions(page, selection).values():
-            yield Shown(version, state, recordings.recording_path(project, version, state))
+            yield Shown(version, state, runs, recordings.recording_name(version, state))
     if directive.name == "verdict":
         selection, state = verdicts.parse_words(page, words)
         solved = state == "solved"
@@ -121,7 +124,8 @@ def _shown(page: PageContext, directive: Directive) -> Iterator[Shown]:
         owner = folder.replace("puzzle_", "p") if folder.startswith("puzzle_") else "p01"
         puzzle, main = page.puzzle_index.program(owner)
         selection = Selection(puzzle, main, puzzle.modes[0])
-        yield Shown(selection, "demo", demos.demo_recording(project, program), demo=program)
+        where, run = demos.demo_recording(project, program)
+        yield Shown(selection, "demo", where / recordings.RUNS, run, demo=program)
 
 
 def update(project: Project, names: tuple[str, ...], target: str, say: Say) -> ExitCode:
@@ -137,7 +141,7 @@ def update(project: Project, names: tuple[str, ...], target: str, say: Say) -> E
             say(f"recorded: {shown.name}, {judged.verdict.outcome.value}, on {judged.verdict.target.device}")
         else:
             recording = run(project, shown, target)
-            recordings.save(shown.path, recording)
+            recordings.save(shown.path.parent, shown.run, recording)
             say(f"recorded: {shown.name}, {len(recording.lines)} lines, on {recording.target}")
     return ExitCode.PASSED
 
@@ -169,7 +173,7 @@ def _recorded_and_now(project: Project, shown: Shown, target: str) -> tuple[Sequ
         authored = authored_texts(project, shown.selection.puzzle)
         recorded, now = (verdict_lines(each.readable(authored), ENGLISH) for each in judged)
         return recorded, now
-    runs = recordings.load(shown.path), run(project, shown, target)
+    runs = recordings.load(shown.path.parent, shown.run), run(project, shown, target)
     recorded, now = ([*each.lines, f"exit status {each.exit_status}"] for each in runs)
     return recorded, now
 

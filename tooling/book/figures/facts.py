@@ -51,8 +51,8 @@ class Facts(Struct, frozen=True):
         Raises:
             BookError: its output is not recorded.
         """
-        folder = self.puzzle_index.project.recordings / "outputs" / self.puzzle
-        return recordings.load(folder / f"{name}.demo.json").lines
+        folder = recordings.recordings_folder(self.puzzle_index.project, self.puzzle)
+        return recordings.load(folder, f"{name}.demo").lines
 
     def judged(self, answer: str) -> list[tuple[float, float]]:
         """What a wrong answer wrote and what was expected, as its recorded verdict lists the elements.
@@ -60,7 +60,7 @@ class Facts(Struct, frozen=True):
         Raises:
             BookError: its verdict is not recorded.
         """
-        folder = self.puzzle_index.project.recordings / "outputs" / self.puzzle
+        folder = recordings.recordings_folder(self.puzzle_index.project, self.puzzle)
         verdict = load_verdict(folder / f"{self.puzzle}.{answer}.verdict.json").verdict
         problems = verdict.wrong_case.problems if verdict.wrong_case else ()
         return [
