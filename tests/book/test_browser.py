@@ -320,8 +320,8 @@ def test_the_open_tab_decides_command_and_output(
         copied = page.evaluate("navigator.clipboard.readText()").split()
         assert copied[:5] == ["uv", "run", "tooling", "run", name]
         flags = "".join(f".{flag.removeprefix('--')}" for flag in copied[5:])
-        recorded = ROOT / "tests/data/outputs" / program[:3] / f"{name}{flags}.unsolved.json"
-        printed = json.loads(recorded.read_text(encoding="utf-8"))["lines"][-1]
+        recorded = json.loads((ROOT / "tests/data/outputs" / program[:3] / "runs.json").read_text("utf-8"))
+        printed = recorded[f"{name}{flags}.unsolved"]["lines"][-1]
         assert printed in page.locator("pre:visible > .language-text").first.inner_text()
     page.goto(f"{address}puzzle_16/tiled.html")
     chosen = page.locator(f"{API}[aria-selected=true]").first.inner_text()
