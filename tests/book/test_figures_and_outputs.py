@@ -13,6 +13,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tooling.book.checks.context import CheckContext
+from tooling.book.checks.unused import check_unused_figures
 from tooling.book.directives.pictures import figure as show_figure
 from tooling.book.directives.pictures import figure_ref
 from tooling.book.directives.runs import Shown, shown_outputs
@@ -49,6 +51,7 @@ from tooling.book.figures.p33 import measured_speeds
 from tooling.book.figures.palette import PALETTE, file_style, page_style
 from tooling.book.figures.reduction import stride
 from tooling.book.figures.requests import draw_request, request
+from tooling.book.figures.texts import TEXTS_PAGE, text_of, texts_of
 from tooling.book.figures.traces import (
     BARRIER,
     SHARED,
@@ -103,10 +106,11 @@ def test_a_figure_is_drawn_in_two_languages_and_two_widths(real: Project, figure
         picture = ElementTree.fromstring(text)
         assert int(picture.get("width", "")) <= (360 if narrow else 730)
         assert (language == "ko") == bool(re.search("[가-힣]", text))
-        described = figure.description.render(language)
-        assert picture.findtext(f"{svg}desc") == described  # where it is opened by itself, too
-        assert "`" not in described
-        assert figure.caption.render(language).count("`") % 2 == 0
+        (edition,) = (each for each in editions(real) if each.language == language)
+        said = text_of(real, edition, figure.name)
+        assert picture.findtext(f"{svg}desc") == said.description  # where it is opened by itself, too
+        assert "`" not in said.description
+        assert said.caption.count("`") % 2 == 0
         sizes = {"13", "14", "15"} if figure.name != "cover" else {"14", "15", "18"}
         sizes |= {
             "gpu-coalescing": {"12"},
@@ -127,6 +131,23 @@ def test_a_figure_is_drawn_in_the_colours_of_the_palette(real: Project, figure: 
         colours = re.findall(r'(?:fill|stroke)(?:="|: )([^";]*)', drawn)
         named = {colour for colour in colours if not re.fullmatch(r"var\(--figure-[a-z-]+\)", colour)}
         assert named <= {"none", "url(#hatched)"}
+
+
+def test_every_figure_has_its_texts_in_every_language(real: Project) -> None:
+    for edition in editions(real):
+        assert list(texts_of(edition)) == [figure.name for figure in FIGURES]
+
+
+def test_texts_of_a_figure_are_english_where_they_are_not_translated(checkout: Project) -> None:
+    source, korean = editions(checkout)
+    korean.page(TEXTS_PAGE).unlink()
+    assert text_of(checkout, korean, "p15") == texts_of(source)["p15"]
+    path = source.page(TEXTS_PAGE)
+    path.write_text(path.read_text("utf-8").replace("## `p15`\n", "## `p15-other`\n"), "utf-8")
+    with pytest.raises(BookError, match="the figure `p15` has no caption and description"):
+        text_of(checkout, korean, "p15")
+    found = [finding.message for finding in check_unused_figures(CheckContext(checkout))]
+    assert found == ["there is no figure `p15-other`, which has a caption here"]
 
 
 def test_a_figure_is_the_same_whenever_it_is_drawn(real: Project) -> None:

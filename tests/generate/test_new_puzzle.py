@@ -21,10 +21,11 @@ SCALE = NewPuzzle("p36", "Vector scale", "벡터 스케일", "XII")
 
 @pytest.fixture
 def contents(tmp_path: Path) -> Project:
-    """A project with nothing but the contents of the book."""
+    """A project with nothing but the contents of the book and the texts of its figures."""
     for folder in ("book/src", "i18n/ko/book/src"):
         (tmp_path / folder).mkdir(parents=True)
-        shutil.copy(ROOT / folder / "SUMMARY.md", tmp_path / folder)
+        for name in ("SUMMARY.md", "figures.md"):
+            shutil.copy(ROOT / folder / name, tmp_path / folder)
     return Project(tmp_path)
 
 
@@ -60,7 +61,7 @@ def test_its_pages_follow_those_of_the_puzzle_before(contents: Project, number: 
         )
         summary.write_text(text, "utf-8")
     written = write_puzzle(contents, puzzle)
-    assert len(written) == 9
+    assert len(written) == 11
     for folder, line in (
         ("book/src", f"- [Puzzle {number}: Vector scale]"),
         ("i18n/ko/book/src", f"- [퍼즐 {number}: 벡터 스케일]"),

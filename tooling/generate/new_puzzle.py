@@ -23,6 +23,7 @@ _TEMPLATES = Path(__file__).parent / "templates" / "puzzle"
 _NAME = re.compile(r"p(\d\d+)")
 _TITLE = re.compile(r"\w[\w ,'()+-]*")
 _SUMMARIES = {"book/src/SUMMARY.md": "Puzzle", "i18n/ko/book/src/SUMMARY.md": "퍼즐"}
+_FIGURES = {"book/src/figures.md": "figure.en.md", "i18n/ko/book/src/figures.md": "figure.ko.md"}
 _ENTRY = re.compile(r"^\s*- \[.*\]\(puzzle_(\d+)/")
 
 
@@ -95,7 +96,7 @@ def named(puzzles: Sequence[Puzzle], name: str, title: str, title_ko: str) -> Ne
 
 
 def write_puzzle(project: Project, puzzle: NewPuzzle) -> tuple[Path, ...]:
-    """Writes the files of a new puzzle, and its lines in the contents of both languages.
+    """Writes the files of a new puzzle, and what both languages have of it in the contents and of its figure.
 
     Returns:
         The files written or changed.
@@ -123,17 +124,26 @@ def write_puzzle(project: Project, puzzle: NewPuzzle) -> tuple[Path, ...]:
             raise ToolingError("the file of a new puzzle exists already", where=Location(path))
         texts[path] = Template((_TEMPLATES / f"{template}.in").read_text("utf-8")).substitute(values)
     for name, word in _SUMMARIES.items():
-        path = project.root / name
-        if not path.is_file():
-            raise ToolingError(
-                "a new puzzle needs a clone with the book", where=Location(path), why="it does not exist"
-            )
+        path = _existing(project, name)
         title = puzzle.title if word == "Puzzle" else puzzle.title_ko
         line = f"- [{word} {puzzle.number}: {title}]({puzzle.folder}/{puzzle.folder}.md)"
         texts[path] = _with_entry(path.read_text("utf-8"), line, puzzle.number)
+    for name, template in _FIGURES.items():
+        path = _existing(project, name)
+        section = Template((_TEMPLATES / f"{template}.in").read_text("utf-8")).substitute(values)
+        texts[path] = f"{path.read_text('utf-8')}\n{section}"
     for path, text in texts.items():
         write_atomically(path, text.encode())
     return tuple(texts)
+
+
+def _existing(project: Project, name: str) -> Path:
+    path = project.root / name
+    if not path.is_file():
+        raise ToolingError(
+            "a new puzzle needs a clone with the book", where=Location(path), why="it does not exist"
+        )
+    return path
 
 
 def _with_entry(summary: str, line: str, number: int) -> str:

@@ -9,6 +9,7 @@ from itertools import pairwise, zip_longest
 from tooling.book.chapters import NOT_FOUND
 from tooling.book.checks.context import Chapter, CheckContext
 from tooling.book.checks.finding import BookFinding
+from tooling.book.figures import texts
 from tooling.book.phrases import pick, say
 from tooling.mdbook.includes import find_directives
 from tooling.mdbook.markup import Fence
@@ -16,7 +17,7 @@ from tooling.mdbook.markup import Fence
 _MARKER = re.compile(
     r"(<!-- i18n-source-commit: [0-9a-f]{40} -->\n)?<!-- i18n-source-blob: [0-9a-f]{40} -->\n"
 )
-_INTERNAL = ("_includes",)
+_INTERNAL = ("_includes", texts.TEXTS_PAGE)
 _NUMBER = re.compile(r"\d+")
 _WITHOUT_FIGURE = {  # and what they show instead
     "introduction.md": "an output and a verdict",

@@ -9,6 +9,7 @@ from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
 from tooling.book.figure_numbers import figures_of
 from tooling.book.figures import every_figure
+from tooling.book.figures.texts import TEXTS_PAGE, texts_of
 from tooling.catalog.model import Puzzle
 from tooling.mdbook import expansion
 from tooling.mdbook.markup import Image
@@ -35,7 +36,7 @@ def check_unused_pictures(context: CheckContext) -> Iterator[BookFinding]:
 
 
 def check_unused_figures(context: CheckContext) -> Iterator[BookFinding]:
-    """Figures that no page in the source language shows."""
+    """Figures that no page in the source language shows, and captions of no figure."""
     source = context.chapters_of(context.editions[0].language)
     shown = {name for chapter in source.values() for name in figures_of(chapter.text)}
     for figure in every_figure():
@@ -43,6 +44,11 @@ def check_unused_figures(context: CheckContext) -> Iterator[BookFinding]:
             file = f"tooling/book/figures/{figure.puzzle}.py"
             message = f"no page shows the figure `{figure.name}`"
             yield BookFinding(file, 0, "unused-file", message, "delete it")
+    drawn = {figure.name for figure in every_figure()}
+    for edition in context.editions:
+        for name in texts_of(edition).keys() - drawn:
+            message = f"there is no figure `{name}`, which has a caption here"
+            yield BookFinding(context.name(edition.page(TEXTS_PAGE)), 0, "unused-file", message, "delete it")
 
 
 def check_unused_anchors(context: CheckContext) -> Iterator[BookFinding]:

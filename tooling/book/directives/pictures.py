@@ -13,8 +13,9 @@ from tooling.book.errors import BookError
 from tooling.book.figures import find_figure
 from tooling.book.figures.canvas import Drawing
 from tooling.book.figures.drawing import draw
+from tooling.book.figures.texts import text_of
 from tooling.book.page import PageContext, Words
-from tooling.book.phrases import pick, say
+from tooling.book.phrases import say
 from tooling.text.width import columns
 
 _CODE = re.compile(r"`([^`]+)`")
@@ -47,9 +48,8 @@ def figure(page: PageContext, words: Words) -> str:
     (name,) = words
     shown = find_figure(name)
     drawings = [canvas.finished() for canvas in draw(page.puzzle_index, shown, page.language)]
-    caption, description = (
-        _escaped(pick(text, page.language)) for text in (shown.caption, shown.description)
-    )
+    text = text_of(page.puzzle_index.project, page.edition, name)
+    caption, description = _escaped(text.caption), _escaped(text.description)
     forms = zip(drawings, ("wide", "narrow"), strict=False)
     inlined = "".join(_inline(drawing, name, form, description) for drawing, form in forms)
     numbered = page.numbers.get(name)

@@ -56,30 +56,6 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "book-checks",
-        Text(
-            "The 57 faulty kernels by the kind of their mistake, a cell for each. The simulated GPU reports "
-            "all of them, compute-sanitizer on an H200 not the marked ones."
-        ),
-        Text(
-            "Four groups of cells. memory: 14, of which 3 are marked. races: 28, of which 12 are marked. "
-            "initialisation: 5, of which 3 are marked. synchronisation: 10, of which 8 are marked."
-        ),
-        draw_checks,
-        narrow=partial(draw_checks, narrow=True),
-    ),
-    Figure(
-        "book-speeds",
-        Text(
-            "The fastest kernel of each benchmark of this book on an H200, by its bandwidth relative to that "
-            "of a copy of as many bytes."
-        ),
-        Text(
-            "Six bars. Puzzle 23: 1.01. Puzzle 24: 0.59. Puzzle 28: 0.43. Puzzle 30: 0.69. Puzzle 31: 0.69. "
-            "Puzzle 35: 1.01."
-        ),
-        draw_speeds,
-        narrow=partial(draw_speeds, narrow=True),
-    ),
+    Figure("book-checks", draw_checks, narrow=partial(draw_checks, narrow=True)),
+    Figure("book-speeds", draw_speeds, narrow=partial(draw_speeds, narrow=True)),
 )

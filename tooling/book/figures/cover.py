@@ -154,36 +154,6 @@ def draw_mistake(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "cover",
-        Text(
-            "A recorded run of puzzle 24. The 32 threads of a warp multiply two vectors and add the "
-            "products in five steps: half of the threads in the first, half of these in the next, until "
-            "one holds the sum."
-        ),
-        Text(
-            "Six rows of 32 cells, one for each thread of a warp. In the first all threads are at work, in "
-            "the next rows the first 16, 8, 4, 2 and 1; the others are idle. Lines lead from the right half "
-            "of the cells at work to the threads that add them. An arrow leads from the last one to the sum, "
-            "10416."
-        ),
-        draw_sum,
-        traces=(_RUN,),
-        narrow=partial(draw_sum, narrow=True),
-    ),
-    Figure(
-        "cover-mistake",
-        Text(
-            "Thread `i` reads `a[SIZE - 1 - i]`, so `out` gets its values in reverse order (red). The path "
-            "of thread 0 is marked."
-        ),
-        Text(
-            "Four elements of a, 0, 1, 2 and 3, above four elements of out. Crossing arrows lead from "
-            "element 3 of a to that of thread 0, from 2 to thread 1, from 1 to thread 2 and from 0 to "
-            "thread 3. In red is what the threads wrote to out: 13, 12, 11 and 10 instead of 10, 11, 12 "
-            "and 13."
-        ),
-        draw_mistake,
-        narrow=partial(draw_mistake, narrow=True),
-    ),
+    Figure("cover", draw_sum, traces=(_RUN,), narrow=partial(draw_sum, narrow=True)),
+    Figure("cover-mistake", draw_mistake, narrow=partial(draw_mistake, narrow=True)),
 )

@@ -11,6 +11,7 @@ from tooling.book.errors import BookError
 from tooling.book.figures.canvas import Canvas
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.texts import text_of
 from tooling.book.puzzle_index import PuzzleIndex
 
 
@@ -35,6 +36,7 @@ def draw(puzzle_index: PuzzleIndex, figure: Figure, language: str) -> list[Canva
 def drawing_files(puzzle_index: PuzzleIndex, figure: Figure, folder: Path) -> Iterator[tuple[Path, str]]:
     """A figure in each language and form: the file in the folder, and its contents. Raises as `draw`."""
     for edition in editions(puzzle_index.project):
+        text = text_of(puzzle_index.project, edition, figure.name)
         for canvas, form in zip(draw(puzzle_index, figure, edition.language), ("", "-narrow"), strict=False):
             path = folder / edition.language / f"{figure.name}{form}.svg"
-            yield path, canvas.svg(canvas.say(figure.caption), canvas.say(figure.description))
+            yield path, canvas.svg(text.caption, text.description)

@@ -1,4 +1,4 @@
-"""A figure: its texts, and the function that draws it."""
+"""A figure: its name, and the function that draws it. Its texts are in a page, see `texts`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from tooling.book.figures.canvas import Canvas, Sheet
-from tooling.text import Sentence
 
 if TYPE_CHECKING:
     from tooling.book.figures.facts import Facts
@@ -21,16 +20,12 @@ class Figure(Struct, frozen=True):
 
     Attributes:
         name: as in `{{#figure …}}`: the puzzle, with a suffix after a dash where it has several.
-        caption: the line below it, with code between backticks.
-        description: the alternative text.
         draw: draws it; labels come from `Canvas.say`.
         traces: the runs that it shows: `p23 --tiled` for a solution, `p32 --two-way unsolved` for a problem.
         narrow: draws it for narrow screens, to avoid scrolling.
     """
 
     name: str
-    caption: Sentence
-    description: Sentence
     draw: Draw
     traces: tuple[str, ...] = ()
     narrow: Draw | None = None

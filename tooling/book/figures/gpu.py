@@ -358,91 +358,15 @@ def _draw_warps(canvas: Canvas, box: tuple[float, float, float], found: Occupanc
 
 
 FIGURES = (
+    Figure("gpu", draw_gpu, narrow=partial(draw_gpu, narrow=True)),
+    Figure("gpu-divergence", draw_divergence, narrow=partial(draw_divergence, narrow=True)),
+    Figure("gpu-launches", draw_launches, narrow=partial(draw_launches, narrow=True)),
     Figure(
-        name="gpu",
-        caption=Text(
-            "Each multiprocessor (SM) has registers and shared memory of its own; all of them share the L2 "
-            "cache and the global memory. The sizes are those of an H200, the bandwidth is that of the "
-            "largest addition measured below."
-        ),
-        description=Text(
-            "Multiprocessors from SM 0 to SM 131 side by side. Each contains two blocks with three warps of "
-            "32 lanes, 65,536 registers of 32 bits, and 256 KiB of shared memory and L1 cache. Arrows with "
-            "two heads lead from each to a wide bar, the L2 cache of 60 MiB, and from there, with 4,288 "
-            "GB/s, to the highest one, the global memory of 140 GiB."
-        ),
-        draw=draw_gpu,
-        narrow=partial(draw_gpu, narrow=True),
-    ),
-    Figure(
-        name="gpu-divergence",
-        caption=Text(
-            "A warp whose even and odd lanes take different branches. It executes both, one after the other, "
-            "each with half of its lanes switched off."
-        ),
-        description=Text(
-            "Four rows of 32 lanes. At the condition all lanes take part, in the first branch only the even "
-            "ones, in the second only the odd ones, and after both all of them again."
-        ),
-        draw=draw_divergence,
-        narrow=partial(draw_divergence, narrow=True),
-    ),
-    Figure(
-        name="gpu-launches",
-        caption=Text(
-            "The mean time of a launch of the addition on an H200. The dashed line is the time of the data "
-            "transfer alone, at the speed of a large copy."
-        ),
-        description=Text(
-            "A chart: elements from 1 Ki to 256 Mi, microseconds from 1 to 1,000. The times are 3.8 at 1 Ki "
-            "and 4 Ki elements, 3.9 at 16 Ki, 4.3 at 64 Ki, 5.2 at 256 Ki, 7.6 at 1 Mi, 17.7 at 4 Mi, 52.5 "
-            "at 16 Mi, 189 at 64 Mi and 751 at 256 Mi. On the left the curve is flat; from 16 Mi on it is on "
-            "a dashed line that rises in proportion to the number of elements."
-        ),
-        draw=draw_launches,
-        narrow=partial(draw_launches, narrow=True),
-    ),
-    Figure(
-        name="gpu-coalescing",
-        caption=Text(
-            "The sectors of one request of a warp in two kernels of puzzle 30, each of eight words. A number "
-            "is the lane that reads the word; hatched words are moved but not used."
-        ),
-        description=Text(
-            "Two groups of sectors. kernel1 reads neighbouring elements: 4 sectors, each read by eight "
-            "lanes, 128 of 128 bytes used. kernel2 reads elements 512 apart: 32 sectors, in each of which "
-            "one lane reads the first of eight words, 128 of 1,024 bytes used."
-        ),
-        draw=draw_coalescing,
+        "gpu-coalescing",
+        draw_coalescing,
         traces=tuple(_READ.values()),
         narrow=partial(draw_coalescing, narrow=True),
     ),
-    Figure(
-        name="gpu-banks",
-        caption=Text(
-            "The banks that serve a warp when each lane loads a word of shared memory; a number is a lane. "
-            "Below, half of the banks have the words of two lanes each: a bank conflict adds the red pass."
-        ),
-        description=Text(
-            "Two maps with a column for each of the 32 banks. Lane i loads word i: one pass, with lanes 0 to "
-            "31 in the banks of the same numbers. Lane i loads word 2i: lanes 0 to 15 have the banks with "
-            "even numbers in the first pass, and lanes 16 to 31 the same banks in a second pass, in red."
-        ),
-        draw=draw_banks,
-        narrow=partial(draw_banks, narrow=True),
-    ),
-    Figure(
-        name="gpu-occupancy",
-        caption=Text(
-            "Blocks of 1,024 threads, that is 32 warps, on a multiprocessor with 64 warps and 65,536 "
-            "registers. The smaller one of the two numbers of blocks decides."
-        ),
-        description=Text(
-            "A table with three rows. 16 registers per thread: the registers are enough for 4 blocks, the "
-            "warps for 2, so two blocks fill all warps, 100 percent. 32 registers: 2 and 2, 100 percent. 64 "
-            "registers: 1 and 2, so one block is there, and 32 warps are idle, 50 percent."
-        ),
-        draw=draw_occupancy,
-        narrow=partial(draw_occupancy, narrow=True),
-    ),
+    Figure("gpu-banks", draw_banks, narrow=partial(draw_banks, narrow=True)),
+    Figure("gpu-occupancy", draw_occupancy, narrow=partial(draw_occupancy, narrow=True)),
 )

@@ -69,49 +69,7 @@ def draw_shapes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p01",
-        Text(
-            "Four threads at the same time: each reads the element with its index, adds 10, and writes "
-            "the result."
-        ),
-        Text(
-            "Three rows. Above, the elements of a: 0, 1, 2, 3. In the middle four threads with i = 0 to i "
-            "= 3. Below, the elements of output: 10, 11, 12, 13. An arrow leads from each element "
-            "straight down through the thread with the same index to the element of output with that "
-            "index."
-        ),
-        draw_add_ten,
-        traces=("p01",),
-    ),
-    Figure(
-        "p01-addresses",
-        Text(
-            "The memory after the last element (dashed) does not belong to the buffer; with `i + 1`, thread "
-            "3 writes to it (red), and nothing writes the first element."
-        ),
-        Text(
-            "Two rows of five places at the addresses +0, +4, +8, +12 and +16. A bracket over the first four "
-            "says that they are the buffer. First, with the offset i, the threads 0 to 3 write 10, 11, 12 "
-            "and 13 to the first four; the fifth is a dashed outline. Then, with the offset i + 1, they "
-            "write to the last four: the first place stays empty, and thread 3 writes to +16, which is red."
-        ),
-        draw_addresses,
-        traces=("p01",),
-        narrow=partial(draw_addresses, narrow=True),
-    ),
-    Figure(
-        "p01-shapes",
-        Text(
-            "The same four numbers through two layouts: the indices of a number differ, its offset in memory "
-            "is the same."
-        ),
-        Text(
-            "First, a row of four cells with the indices 0 to 3: 10, 11, 12, 13, at the offsets 0 to 3. "
-            "Then a square of two rows and two columns: 10 and 11 in row 0, at the offsets 0 and 1, 12 "
-            "and 13 in row 1, at the offsets 2 and 3."
-        ),
-        draw_shapes,
-        narrow=partial(draw_shapes, narrow=True),
-    ),
+    Figure("p01", draw_add_ten, traces=("p01",)),
+    Figure("p01-addresses", draw_addresses, traces=("p01",), narrow=partial(draw_addresses, narrow=True)),
+    Figure("p01-shapes", draw_shapes, narrow=partial(draw_shapes, narrow=True)),
 )

@@ -6,7 +6,6 @@ from tooling.book.figures.canvas import Canvas, Sheet
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.maps import draw_map
-from tooling.text import Text
 
 
 def draw_zip(facts: Facts, sheet: Sheet) -> Canvas:
@@ -16,18 +15,4 @@ def draw_zip(facts: Facts, sheet: Sheet) -> Canvas:
     return draw_map(sheet, facts.trace("p02"), {(1, "a"): a, (2, "b"): b}, (0, "output"), "+")
 
 
-FIGURES = (
-    Figure(
-        "p02",
-        Text("Each thread reads the elements of both vectors at its index and writes their sum."),
-        Text(
-            "Above, two rows close together: the elements of a, 0, 1, 2, 3, and those of b, 0, 1, 2, 3. "
-            "Elements with the same index are in one frame, one below the other. In the middle four "
-            "threads with i = 0 to i = 3. Below, the elements of output: 0, 2, 4, 6. An arrow leads from "
-            "each frame straight down to the thread with the same index, and from there to the element of "
-            "output with that index."
-        ),
-        draw_zip,
-        traces=("p02",),
-    ),
-)
+FIGURES = (Figure("p02", draw_zip, traces=("p02",)),)

@@ -271,81 +271,9 @@ def draw_exchanged(facts: Facts, sheet: Sheet) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p04",
-        Text(
-            "Nine threads for four elements. *x* counts the columns and *y* the rows. Only the framed "
-            "threads have an element."
-        ),
-        Text(
-            "Three squares side by side. Left, the matrix a of 2 rows and 2 columns: 0 1 and 2 3. In the "
-            "middle a block of 3 rows and 3 columns of threads, each with its x and y; columns are "
-            "headed x = 0 to x = 2, rows y = 0 to y = 2. A frame encloses the threads (0, 0), (1, 0), (0, 1) "
-            "and (1, 1); the five threads with an x or y of 2 are outside it, and pale. Right, the matrix "
-            "output: 10 11 and 12 13. An arrow leads from a to the frame, and one from the frame to output."
-        ),
-        draw_threads,
-        traces=("p04",),
-        narrow=partial(draw_threads, narrow=True),
-    ),
-    Figure(
-        "p04-line",
-        Text(
-            "The matrix in memory. An arrow leads from each thread to the element whose offset is its "
-            "`row * 2 + col`. The guard must stop the threads below: row 2 continues after the matrix, "
-            "column 2 in the next row, so (2, 0) would write the element of (0, 1) (marked)."
-        ),
-        Text(
-            "A line of eight elements with the offsets 0 to 7. Offsets 0 and 1 are row 0 of the output "
-            "with 10 and 11, offsets 2 and 3 are row 1 with 12 and 13, offsets 4 to 7 come after the "
-            "matrix. Above, the threads with an element, as (x, y), each with an arrow to it: (0, 0) to "
-            "offset 0, (1, 0) to 1, (0, 1) to 2, (1, 1) to 3. Below, pale, the stopped threads with dashed "
-            "arrows to the elements that they would write, in two rows. x = 2: (2, 0) to offset 2, which is "
-            "marked, and (2, 1) to 4. y = 2: (0, 2) to 4, too, with an arrow of its own, (1, 2) to 5, (2, 2) "
-            "to 6; none to 7."
-        ),
-        draw_line,
-        traces=("p04",),
-        narrow=partial(draw_line, narrow=True),
-    ),
-    Figure(
-        "p04-layouts",
-        Text(
-            "The same six elements of memory through two layouts. Each element of the matrix has its offset, "
-            "each one in memory its row and column; row 0 is marked."
-        ),
-        Text(
-            "Two matrices of 2 rows and 3 columns, each with the same line of six elements of memory. "
-            "Row-major: the offsets are 0 1 2 in row 0 and 3 4 5 in row 1, so in memory row 0 comes "
-            "first, then row 1. Column-major: the offsets are 0 2 4 in row 0 and 1 3 5 in row 1, so in "
-            "memory the rows alternate: [0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2]."
-        ),
-        draw_layouts,
-        narrow=partial(draw_layouts, narrow=True),
-    ),
-    Figure(
-        "p04-offsets",
-        Text(
-            "The offset that the layout computes for each of the nine threads. Pale: offset 2, which is the "
-            "element of another thread. Red: the offsets past the end of the matrix."
-        ),
-        Text(
-            "Three rows and three columns of threads with their offsets. Row 0: 0, 1 and, pale, 2. Row 1: 2, "
-            "3 and, red, 4. Row 2, all red: 4, 5 and 6."
-        ),
-        draw_offsets,
-        traces=("p04",),
-    ),
-    Figure(
-        "p04-exchanged",
-        Text(
-            "The offset in `a` that each thread reads. With row and column exchanged, two threads read each "
-            "other's element (red)."
-        ),
-        Text(
-            "Two squares of two rows and two columns. row * width + col: offsets 0 and 1 in row 0, 2 and 3 "
-            "in row 1. col * width + row: offsets 0 and 2 in row 0, 1 and 3 in row 1; 2 and 1 are red."
-        ),
-        draw_exchanged,
-    ),
+    Figure("p04", draw_threads, traces=("p04",), narrow=partial(draw_threads, narrow=True)),
+    Figure("p04-line", draw_line, traces=("p04",), narrow=partial(draw_line, narrow=True)),
+    Figure("p04-layouts", draw_layouts, narrow=partial(draw_layouts, narrow=True)),
+    Figure("p04-offsets", draw_offsets, traces=("p04",)),
+    Figure("p04-exchanged", draw_exchanged),
 )

@@ -171,53 +171,7 @@ def draw_strides(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p05",
-        Text(
-            "A band joins an element with the threads that read it: an element of `a` with a column of "
-            "threads, an element of `b` with a row. Pale threads read nothing."
-        ),
-        Text(
-            "A block of 3 by 3 threads. Above it a with the elements 1 and 2, beside it b with the elements "
-            "0 and 10. A band joins each element of a with the two threads below it, another "
-            "one each element of b with the two threads to its right. These four threads hold 1 + 0, 2 + "
-            "0, 1 + 10 and 2 + 10. The third row and the third column of threads are pale. The output is a "
-            "square of 1 2 and, below, 11 12."
-        ),
-        draw_square,
-        traces=("p05",),
-        narrow=partial(draw_square, narrow=True),
-    ),
-    Figure(
-        "p05-memory",
-        Text(
-            "The three buffers in memory, and the threads (row, col) that access each element. Only the "
-            "index makes `a` the row and `b` the column: thread (1, 0) (marked) reads `a[col]` and `b[row]`."
-        ),
-        Text(
-            "Three lines of elements. a: 1 at offset 0, read by the threads (0, 0) and (1, 0); 2 at offset "
-            "1, read by (0, 1) and (1, 1). b: 0 at offset 0, read by (0, 0) and (0, 1); 10 at offset 1, read "
-            "by (1, 0) and (1, 1). output: 1, 2, 11 and 12 at the offsets 0 to 3, written by (0, 0), (0, 1), "
-            "(1, 0) and (1, 1). Arrows lead from elements of a and b to their threads, and from threads to "
-            "elements of output. Thread (1, 0) is marked: it reads a at offset 0 and b at offset 1, and "
-            "writes output at offset 2."
-        ),
-        draw_memory,
-        traces=("p05",),
-        narrow=partial(draw_memory, narrow=True),
-    ),
-    Figure(
-        "p05-strides",
-        Text(
-            "In `a` the stride from row to row is 0, in `b` the stride from column to column: two elements "
-            "have the same offset in memory."
-        ),
-        Text(
-            "Three squares of two rows and two columns. a: 1 and 2 in both rows, at the offsets 0 and 1. b: "
-            "0 and 0 in row 0, both at offset 0, 10 and 10 in row 1, both at offset 1. output: 1 and 2 at "
-            "the offsets 0 and 1, 11 and 12 at the offsets 2 and 3."
-        ),
-        draw_strides,
-        narrow=partial(draw_strides, narrow=True),
-    ),
+    Figure("p05", draw_square, traces=("p05",), narrow=partial(draw_square, narrow=True)),
+    Figure("p05-memory", draw_memory, traces=("p05",), narrow=partial(draw_memory, narrow=True)),
+    Figure("p05-strides", draw_strides, narrow=partial(draw_strides, narrow=True)),
 )

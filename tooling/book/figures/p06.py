@@ -68,22 +68,4 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-FIGURES = (
-    Figure(
-        "p06",
-        Text(
-            "Nine elements, three blocks of four threads. `thread_idx.x` starts from 0 in every block, `i` "
-            "continues. Pale threads have no element."
-        ),
-        Text(
-            "Above, the nine elements of a: 0 to 8. In the middle three blocks. In each, thread_idx.x "
-            "runs from 0 to 3. Below it is i: 0 to 3 in block 0, 4 to 7 in block 1, 8 to 11 in block 2. "
-            "At the bottom, the nine elements of output: 10 to 18. An arrow leads from each element "
-            "straight down through the thread whose i is its index to the element of output. The threads "
-            "with i = 9, 10 and 11 are pale and have no arrows."
-        ),
-        draw_blocks,
-        traces=("p06",),
-        narrow=partial(draw_blocks, narrow=True),
-    ),
-)
+FIGURES = (Figure("p06", draw_blocks, traces=("p06",), narrow=partial(draw_blocks, narrow=True)),)

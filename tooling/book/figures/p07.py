@@ -162,53 +162,7 @@ def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p07",
-        Text(
-            "Four blocks of 3 × 3 threads over a matrix of 5 × 5. Each thread is drawn on its element, and "
-            "*x* and *y* are its `thread_idx`. The threads at the right and at the bottom are outside the "
-            "matrix."
-        ),
-        Text(
-            "Four frames in two rows of two, each with 3 by 3 threads: blocks (0, 0) and (1, 0) "
-            "above, (0, 1) and (1, 1) below. Inside a block x and y run from 0 to 2, over all blocks "
-            "col and row run from 0 to 5. The threads with row and col from 0 to 4 carry the elements "
-            "0 to 24, row by row. The 11 threads of row 5 and column 5 are empty. Thread (1, 2) of "
-            "block (1, 0) is marked: row = 3 · 0 + 2 = 2, col = 3 · 1 + 1 = 4, and its element is 14."
-        ),
-        draw_blocks,
-        traces=("p07",),
-        narrow=partial(draw_blocks, narrow=True),
-    ),
-    Figure(
-        "p07-line",
-        Text(
-            "Elements 5 to 15 in memory, in the middle. Without a guard for the column, the thread "
-            "with `col = 5` of a row uses the first element of the next row (red), which has a "
-            "thread of its own."
-        ),
-        Text(
-            "A strip of elements 5 to 15. Elements 5 to 9 are row 1, elements 10 to 14 row 2. From "
-            "above come the six threads with row = 1: columns 0 to 4 point to elements 5 to 9, and "
-            "column 5 points to element 10. From below come the six threads with row = 2: column 0 "
-            "points to element 10 as well, and column 5 to element 15. Elements 10 and 15 are red."
-        ),
-        draw_line,
-        traces=("p07",),
-        narrow=partial(draw_line, narrow=True),
-    ),
-    Figure(
-        "p07-offsets",
-        Text(
-            "The elements in memory; in each are `row` and `col` of the thread that writes it. No thread "
-            "writes the red ones."
-        ),
-        Text(
-            "Five rows of five elements with the offsets 0 to 24. The threads of row 0 write the offsets 0 "
-            "to 4, those of row 1 the offsets 6 to 10, of row 2 12 to 16, of row 3 18 to 22, and thread (4, "
-            "0) offset 24. The offsets 5, 11, 17 and 23 are red and empty."
-        ),
-        draw_offsets,
-        traces=("p07",),
-    ),
+    Figure("p07", draw_blocks, traces=("p07",), narrow=partial(draw_blocks, narrow=True)),
+    Figure("p07-line", draw_line, traces=("p07",), narrow=partial(draw_line, narrow=True)),
+    Figure("p07-offsets", draw_offsets, traces=("p07",)),
 )

@@ -150,23 +150,4 @@ def _by_thread(trace: Trace, action: str, buffer: int, block: int) -> dict[int, 
     return {access.thread: access for access in trace.accesses(action, buffer, block)}
 
 
-FIGURES = (
-    Figure(
-        "p08",
-        Text(
-            "Every element passes through the shared memory of its block. The elements of `a` and `output` "
-            "are numbered through both blocks, those of shared memory from 0 in each block."
-        ),
-        Text(
-            "Three rows. Above, the elements 0 to 7 of a in global memory, all 1. In the middle two "
-            "frames, block 0 and block 1, each with four elements of shared memory, numbered 0 to 3, all "
-            "1. Below, the elements 0 to 7 of output in global memory, all 11. An arrow leads from each "
-            "element of a to an element of shared memory, elements 0 to 3 to block 0, elements 4 to 7 to "
-            "block 1, and from there across the block’s barrier to the element of output that has the "
-            "same number as the element of a."
-        ),
-        draw_blocks,
-        traces=("p08",),
-        narrow=draw_blocks_narrow,
-    ),
-)
+FIGURES = (Figure("p08", draw_blocks, traces=("p08",), narrow=draw_blocks_narrow),)

@@ -171,69 +171,9 @@ def draw_printing(facts: Facts, sheet: Sheet) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p09",
-        Text(
-            "A launch is asynchronous: the host learns of an error in the kernel at the next call that "
-            "waits for the GPU."
-        ),
-        Text(
-            "The host and the GPU in the order of time. Host: enqueue_function, which returns at once, then "
-            "synchronize(), which waits for the GPU, then an error. GPU: the kernel add_10 starts after "
-            "enqueue_function and runs while the host waits in synchronize(). An invalid read ends the "
-            "kernel; an arrow leads from its end to the error on the host."
-        ),
-        draw_launch,
-        narrow=draw_launch_narrow,
-    ),
-    Figure(
-        "p09-window",
-        Text(
-            "What the loop of the second case adds. Each thread misses the element to its right (dashed), so "
-            "its sum is wrong (red); only the last thread has none there."
-        ),
-        Text(
-            "A row for each of four threads with the input elements 0, 1, 2, 3. Thread 0 adds element 0 and "
-            "misses element 1: result 0, expected 1. Thread 1 adds elements 0 and 1 and misses element 2: "
-            "result 1, expected 3. Thread 2 adds elements 1 and 2 and misses element 3: result 3, expected "
-            "6. Thread 3 adds elements 2 and 3: result 5, expected 5."
-        ),
-        draw_windows,
-        narrow=partial(draw_windows, narrow=True),
-    ),
-    Figure(
-        "p09-barrier",
-        Text("Three threads wait at a barrier for all four. Thread 3 does not enter the branch and returns."),
-        Text(
-            "Four rows, one for each thread. Threads 0, 1 and 2 store to shared memory, and an arrow leads "
-            "from each to a dashed line marked barrier(), where it waits. Thread 3 returns; no arrow leads "
-            "from it to the line, which it never reaches."
-        ),
-        draw_barrier,
-        narrow=partial(draw_barrier, narrow=True),
-    ),
-    Figure(
-        "p09-short",
-        Text(
-            "A buffer of one element, and the addresses that the four threads read, in bytes after its "
-            "start. Three of them (red) are past its end."
-        ),
-        Text(
-            "A row of four places with the addresses +0, +4, +8 and +12, read by the threads with i = 0 to i "
-            "= 3. The first is the element of input, 0; the other three are red and empty."
-        ),
-        draw_short_buffer,
-    ),
-    Figure(
-        "p09-printing",
-        Text(
-            "The eight threads of `printing.mojo`. The coloured ones have `thread_idx.x = 1` and print a "
-            "line."
-        ),
-        Text(
-            "Two rows, block 0 with i = 0 to 3 and block 1 with i = 4 to 7, below the values 0 to 3 of "
-            "thread_idx.x. The threads i = 1 and i = 5 are coloured, the other six pale."
-        ),
-        draw_printing,
-    ),
+    Figure("p09", draw_launch, narrow=draw_launch_narrow),
+    Figure("p09-window", draw_windows, narrow=partial(draw_windows, narrow=True)),
+    Figure("p09-barrier", draw_barrier, narrow=partial(draw_barrier, narrow=True)),
+    Figure("p09-short", draw_short_buffer),
+    Figure("p09-printing", draw_printing),
 )

@@ -110,42 +110,7 @@ def draw_tools(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p10",
-        Text(
-            "The element that each of the nine threads reads. Elements 4 to 6 (dashed) do not belong to the "
-            "buffer."
-        ),
-        Text(
-            "A row of seven places in memory. Places 0 to 3 are the elements of a: 0, 1, 2, 3. Places 4 to "
-            "6 are dashed. Below each place are the threads (x, y) that read it: 0: (0, 0). 1: (1, 0). 2: "
-            "(2, 0) and (0, 1). 3: (1, 1). 4: (2, 1) and (0, 2). 5: (1, 2). 6: (2, 2)."
-        ),
-        draw_elements,
-        narrow=partial(draw_elements, narrow=True),
-    ),
-    Figure(
-        "p10-race",
-        Text("Four threads execute `+=` on the same element. All read 0 before any of them writes."),
-        Text(
-            "Four columns, one for each thread, with three steps. Each thread reads 0. Thread 0 adds 0 and "
-            "writes 0, thread 1 adds 1 and writes 1, thread 2 adds 2 and writes 2, thread 3 adds 3 and "
-            "writes 3. What is left is one of these four values; 6 was meant."
-        ),
-        draw_additions,
-        narrow=partial(draw_additions, narrow=True),
-    ),
-    Figure(
-        "p10-tools",
-        Text(
-            "57 faulty kernels on an H200, by the tool of compute-sanitizer that reports them; one is "
-            "reported by three. None of the four reports the marked ones, the simulated GPU all 57."
-        ),
-        Text(
-            "Five rows with a cell for each kernel. memcheck: 12. racecheck: 17. initcheck: 2. synccheck: 2. "
-            "None of them: 26, marked."
-        ),
-        draw_tools,
-        narrow=partial(draw_tools, narrow=True),
-    ),
+    Figure("p10", draw_elements, narrow=partial(draw_elements, narrow=True)),
+    Figure("p10-race", draw_additions, narrow=partial(draw_additions, narrow=True)),
+    Figure("p10-tools", draw_tools, narrow=partial(draw_tools, narrow=True)),
 )

@@ -100,37 +100,6 @@ def draw_edge(facts: Facts, sheet: Sheet) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p11",
-        Text(
-            "Every thread copies one element to shared memory and, after the barrier, adds the three "
-            "elements of its window. Threads 0 and 1 have fewer: there is nothing before element 0."
-        ),
-        Text(
-            "Above, the elements of a, 0 to 7. An arrow leads from each straight down to the element of "
-            "shared memory with the same index. Below a line marked barrier() every thread has a row of "
-            "the eight elements with its window marked: element 0 for thread 0, elements 0 and 1 for "
-            "thread 1, elements 0 to 2 for thread 2, and so on to elements 5 to 7 for thread 7. Dashed "
-            "boxes are elements that do not exist: two before element 0 in the row of thread 0, one in "
-            "that of thread 1. An arrow leads from each row to its sum in output: 0, 1, 3, 6, 9, 12, 15, "
-            "18."
-        ),
-        draw_windows,
-        traces=("p11",),
-        narrow=partial(draw_windows, narrow=True),
-    ),
-    Figure(
-        "p11-edge",
-        Text(
-            "The elements of `shared`, and above each the threads that read it if no window is cut off. The "
-            "elements −2 and −1 (red) do not exist."
-        ),
-        Text(
-            "A row of ten places with the indices −2 to 7. Places −2 and −1 are red and empty; thread 0 "
-            "reads −2, threads 0 and 1 read −1. Elements 0 to 7 contain 0 to 7; element 0 is read by the "
-            "threads 0, 1 and 2, and so on to element 6, read by 6 and 7, and element 7, read by 7."
-        ),
-        draw_edge,
-        traces=("p11",),
-    ),
+    Figure("p11", draw_windows, traces=("p11",), narrow=partial(draw_windows, narrow=True)),
+    Figure("p11-edge", draw_edge, traces=("p11",)),
 )

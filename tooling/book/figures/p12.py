@@ -61,33 +61,9 @@ def draw_banks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p12",
-        Text(
-            "Each thread multiplies one pair. Three steps then reduce the eight products to the dot product."
-        ),
-        Text(
-            "Vectors a and b hold 0 to 7. Their products 0 1 4 9 16 25 36 49 are in shared memory. After "
-            "stride 4 the first four elements are 16 26 40 58, after stride 2 the first two are 56 84, "
-            "after stride 1 the first is 140."
-        ),
-        draw_dot_product,
-        traces=("p12",),
-        narrow=partial(draw_dot_product, narrow=True),
-    ),
+    Figure("p12", draw_dot_product, traces=("p12",), narrow=partial(draw_dot_product, narrow=True)),
     Figure(
         "p12-banks",
-        Text(
-            "Which bank serves which thread of a warp. Above, every access has a bank of its own: one pass "
-            "serves all. Below, half of the banks serve two threads each, and the warp waits for a second "
-            "pass (red)."
-        ),
-        Text(
-            "Two maps with a column for each of the 32 banks. The upper one has a single row: threads 0 "
-            "to 7 in banks 0 to 7. The lower one has two rows: threads 0 to 15 in the banks with even "
-            "numbers, and in a second row, marked as a conflict, threads 16 to 31 in the same banks. "
-            "The banks with odd numbers stay empty."
-        ),
         draw_banks,
         traces=("p12", "p32 --two-way unsolved"),
         narrow=partial(draw_banks, narrow=True),

@@ -280,55 +280,7 @@ def _window(trace: Trace, store: Access, cells: Iterable[Cell]) -> list[int]:
 
 
 FIGURES = (
-    Figure(
-        "p13",
-        Text(
-            "Each element of the output is a sum of three products. The window of element *i* starts at *i*. "
-            "At the end of `a`, zeros take the place of the missing elements."
-        ),
-        Text(
-            "Above, the elements of a at the indices 0 to 5, which hold 0 to 5, and zeros at the indices 6 "
-            "and 7. Below, a row for each element of the output with its three products: for i = 0 they are "
-            "0·0, 1·1 and 2·2, for i = 5 they are 5·0, 0·1 and 0·2. The rows move one column to the right "
-            "each time. The sums are 5, 8, 11, 14, 5 and 0."
-        ),
-        draw_products,
-        narrow=partial(draw_products, narrow=True),
-    ),
-    Figure(
-        "p13-simple",
-        Text(
-            "Six threads load an element of `a`, three of them also one of the filter `b`. Threads 6 and 7 "
-            "store zeros, which the window of thread 5 needs."
-        ),
-        Text(
-            "Above, the elements of a, 0 to 5, and of b, 0 to 2, in global memory. An arrow leads from each "
-            "to the element of shared memory with the same index. shared_a has eight elements; the last two "
-            "are zeros, which threads 6 and 7 have stored. shared_b has three elements. Below the barrier, "
-            "the window of thread 0 consists of shared_a[0] to shared_a[2] and leads to the output 5; the "
-            "window of thread 5 consists of shared_a[5] to shared_a[7], which hold 5, 0 and 0, and leads to "
-            "the output 0."
-        ),
-        draw_cells,
-        traces=(_SIMPLE,),
-        narrow=partial(draw_cells, narrow=True),
-    ),
-    Figure(
-        "p13-halo",
-        Text(
-            "Each block loads its own eight elements and a halo of three (marked). Block 0 needs elements 8 "
-            "to 10 of block 1 for its last windows. Past the end of `a`, there are zeros."
-        ),
-        Text(
-            "Above, the 15 elements of a. Block 0 has eleven elements of shared memory: the first eight "
-            "hold the elements 0 to 7 of a, and marked arrows lead from the elements 8 to 10 to its halo. "
-            "Block 1 holds the elements 8 to 14, a zero of thread 7, and three zeros in its halo. Below the "
-            "barriers are the outputs: 14, 20, 26, 32, 38, 44, 50 and 56 from block 0, and 62, 68, 74, 80, "
-            "41, 14 and 0 from block 1. A bracket marks the window of thread 7 in block 0, shared_a[7] to "
-            "shared_a[10], and that of thread 6 in block 1, shared_a[6] to shared_a[9]."
-        ),
-        draw_halo,
-        traces=(_BOUNDARY,),
-        narrow=draw_halo_narrow,
-    ),
+    Figure("p13", draw_products, narrow=partial(draw_products, narrow=True)),
+    Figure("p13-simple", draw_cells, traces=(_SIMPLE,), narrow=partial(draw_cells, narrow=True)),
+    Figure("p13-halo", draw_halo, traces=(_BOUNDARY,), narrow=draw_halo_narrow),
 )

@@ -305,53 +305,7 @@ def _complete(facts: Facts) -> tuple[list[Access], list[float], list[float], int
 
 
 FIGURES = (
-    Figure(
-        "p14",
-        Text(
-            "In each step, a thread adds the element `offset` positions before its own, and the offset "
-            "doubles. Unchanged elements are complete. The marked arrows lead to the last element."
-        ),
-        Text(
-            "Shared memory of the block. After the load: 0 1 2 3 4 5 6 7. After offset 1: 0 1 3 5 7 9 11 "
-            "13. After offset 2: 0 1 3 6 10 14 18 22. After offset 4: 0 1 3 6 10 15 21 28. Two arrows lead "
-            "to each element that a step changes: one from the element itself, one from the element that is "
-            "offset positions before it."
-        ),
-        draw_steps,
-        traces=(_SIMPLE,),
-        narrow=partial(draw_steps, narrow=True),
-    ),
-    Figure(
-        "p14-race",
-        Text(
-            "The first step without a barrier between reading and writing: the order of the two accesses to "
-            "`shared[3]` (dashed frame) is not defined. If thread 3 writes first, what thread 4 reads "
-            "contains element 2 already."
-        ),
-        Text(
-            "The elements shared[2], shared[3] and shared[4] hold 2, 3 and 4. Read first: thread 4 reads 3 "
-            "from shared[3], thread 3 writes 5 to shared[3], thread 4 writes 7 to shared[4], which is "
-            "right. Write first: thread 3 writes 5 to shared[3], thread 4 reads 5 and writes 9 to "
-            "shared[4], where 7 is right."
-        ),
-        draw_race,
-        traces=(_SIMPLE,),
-        narrow=partial(draw_race, narrow=True),
-    ),
-    Figure(
-        "p14-complete",
-        Text(
-            "The first kernel scans each block by itself and stores the sum of each block behind the "
-            "results. The second kernel adds to each block the sums of all blocks before it."
-        ),
-        Text(
-            "Above, the 15 elements of a, 0 to 14. After the first kernel the output holds 0 1 3 6 10 15 21 "
-            "28 from block 0 and 8 17 27 38 50 63 77 from block 1, and behind them the sums 28 and 77. The "
-            "second kernel adds 0 to block 0 and 28 to block 1, whose elements become 36 45 55 66 78 91 "
-            "105."
-        ),
-        draw_complete,
-        traces=(_COMPLETE,),
-        narrow=draw_complete_narrow,
-    ),
+    Figure("p14", draw_steps, traces=(_SIMPLE,), narrow=partial(draw_steps, narrow=True)),
+    Figure("p14-race", draw_race, traces=(_SIMPLE,), narrow=partial(draw_race, narrow=True)),
+    Figure("p14-complete", draw_complete, traces=(_COMPLETE,), narrow=draw_complete_narrow),
 )

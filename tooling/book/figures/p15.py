@@ -100,26 +100,6 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p15",
-        Text("Every row has a block of its own. Threads 6 and 7 have no column and store zeros."),
-        Text(
-            "A matrix of 4 rows and 6 columns. Each row is loaded into the 8 elements of one block’s "
-            "shared memory, the last two of which are zero, and reduced to one element of the output: 15, "
-            "51, 87 and 123."
-        ),
-        draw_rows,
-        narrow=draw_rows_narrow,
-    ),
-    Figure(
-        "p15-steps",
-        Text("Three steps reduce eight elements to one. Pale elements are no longer read."),
-        Text(
-            "Shared memory of block 0. After loading: 0 1 2 3 4 5 0 0. After stride 4 the first four "
-            "elements are 4 6 2 3, after stride 2 the first two are 6 9, after stride 1 the first is 15."
-        ),
-        draw_steps,
-        traces=("p15",),
-        narrow=partial(draw_steps, narrow=True),
-    ),
+    Figure("p15", draw_rows, narrow=draw_rows_narrow),
+    Figure("p15-steps", draw_steps, traces=("p15",), narrow=partial(draw_steps, narrow=True)),
 )

@@ -500,117 +500,16 @@ def draw_copies(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES: tuple[Figure, ...] = (
-    Figure(
-        "p16",
-        Text(
-            "An element of the product needs one row of `a` and one column of `b` (marked). All other "
-            "elements of `output` need another row, another column, or both."
-        ),
-        Text(
-            "Three matrices of 9 by 9: a on the left, b above, output between them. Row 4 of a holds 36 to "
-            "44, column 5 of b holds 10, 28 and so on to 154; both are marked. Arrows lead from both to the "
-            "element in row 4 and column 5 of output. It is the sum of nine products: 36 times 10, 37 times "
-            "28, and so on to 44 times 154, which makes 30600."
-        ),
-        draw_product,
-        narrow=partial(draw_product, narrow=True),
-    ),
-    Figure(
-        "p16-naive",
-        Text(
-            "Each thread (*x*, *y*) reads row *y* of `a` and column *x* of `b`. Threads with *x* = 2 or "
-            "*y* = 2 have no element."
-        ),
-        Text(
-            "A block of 3 by 3 threads. On its left a, 0 1 and 2 3, row by row; above it b, 0 2 and 4 6. "
-            "Thread (0, 0) computes 0 times 0 plus 1 times 4, thread (1, 0) 0 times 2 plus 1 times 6, thread "
-            "(0, 1) 2 times 0 plus 3 times 4, thread (1, 1) 2 times 2 plus 3 times 6: 4, 6, 12 and 22. The "
-            "other five threads are idle."
-        ),
-        draw_naive,
-        traces=(f"{_PROGRAM} --naive",),
-        narrow=partial(draw_naive, narrow=True),
-    ),
+    Figure("p16", draw_product, narrow=partial(draw_product, narrow=True)),
+    Figure("p16-naive", draw_naive, traces=(f"{_PROGRAM} --naive",), narrow=partial(draw_naive, narrow=True)),
     Figure(
         "p16-shared",
-        Text(
-            "Each element is read from global memory once. The products need a row and a column of the "
-            "shared tiles (marked for one element), which other threads have loaded, too."
-        ),
-        Text(
-            "Above, a and b in global memory, 2 by 2 each. An arrow leads from each down into the frame of "
-            "block (0, 0), to a_shared and b_shared, tiles of 3 by 3 in shared memory. Their first two rows "
-            "and columns hold the elements, the other five cells of each are unused. Their product is "
-            "output, with 4 6 and 12 22. Row 1 of a_shared, 2 3, and column 0 of b_shared, 0 4, are marked, "
-            "and so is the element 12 of output, which they make."
-        ),
         draw_shared,
         traces=(f"{_PROGRAM} --single-block",),
         narrow=partial(draw_shared, narrow=True),
     ),
-    Figure(
-        "p16-tiled",
-        Text(
-            "In each step, the tile of `a` moves to the right and the tile of `b` down, and the product of "
-            "the two is added to the totals. The last totals are the block’s tile of `output`."
-        ),
-        Text(
-            "Three rows, one for each step. In step 0 the block copies the tile in row 0 and column 0 of a "
-            "and the tile in row 0 and column 1 of b, in step 1 tile (0, 1) of a and (1, 1) of b, in step 2 "
-            "tile (0, 2) of a and (2, 1) of b. Beside them are the 3 by 3 elements of each tile in shared "
-            "memory, and the totals: that of thread (0, 0) is 108 after the first step, 1080 after the "
-            "second and 3888 after the third."
-        ),
-        draw_tiled,
-        traces=(f"{_PROGRAM} --tiled",),
-        narrow=partial(draw_tiled, narrow=True),
-    ),
-    Figure(
-        "p16-roofline",
-        Text(
-            "The roofline of an H200 for `float32`: the measured bandwidth of a copy, and the peak "
-            "arithmetic rate. The circles are a measured elementwise addition and a measured tiled product."
-        ),
-        Text(
-            "A chart with logarithmic axes: arithmetic intensity from one sixteenth to 64 floating-point "
-            "operations per byte, speed from one eighth to 128 teraflops. A line rises with 4.2 terabytes "
-            "per second and becomes horizontal at 67 teraflops, at an intensity of 16. Dashed lines mark the "
-            "naive kernel at 0.25, the tiled kernel with T = 3 at 0.75 and with T = 32 at 8. Two measured "
-            "points: elementwise addition at one twelfth, on the line, with 0.36 teraflops; the tiled "
-            "product with T = 32 at 8, below the line, with 8.4 teraflops."
-        ),
-        draw_roofline,
-        narrow=partial(draw_roofline, narrow=True),
-    ),
-    Figure(
-        "p16-flight",
-        Text(
-            "Reads on an H100, by the bytes that are in flight on each multiprocessor. Eight loads per "
-            "thread need an eighth of the threads for the same number of bytes."
-        ),
-        Text(
-            "A chart: bytes in flight on a multiprocessor, from 512 to 64 Ki, logarithmic, against GB/s. "
-            "With one load per thread the curve rises from 170 at 512 bytes to 2,012 at 8 Ki. With eight it "
-            "rises from 949 at 4 Ki to 2,647 at 32 Ki, and ends at 2,629 at 64 Ki. A dashed line at 2,880 "
-            "is that of a copy."
-        ),
-        draw_flight,
-        narrow=partial(draw_flight, narrow=True),
-    ),
-    Figure(
-        "p16-copies",
-        Text(
-            "The elements of a tile, numbered, and above each the threads (*x*, *y*) that copy it. With one "
-            "dimension of the block, no thread copies the red elements."
-        ),
-        Text(
-            "Two tiles of three rows and three columns with the elements 0 to 8. block_dim_count=1: element "
-            "0 is copied by the threads (0, 0), (0, 1) and (0, 2), element 1 by (1, 0), (1, 1) and (1, 2), "
-            "element 2 by (2, 0), (2, 1) and (2, 2); elements 3 to 8 are red. block_dim_count=2: each "
-            "element is copied by one thread, element 0 by (0, 0), element 1 by (1, 0), and so on to element "
-            "8 by (2, 2)."
-        ),
-        draw_copies,
-        narrow=partial(draw_copies, narrow=True),
-    ),
+    Figure("p16-tiled", draw_tiled, traces=(f"{_PROGRAM} --tiled",), narrow=partial(draw_tiled, narrow=True)),
+    Figure("p16-roofline", draw_roofline, narrow=partial(draw_roofline, narrow=True)),
+    Figure("p16-flight", draw_flight, narrow=partial(draw_flight, narrow=True)),
+    Figure("p16-copies", draw_copies, narrow=partial(draw_copies, narrow=True)),
 )

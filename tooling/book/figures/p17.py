@@ -74,21 +74,4 @@ def draw_graph(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-FIGURES = (
-    Figure(
-        "p17",
-        Text(
-            "The graph has two inputs, one operation and one output. The operation holds code for both "
-            "devices; the compiler takes the half that belongs to the device of the graph.",
-        ),
-        Text(
-            "Above, the buffers input, with the values 0 to 14, and kernel, with the values 0 to 3. An arrow "
-            "leads from each into the graph, to the operation conv1d. The operation has two halves: for the "
-            "CPU, where the target is cpu, two loops; for the GPU, where the target is gpu, the kernel "
-            "conv1d_kernel. From the operation an arrow leads to the buffer output: 14, 20, 26, 32, 38, 44, "
-            "50, 56, 62, 68, 74, 80, 41, 14 and 0.",
-        ),
-        draw_graph,
-        narrow=partial(draw_graph, narrow=True),
-    ),
-)
+FIGURES = (Figure("p17", draw_graph, narrow=partial(draw_graph, narrow=True)),)

@@ -8,7 +8,6 @@ from functools import partial
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.text import Text
 
 _SHARE = "softmax(x)"
 
@@ -68,20 +67,4 @@ def _bar(canvas: Canvas, corner: tuple[float, float], width: float, height: floa
     )
 
 
-FIGURES = (
-    Figure(
-        "p18",
-        Text(
-            "The 128 numbers of the input, and their softmax; the largest and the smallest are marked. All "
-            "results are positive, their sum is 1, and the larger a number, the larger its share.",
-        ),
-        Text(
-            "Above, a bar for each of the 128 elements of x, upwards for positive and downwards for negative "
-            "numbers. Two are marked: the smallest, x[4] = −1.95, and the largest, x[30] = 2.14. Below, a "
-            "bar for the softmax of each element, all of them upwards. The smallest is 0.0009 at index 4, "
-            "the largest 0.0510 at index 30.",
-        ),
-        draw_bars,
-        narrow=partial(draw_bars, narrow=True),
-    ),
-)
+FIGURES = (Figure("p18", draw_bars, narrow=partial(draw_bars, narrow=True)),)

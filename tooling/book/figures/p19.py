@@ -7,7 +7,6 @@ from functools import partial
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
-from tooling.text import Text
 
 _MARKED = 4  # the position whose score is followed
 _KERNELS = ("transpose_kernel", "matmul_tiled", "softmax_gpu_kernel", "matmul_tiled")
@@ -97,23 +96,4 @@ def _number(canvas: Canvas, x: float, y: float, number: int) -> None:
     canvas.label(x, y, str(number), "middle", size=Size.SMALL, colour=Ink.LIVE.text)
 
 
-FIGURES = (
-    Figure(
-        "p19",
-        Text(
-            "The operation launches four kernels. Marked is position 4: its row of *K*, its column of *K*ᵀ, "
-            "its score, its weight, and its row of *V*.",
-        ),
-        Text(
-            "Three columns. Left above, the matrix K, 16 × 16. The first launch, transpose_kernel, makes Kᵀ "
-            "of it, in the middle. "
-            "The second, matmul_tiled, multiplies the vector q, 1 × 16, by Kᵀ and gives the scores, 1 × 16. "
-            "The third, softmax_gpu_kernel, makes the weights of the scores. The fourth, matmul_tiled again, "
-            "multiplies the weights by the matrix V, 16 × 16, and gives the output, 1 × 16. Row 4 of K is "
-            "column 4 of Kᵀ; it determines element 4 of the scores and of the weights, with which row 4 of "
-            "V is multiplied.",
-        ),
-        draw_launches,
-        narrow=partial(draw_launches, narrow=True),
-    ),
-)
+FIGURES = (Figure("p19", draw_launches, narrow=partial(draw_launches, narrow=True)),)

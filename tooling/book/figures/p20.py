@@ -95,21 +95,4 @@ def _row(canvas: Canvas, corner: tuple[float, float], name: str, numbers: Sequen
             canvas.cell(x + place * _SIDE + GAP / 2, y, _SIDE - GAP, _HIGH, text, ink=ink)
 
 
-FIGURES = (
-    Figure(
-        "p20",
-        Text(
-            "The same operation called in two ways. A graph allocates its output. Called from PyTorch, the "
-            "operation writes into the tensor that the caller passes first (marked).",
-        ),
-        Text(
-            "Two columns. On the left, the MAX graph: the inputs signal, 0 1 2 and so on to 14, and kernel, "
-            "0 1 2 3, lead to the operation conv1d, and from there to the buffer out, 14 20 26 and so on to "
-            "0, made by the graph. On the right, the call from PyTorch: it has three arguments, the empty "
-            "tensor result, then signal and kernel. From conv1d an arrow leads to result, which now holds "
-            "the same values as out.",
-        ),
-        draw_calls,
-        narrow=partial(draw_calls, narrow=True),
-    ),
-)
+FIGURES = (Figure("p20", draw_calls, narrow=partial(draw_calls, narrow=True)),)

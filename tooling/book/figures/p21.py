@@ -209,50 +209,7 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p21",
-        Text(
-            "A token is the number of a row. The output gets a copy of the row of each token. The arrows of "
-            "the first token are marked.",
-        ),
-        Text(
-            "On the left the first four tokens: 7270, 860, 5390 and 5191. In the middle the table with rows "
-            "0 to 9,999, of which the first and the last, pale, belong to none of them. An arrow leads from "
-            "each token to its row, and from there to the row of the output that has the place of the "
-            "token, and the same numbers.",
-        ),
-        draw_lookup,
-        narrow=partial(draw_lookup, narrow=True),
-    ),
-    Figure(
-        "p21-memory",
-        Text(
-            "The sectors of 32 bytes that the first warp of each kernel reads, at the beginning of each row; "
-            "a number is a thread. `embedding_2d` uses two of the eight numbers in a sector.",
-        ),
-        Text(
-            "Two maps of the table. In embedding, threads 0 to 31 read 32 neighbouring numbers of row 7,270, "
-            "in 4 sectors that are used entirely. In embedding_2d, threads 0 to 15 read the first number of "
-            "16 rows, 7,270, 860, 5,390 and so on, and threads 16 to 31 the second number of the same rows: "
-            "16 sectors, of each of which two numbers out of eight are used.",
-        ),
-        draw_memory,
-        narrow=partial(draw_memory, narrow=True),
-    ),
-    Figure(
-        "p21-threads",
-        Text(
-            "The threads that copy the first elements of the result, by number; in `embedding_2d`, within "
-            "the first block. The first warp copies part of one row in `embedding`, and two columns of 16 "
-            "rows in `embedding_2d`."
-        ),
-        Text(
-            "Two tables with three rows, the tokens 0 to 2, and the columns 0 to 4. embedding: threads 0 to "
-            "4 in row 0, coloured, 512 to 516 in row 1, 1024 to 1028 in row 2. embedding_2d: row 0 has the "
-            "threads 0, 16, 32, 48 and 64, row 1 the threads 1, 17, 33, 49 and 65, row 2 the threads 2, 18, "
-            "34, 50 and 66; those of columns 0 and 1 are coloured."
-        ),
-        draw_threads,
-        narrow=partial(draw_threads, narrow=True),
-    ),
+    Figure("p21", draw_lookup, narrow=partial(draw_lookup, narrow=True)),
+    Figure("p21-memory", draw_memory, narrow=partial(draw_memory, narrow=True)),
+    Figure("p21-threads", draw_threads, narrow=partial(draw_threads, narrow=True)),
 )

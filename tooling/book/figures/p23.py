@@ -318,121 +318,17 @@ def draw_step(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p23",
-        Text(
-            "The first elements of `a`, divided by the four modes. Each box is what a thread gets with one "
-            "load; those of thread 0 are coloured."
-        ),
-        Text(
-            "Four strips of the elements from 0 on. elementwise: thread 0 loads elements 0 to 3 with one "
-            "load; there are 256 threads. tiled: thread 0 loads elements 0 to 31 one by one; 32 threads. "
-            "manual-vectorized: thread 0 loads elements 0 to 127, four at a time, more than are shown; 8 "
-            "threads. vectorized: thread 0 loads elements 0 to 31, four at a time; 32 threads."
-        ),
-        draw_division,
-        traces=_TRACES,
-        narrow=partial(draw_division, narrow=True),
-    ),
-    Figure(
-        "p23-elementwise",
-        Text("The first calls. Each is made by another thread and handles four elements."),
-        Text(
-            "Thread 0 calls add[4](0): it loads 0, 2, 4, 6 from a and 1, 3, 5, 7 from b, and stores 1, 5, "
-            "9, 13. Thread 1 calls add[4](4) and stores 17, 21, 25, 29. On wide screens also thread 2, "
-            "which calls add[4](8)."
-        ),
-        draw_calls,
-        traces=(_TRACES[0],),
-        narrow=partial(draw_calls, narrow=True),
-    ),
+    Figure("p23", draw_division, traces=_TRACES, narrow=partial(draw_division, narrow=True)),
+    Figure("p23-elementwise", draw_calls, traces=(_TRACES[0],), narrow=partial(draw_calls, narrow=True)),
     Figure(
         "p23-vectors",
-        Text(
-            "The sectors of 32 bytes that the first load of the first warp requests; a number is a thread. "
-            "With a chunk or a tile per thread, half of each sector is moved and not used."
-        ),
-        Text(
-            "Three maps of memory. manual-vectorized: each of 8 threads reads 16 bytes at the beginning "
-            "of a row, 512 bytes apart. vectorized: each of 32 threads reads 16 bytes at the beginning of "
-            "a row, 128 bytes apart. elementwise: 32 threads read four rows completely."
-        ),
         draw_vectors,
         traces=(_TRACES[0], _TRACES[2], _TRACES[3]),
         narrow=partial(draw_vectors, narrow=True),
     ),
-    Figure(
-        "p23-lanes",
-        Text(
-            "What one vector load of a warp brings into registers. A column is a lane, that is a thread; "
-            "a row is one element of its vector."
-        ),
-        Text(
-            "A table. Lane 0 has a[0] to a[3], lane 1 has a[4] to a[7], and so on to lane 31 with a[124] "
-            "to a[127]. All of it is one instruction, ld.global.nc.v4.b32."
-        ),
-        draw_lanes,
-        traces=(_TRACES[0],),
-        narrow=partial(draw_lanes, narrow=True),
-    ),
-    Figure(
-        "p23-tile-times",
-        Text(
-            "67,108,864 elements on an H200: the speed of three modes relative to a copy of as many "
-            "bytes. With four elements per thread, all three are as fast as the copy."
-        ),
-        Text(
-            "A chart: elements per thread from 4 to 1 Ki against the speed relative to a copy. With 4 "
-            "elements all three modes reach 1. With 16, tiled falls to 0.25, manual-vectorized to 0.64, "
-            "vectorized to 0.81. With 64, they have 0.04, 0.18 and 0.21, with 256 0.08, 0.16 and 0.16, "
-            "with 1 Ki 0.13, 0.34 and 0.30."
-        ),
-        draw_tile_times,
-        narrow=partial(draw_tile_times, narrow=True),
-    ),
-    Figure(
-        "p23-sizes",
-        Text(
-            "The bandwidth of `--elementwise` on an H200. Up to 64 Ki elements, that is 65,536, the launch "
-            "determines it; up to 5 Mi, the vectors fit in the L2 cache of 60 MiB; with more, it is that of "
-            "memory, as fast as a copy."
-        ),
-        Text(
-            "A chart with logarithmic axes: elements from 1 Ki to 256 Mi against GB/s. With caches "
-            "overwritten the curve rises from 3 to 1,650 at 1 Mi elements, 3,837 at 16 Mi and 4,288 at 256 "
-            "Mi. Without, it begins lower, at 2, and is slightly higher at 1 Mi and 4 Mi; from 16 Mi on both "
-            "coincide, with 4,284 at 256 Mi. A dashed line at 4,250 for a copy ends where they reach it, at "
-            "64 Mi. Three bands behind the curves: launch up to 64 Ki elements, L2 cache up to 5 Mi, and "
-            "memory."
-        ),
-        draw_sizes,
-        narrow=partial(draw_sizes, narrow=True),
-    ),
-    Figure(
-        "p23-tiles",
-        Text("One thread for each tile. Inside its tile the thread works alone, an element at a time."),
-        Text(
-            "A strip of 1,024 elements cut into 32 tiles of 32. Thread 0 has elements 0 to 31, thread 1 "
-            "has 32 to 63, and so "
-            "on to thread 31 with 992 to 1,023. Enlarged: thread 1 adds element 32 in step 0, 33 in step "
-            "1, up to 63 in step 31."
-        ),
-        draw_tiles,
-        narrow=partial(draw_tiles, narrow=True),
-    ),
-    Figure(
-        "p23-memory",
-        Text(
-            "The request of one step of the loop, in rows of 128 bytes; a number is a thread. Memory is "
-            "transferred in sectors of 32 bytes, of which each thread needs 4 and wastes 28 (hatched)."
-        ),
-        Text(
-            "A map of the input, a row for every 128 bytes. In each row the first of four 32-byte sectors "
-            "is moved. Its first word belongs to one thread: thread 0 in the first row, thread 1 in the "
-            "second, and so on, to 32 rows for the 32 threads of the warp. Its other seven words are hatched."
-        ),
-        draw_step,
-        traces=("p23 --tiled",),
-        narrow=partial(draw_step, narrow=True),
-    ),
+    Figure("p23-lanes", draw_lanes, traces=(_TRACES[0],), narrow=partial(draw_lanes, narrow=True)),
+    Figure("p23-tile-times", draw_tile_times, narrow=partial(draw_tile_times, narrow=True)),
+    Figure("p23-sizes", draw_sizes, narrow=partial(draw_sizes, narrow=True)),
+    Figure("p23-tiles", draw_tiles, narrow=partial(draw_tiles, narrow=True)),
+    Figure("p23-memory", draw_step, traces=("p23 --tiled",), narrow=partial(draw_step, narrow=True)),
 )

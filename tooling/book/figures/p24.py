@@ -88,64 +88,8 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p24",
-        Text(
-            "Each lane multiplies one element of `a` by one of `b`. After `warp.sum`, every lane has the sum "
-            "of all 32 products in a register. Lane 0 writes it."
-        ),
-        Text(
-            "Columns for the lanes 0 to 31 of a warp. The elements of a and of b are 0 to 31, the "
-            "products 0, 1, 4, 9, 16 up to 961. In the next row every lane has the total 10416. In the "
-            "last row, lane 0 alone writes 10416 to output[0]."
-        ),
-        draw_sum,
-        narrow=partial(draw_sum, narrow=True),
-    ),
-    Figure(
-        "p24-lanes",
-        Text(
-            "The lanes that store a value in each step of the tree in shared memory. The others are inactive "
-            "and wait until the instruction is done."
-        ),
-        Text(
-            "Seven rows of 32 cells, one for each lane. All 32 lanes store a product. With stride 16 the "
-            "lanes 0 to 15 add, with stride 8 the lanes 0 to 7, with stride 4 the lanes 0 to 3, with "
-            "stride 2 the lanes 0 and 1, with stride 1 only lane 0. In the last row, lane 0 writes "
-            "output[0]."
-        ),
-        draw_divergence,
-        traces=(_TREE,),
-        narrow=partial(draw_divergence, narrow=True),
-    ),
-    Figure(
-        "p24-sum",
-        Text(
-            "The lanes whose products are in the partial sum of lane 0, after each of the five exchanges "
-            "of `warp.sum`. All other lanes do the same at the same time."
-        ),
-        Text(
-            "Six rows of 32 cells, one for each lane. At first, lane 0 has its own product, 0. After the "
-            "exchange with mask 16 it also has that of lane 16, 256 in total. After mask 8 it has those "
-            "of the lanes 0, 8, 16 and 24, after mask 4 of every fourth lane, after mask 2 of all lanes "
-            "with even numbers, after mask 1 of all lanes: 10,416."
-        ),
-        draw_exchange,
-        narrow=partial(draw_exchange, narrow=True),
-    ),
-    Figure(
-        "p24-times",
-        Text(
-            "Mean time of a launch on an H200. The curves of `traditional` and `simple-warp` almost "
-            "coincide; from 64 Ki elements on, `functional-warp` is the fastest."
-        ),
-        Text(
-            "A chart with logarithmic axes: elements from 32 to 2,097,152, time in microseconds. All three "
-            "kernels start at about 3.5 and stay below 5 up to 65,536 elements. At 524,288 elements, "
-            "traditional and simple-warp take 13.7 and 13.5, functional-warp 6.4. At 2,097,152 "
-            "elements they take 43.3, 43.0 and 14.1."
-        ),
-        draw_times,
-        narrow=partial(draw_times, narrow=True),
-    ),
+    Figure("p24", draw_sum, narrow=partial(draw_sum, narrow=True)),
+    Figure("p24-lanes", draw_divergence, traces=(_TREE,), narrow=partial(draw_divergence, narrow=True)),
+    Figure("p24-sum", draw_exchange, narrow=partial(draw_exchange, narrow=True)),
+    Figure("p24-times", draw_times, narrow=partial(draw_times, narrow=True)),
 )

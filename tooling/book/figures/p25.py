@@ -68,49 +68,7 @@ def draw_broadcast(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
 
 
 FIGURES = (
-    Figure(
-        "p25",
-        Text(
-            "`shuffle_down` by 1: each lane gets the value of the lane above. No lane is above the last "
-            "one, so its value (pale) is not defined. Below, the difference that each lane writes."
-        ),
-        Text(
-            "Columns for the lanes 0 to 31. Each lane has its own element, the square of its number: 0, "
-            "1, 4, 9, 16 up to 784, 841, 900, 961. An arrow leads from each lane to the lane below it, "
-            "so that lane 0 gets 1, lane 1 gets 4, and lane 30 gets 961. The cell of lane 31 is pale. "
-            "The output is 1, 3, 5, 7, 9 up to 57, 59, 61, and 0 for the last lane."
-        ),
-        draw_shuffle,
-        narrow=partial(draw_shuffle, narrow=True),
-    ),
-    Figure(
-        "p25-window",
-        Text(
-            "The border between the two warps of `--average`. Pale values of `next` and `after_next` come "
-            "from no other lane. There the window shrinks to two elements, then to one."
-        ),
-        Text(
-            "Columns for the elements 28 to 34. A gap between 31 and 32 separates the two warps, whose "
-            "lanes are 28 to 31 and 0 to 2. The elements are 435, 465, 496, 528, 561, 595 and 630. "
-            "In lanes 28 and 29 next and after_next are the following two elements. Lane 30 has next, "
-            "528, but no after_next, lane 31 has neither. The output is 465.33, 496.33, 512, 528, "
-            "595.33, 630.33 and 666.33."
-        ),
-        draw_window,
-        narrow=partial(draw_window, narrow=True),
-    ),
-    Figure(
-        "p25-broadcast",
-        Text(
-            "Lane 0 adds the first four elements; in the other lanes `total` is still 0 (pale). The "
-            "broadcast copies the value of lane 0 to all lanes."
-        ),
-        Text(
-            "Columns for the lanes 0 to 31, whose elements are 1 to 32. Arrows lead from the elements 1, "
-            "2, 3 and 4 to lane 0, where total is 10; in the other lanes it is 0. After warp.broadcast "
-            "it is 10 in every lane. The output is 11, 12, 13, 14 up to 42."
-        ),
-        draw_broadcast,
-        narrow=partial(draw_broadcast, narrow=True),
-    ),
+    Figure("p25", draw_shuffle, narrow=partial(draw_shuffle, narrow=True)),
+    Figure("p25-window", draw_window, narrow=partial(draw_window, narrow=True)),
+    Figure("p25-broadcast", draw_broadcast, narrow=partial(draw_broadcast, narrow=True)),
 )

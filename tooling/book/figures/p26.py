@@ -80,50 +80,7 @@ def draw_partition(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
 
 
 FIGURES = (
-    Figure(
-        "p26",
-        Text(
-            "The partners of the first eight lanes. XOR with the mask inverts one bit of the lane "
-            "number, and the partner of the partner is the lane itself."
-        ),
-        Text(
-            "Columns for the lanes 0 to 7, with their numbers in binary, 000 to 111. With mask 001 the "
-            "partners are 1, 0, 3, 2, 5, 4, 7, 6. With mask 010 they are 2, 3, 0, 1, 6, 7, 4, 5. With "
-            "mask 100 they are 4, 5, 6, 7, 0, 1, 2, 3."
-        ),
-        draw_partners,
-        narrow=partial(draw_partners, narrow=True),
-    ),
-    Figure(
-        "p26-butterfly",
-        Text(
-            "The butterfly in the last eight lanes of the warp. The partners of the masks 16 and 8 are not "
-            "shown; their values are smaller, so each lane keeps its own (dashed). The marked arrows show "
-            "how the 1000 of lane 31 reaches every lane."
-        ),
-        Text(
-            "Columns for the lanes 24 to 31 with the elements 48, 50, 52, 54, 56, 58, 60 and 1000. After "
-            "the masks 16 and 8, below dashed arrows, the values are the same. After mask 4 they are 56, 58, "
-            "60, 1000 and again 56, 58, 60, 1000. After mask 2 they are 60 and 1000 in turn. After mask 1 "
-            "all eight are 1000. Between these rows, two arrows lead to each lane: one from the lane "
-            "itself, one from its partner."
-        ),
-        draw_butterfly,
-        narrow=partial(draw_butterfly, narrow=True),
-    ),
-    Figure(
-        "p26-partition",
-        Text(
-            "Partition with the pivot 5. The exclusive scan of the flags is the index of an element that "
-            "goes left. An element that goes right (pale flag) has an index of 16 or more, because 16 "
-            "elements go left."
-        ),
-        Text(
-            "Columns for the lanes 0 to 31. The elements 3, 7, 1, 8, 2, 9, 4, 6 have the flags 1, 0, 1, "
-            "0, 1, 0, 1, 0. The exclusive scan is 0, 1, 1, 2, 2, 3, 3, 4, and at the end 15, 15, 16. The "
-            "indices in the output are 0, 16, 1, 17, 2, 18, 3, 19, and at the end 30, 15, 31."
-        ),
-        draw_partition,
-        narrow=partial(draw_partition, narrow=True),
-    ),
+    Figure("p26", draw_partners, narrow=partial(draw_partners, narrow=True)),
+    Figure("p26-butterfly", draw_butterfly, narrow=partial(draw_butterfly, narrow=True)),
+    Figure("p26-partition", draw_partition, narrow=partial(draw_partition, narrow=True)),
 )

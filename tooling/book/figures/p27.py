@@ -117,65 +117,8 @@ def draw_normalize(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
 
 
 FIGURES = (
-    Figure(
-        "p27",
-        Text(
-            "Three functions called with the same arguments. `block.sum` without broadcast gives the sum to "
-            "thread 0 alone, `block.prefix_sum` gives each thread the sum of the arguments before its own, "
-            "`block.broadcast` gives all the argument of thread 0."
-        ),
-        Text(
-            "Columns for the threads 0 to 127. The arguments are 1, 2, 3, 4, 5, 6 and at the end 7, 8. "
-            "block.sum gives 576 to thread 0; the values of the others are marked with a question mark. "
-            "block.prefix_sum gives 0, 1, 3, 6, 10, 15 and at the end 561, 568. block.broadcast gives 1 "
-            "to every thread."
-        ),
-        draw_functions,
-        narrow=partial(draw_functions, narrow=True),
-    ),
-    Figure(
-        "p27-sum",
-        Text(
-            "`block.sum` with four warps. Each warp adds its products in registers and stores one number "
-            "in shared memory. After a barrier, the first warp adds the four numbers."
-        ),
-        Text(
-            "Columns for the warps 0 to 3 with the threads 0 to 31, 32 to 63, 64 to 95 and 96 to 127. "
-            "Their sums are 20832, 149856, 409952 and 801120. Each sum is stored in an element of shared "
-            "memory. From there, four arrows lead to thread 0, which has the total 1381760."
-        ),
-        draw_block_sum,
-        traces=(_SUM,),
-        narrow=partial(draw_block_sum, narrow=True),
-    ),
-    Figure(
-        "p27-histogram",
-        Text(
-            "The launch for bin 1. Threads whose element belongs to another bin are pale; they take part "
-            "in the scan with a 0. The result of the scan is the index in the row of the bin."
-        ),
-        Text(
-            "Columns for some of the 128 threads. Threads 13 to 24 and 93 to 104 have an element of bin "
-            "1, from 0.13 to 0.24. Their flag is 1, that of the others 0. The exclusive scan gives 0, 1 "
-            "and so on up to 11 to threads 13 to 24, 12 to threads 25 to 93, and 24 to thread 127. "
-            "Thread 13 writes to element [1, 0] of members, thread 24 to [1, 11], thread 93 to [1, 12]."
-        ),
-        draw_histogram,
-        narrow=partial(draw_histogram, narrow=True),
-    ),
-    Figure(
-        "p27-normalize",
-        Text(
-            "From all to one, then from one to all. Pale values are not the sum or the mean: only thread "
-            "0 has these before the broadcast."
-        ),
-        Text(
-            "Columns for the threads 0 to 127 with the elements 1, 2, 3, 4, 5, 6 up to 7, 8. After "
-            "block.sum, thread 0 has the total 576, which it divides by 128; the mean is 4.5. The other "
-            "threads have 1. After block.broadcast all threads have 4.5. The output is 0.222, 0.444, "
-            "0.667, 0.889, 1.111, 1.333 up to 1.556, 1.778."
-        ),
-        draw_normalize,
-        narrow=partial(draw_normalize, narrow=True),
-    ),
+    Figure("p27", draw_functions, narrow=partial(draw_functions, narrow=True)),
+    Figure("p27-sum", draw_block_sum, traces=(_SUM,), narrow=partial(draw_block_sum, narrow=True)),
+    Figure("p27-histogram", draw_histogram, narrow=partial(draw_histogram, narrow=True)),
+    Figure("p27-normalize", draw_normalize, narrow=partial(draw_normalize, narrow=True)),
 )

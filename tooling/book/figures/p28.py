@@ -152,35 +152,6 @@ def _threads(count: int) -> Text:
 
 
 FIGURES = (
-    Figure(
-        "p28",
-        Text(
-            "The threads start the copy and load the weights while the hardware copies the tile. The copy "
-            "must be complete before a thread passes `async_copy_wait_all()`."
-        ),
-        Text(
-            "What the threads of a block and the hardware do in the order of time. Threads: start the copy "
-            "of the tile (256 threads), load the weights (5 threads), wait at async_copy_wait_all(), then at "
-            "barrier(), and after it compute the sums (252 threads) and copy the edges (4 threads). "
-            "Hardware: a box for the copy of the tile to shared memory. An arrow leads to it from the first "
-            "step; it extends to async_copy_wait_all()."
-        ),
-        draw_overlap,
-        traces=(_PROGRAM,),
-        narrow=draw_overlap_narrow,
-    ),
-    Figure(
-        "p28-tile",
-        Text(
-            "The tile of block 1. Two elements at each end are copied (pale). Every other element is a sum "
-            "of five products; the arrows that meet show the first window."
-        ),
-        Text(
-            "Columns for the threads 0 to 5 and 251 to 255. The elements in shared memory are 257 to 262 and "
-            "508 to 512. The output is 257, 258, 3895, 3910, 3925, 3940 and at the other end 7630, 7645, "
-            "7660, 511, 512. Five arrows lead to thread 2, from the elements 0 to 4."
-        ),
-        draw_tile,
-        narrow=partial(draw_tile, narrow=True),
-    ),
+    Figure("p28", draw_overlap, traces=(_PROGRAM,), narrow=draw_overlap_narrow),
+    Figure("p28-tile", draw_tile, narrow=partial(draw_tile, narrow=True)),
 )

@@ -97,52 +97,7 @@ def draw_rounds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p29",
-        Text(
-            "The first elements of the pipeline: loaded and multiplied by 1.1, blurred, smoothed. The arrows "
-            "show what one element of a stage is computed from: elements that other threads have stored in "
-            "the stage before."
-        ),
-        Text(
-            "Four rows for the first elements. The input is 0.00, 1.01, 2.02, 3.03, 4.04 and so on; "
-            "input_shared is 0.000, 1.111, 2.222, 3.333, 4.444. Five arrows lead from input_shared to one "
-            "element of blur_shared, three arrows from blur_shared to one element of the output. The output "
-            "begins with 1.666, 2.333, 3.400."
-        ),
-        draw_values,
-        traces=(_STAGES,),
-        narrow=partial(draw_values, narrow=True),
-    ),
-    Figure(
-        "p29-stages",
-        Text(
-            "The threads that work in each stage. A cell represents eight threads. All 256 threads pass both "
-            "barriers, also those without work in the stage."
-        ),
-        Text(
-            "Five rows of 32 cells, each for eight of the 256 threads. In stage 1 the threads 0 to 127 load. "
-            "All threads pass the barrier. In stage 2 the threads 128 to 255 blur. All threads pass the "
-            "second barrier. In stage 3 all threads smooth."
-        ),
-        draw_stages,
-        traces=(_STAGES,),
-        narrow=partial(draw_stages, narrow=True),
-    ),
-    Figure(
-        "p29-rounds",
-        Text(
-            "Three rounds around a step in the input. Each round reads one buffer and writes the other. The "
-            "arrows show the three elements that one mean is computed from."
-        ),
-        Text(
-            "Five rows of elements. Loaded into buffer a: ones up to element 9, zeros from element 10. After "
-            "round 1, in buffer b, elements 9 and 10 are 0.667 and 0.333. After round 2, in buffer a, "
-            "elements 8 to 11 are 0.889, 0.667, 0.333 and 0.111. After round 3, in buffer b, elements 7 to "
-            "12 are 0.963, 0.852, 0.63, 0.37, 0.148 and 0.037. The output is the same."
-        ),
-        draw_rounds,
-        traces=(_ROUNDS,),
-        narrow=partial(draw_rounds, narrow=True),
-    ),
+    Figure("p29", draw_values, traces=(_STAGES,), narrow=partial(draw_values, narrow=True)),
+    Figure("p29-stages", draw_stages, traces=(_STAGES,), narrow=partial(draw_stages, narrow=True)),
+    Figure("p29-rounds", draw_rounds, traces=(_ROUNDS,), narrow=partial(draw_rounds, narrow=True)),
 )

@@ -79,59 +79,8 @@ def draw_bandwidths(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
 
 
 FIGURES = (
-    Figure(
-        "p30-reads",
-        Text(
-            "What `ncu` counted on an H200 for the three unsolved kernels: the bytes that their loads "
-            "request, sectors times 32, and the bytes that are read from device memory."
-        ),
-        Text(
-            "Two bars for each kernel. kernel1 requests 134 MB and reads 134 MB from device memory. kernel2 "
-            "requests 1,074 MB, eight times as much, and reads 147 MB. kernel3 requests 168 MB and reads "
-            "134 MB."
-        ),
-        draw_reads,
-        narrow=partial(draw_reads, narrow=True),
-    ),
-    Figure(
-        "p30",
-        Text(
-            "The sectors of 32 bytes that warp 1 of the first block reads of `a`, as the kernels are given; "
-            "a number is a lane. In `kernel2`, seven of eight words are moved and not used."
-        ),
-        Text(
-            "Three maps of memory. In kernel1, lanes 0 to 31 of the warp fill the four sectors of one "
-            "line: 4 sectors, 100% used. In kernel2 each lane reads the first word of a sector of its own, "
-            "2,048 bytes after that of the lane before; the other seven words are moved and not used: 32 "
-            "sectors, 12.5% used. The first two of the 32 lines are drawn. In kernel3 the lanes read 32 "
-            "neighbouring words from right to left, but these begin with the second word of a sector, so a "
-            "fifth sector is moved for the last word: 5 sectors, 80% used."
-        ),
-        draw_requests_of_a,
-        traces=_RUNS,
-        narrow=partial(draw_requests_of_a, narrow=True),
-    ),
-    Figure(
-        "p30-times",
-        Text("The time of each kernel on an H200 for 16,777,216 elements, as it is given."),
-        Text(
-            "A bar for each kernel. kernel1: 75.9 microseconds. kernel2: 471.8 microseconds. kernel3: 93.1 "
-            "microseconds."
-        ),
-        draw_times,
-        narrow=partial(draw_times, narrow=True),
-    ),
-    Figure(
-        "p30-bandwidths",
-        Text(
-            "The bandwidth of each kernel on an H200 before the repair and after it. The line is the "
-            "bandwidth of a copy of as many bytes."
-        ),
-        Text(
-            "Two bars for each kernel, as given and repaired, and a line for a copy at 3,900 GB/s. kernel1: "
-            "2,654 and 2,668 GB/s. kernel2: 427 and 2,669 GB/s. kernel3: 2,163 and 2,633 GB/s."
-        ),
-        draw_bandwidths,
-        narrow=partial(draw_bandwidths, narrow=True),
-    ),
+    Figure("p30-reads", draw_reads, narrow=partial(draw_reads, narrow=True)),
+    Figure("p30", draw_requests_of_a, traces=_RUNS, narrow=partial(draw_requests_of_a, narrow=True)),
+    Figure("p30-times", draw_times, narrow=partial(draw_times, narrow=True)),
+    Figure("p30-bandwidths", draw_bandwidths, narrow=partial(draw_bandwidths, narrow=True)),
 )

@@ -61,20 +61,4 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-FIGURES = (
-    Figure(
-        "p31",
-        Text(
-            "One multiprocessor of an H200 and the blocks that are on it at the same time, before the puzzle "
-            "is solved. A block of `minimal` takes only the 1 KiB of shared memory that the driver reserves."
-        ),
-        Text(
-            "Three pairs of bars. minimal: two blocks fill all 64 warps and take 1 KiB of shared "
-            "memory each, which the driver reserves. sophisticated: one block takes 129 of 228 KiB, "
-            "99 KiB are free, too little for a second block, so 32 warps are idle; 50 percent. "
-            "balanced: two blocks fill the warps and take 49 KiB each, 130 KiB are free."
-        ),
-        draw_blocks,
-        narrow=partial(draw_blocks, narrow=True),
-    ),
-)
+FIGURES = (Figure("p31", draw_blocks, narrow=partial(draw_blocks, narrow=True)),)

@@ -107,51 +107,7 @@ def draw_padding(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p32",
-        Text(
-            "The stores of the first warp in the unsolved kernel; a number is a thread. Each store takes two "
-            "passes, although half of the banks are idle. A bank conflict adds the red ones."
-        ),
-        Text(
-            "Two maps with a column for each of the 32 banks. In the upper one, threads 0 to 15 have "
-            "the banks with even numbers in the first pass, and threads 16 to 31 the same banks in a "
-            "second pass, marked as a conflict. In the lower one it is the same with the odd banks."
-        ),
-        draw_pairs,
-        traces=(_UNSOLVED,),
-        narrow=partial(draw_pairs, narrow=True),
-    ),
-    Figure(
-        "p32-strides",
-        Text(
-            "Three loads of a warp; a number is a thread. Threads that want the same word are served "
-            "together; with a distance of 4 words, four threads share a bank, and bank conflicts add the red "
-            "passes."
-        ),
-        Text(
-            "Three maps with a column for each of the 32 banks. Word 0 for all threads: one pass, "
-            "bank 0 alone. Word 3t: one pass, in which every bank serves one thread, in the order 0, "
-            "11, 22, 1, 12 and so on. Word 4t: four passes over banks 0, 4, 8 and so on to 28, with "
-            "threads 0 to 7 in the first, 8 to 15 in the second, 16 to 23 in the third and 24 to 31 "
-            "in the fourth; 24 banks are idle."
-        ),
-        draw_strides,
-        narrow=partial(draw_strides, narrow=True),
-    ),
-    Figure(
-        "p32-padding",
-        Text(
-            "The bank of each word of a tile with 32 rows, of which the threads of a warp read column 0. "
-            "With one more word to a row, which no thread uses (pale), each thread has a bank of its own."
-        ),
-        Text(
-            "Two tables of bank numbers, with the rows 0 to 3 and 31. On the left each row begins "
-            "with bank 0, followed by 1, 2, 3, up to 31, so column 0 has bank 0 in every row. On the "
-            "right the rows have 33 words: row 0 begins with bank 0, row 1 with bank 1, row 2 with "
-            "bank 2, and row 31 with bank 31. The spare column 32 is pale."
-        ),
-        draw_padding,
-        narrow=partial(draw_padding, narrow=True),
-    ),
+    Figure("p32", draw_pairs, traces=(_UNSOLVED,), narrow=partial(draw_pairs, narrow=True)),
+    Figure("p32-strides", draw_strides, narrow=partial(draw_strides, narrow=True)),
+    Figure("p32-padding", draw_padding, narrow=partial(draw_padding, narrow=True)),
 )

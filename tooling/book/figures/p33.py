@@ -184,50 +184,7 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure(
-        "p33",
-        Text(
-            "One `mma` instruction computes *D* = *A* · *B* + *C*. The number of an element is the lane of "
-            "the warp that holds it."
-        ),
-        Text(
-            "Three grids of lane numbers: A with 16 × 8 elements, B with 8 × 8, and C and D with 16 × 8. "
-            "The rows of A contain 0 1 2 3 0 1 2 3, then 4 5 6 7 4 5 6 7 and so on to lane 31 in row 7, and "
-            "the same again in rows 8 to 15. The columns of B contain 0 1 2 3 0 1 2 3 from top to bottom, "
-            "the next column 4 5 6 7 4 5 6 7. The rows of C and D contain each lane twice: 0 0 1 1 2 2 3 3, "
-            "then 4 4 5 5 6 6 7 7. Lane 5 has the elements (1, 1), (9, 1), (1, 5) and (9, 5) of A, (1, 1) "
-            "and (5, 1) of B, and (1, 2), (1, 3), (9, 2) and (9, 3) of C and D. It shares rows 1 and 9 of A, "
-            "C and D, and column 1 of B, with lanes 4, 6 and 7."
-        ),
-        draw_fragments,
-        narrow=partial(draw_fragments, narrow=True),
-    ),
-    Figure(
-        "p33-banks",
-        Text(
-            "The banks that serve a warp when each lane loads its first element of `a`. Above, as in the "
-            "solution; below, with four spare words in each row. Bank conflicts add the red passes."
-        ),
-        Text(
-            "Two maps with a column for each of the 32 banks. In the upper one only banks 0 to 3 are "
-            "used, in eight passes: lanes 0 to 3 in the first, 4 to 7 in the second and so on. In the "
-            "lower one a single pass serves lanes 0 to 31 in the banks of the same numbers."
-        ),
-        draw_banks,
-        narrow=partial(draw_banks, narrow=True),
-    ),
-    Figure(
-        "p33-speeds",
-        Text(
-            "The speed of the product of two *n* × *n* matrices on an H200, below the peak rates of its "
-            "units. The full colour is the kernel after the performance challenge below."
-        ),
-        Text(
-            "Bars on one scale, in TFLOP/s. The peak rate is 67 for the ordinary units and 495 for the "
-            "tensor cores with tf32. n = 1,024: 8.1 with --tiled, 23.7 with --tensor-core, 41.6 without "
-            "bank conflicts. n = 4,096: 8.5, 36.5 and 112."
-        ),
-        draw_speeds,
-        narrow=partial(draw_speeds, narrow=True),
-    ),
+    Figure("p33", draw_fragments, narrow=partial(draw_fragments, narrow=True)),
+    Figure("p33-banks", draw_banks, narrow=partial(draw_banks, narrow=True)),
+    Figure("p33-speeds", draw_speeds, narrow=partial(draw_speeds, narrow=True)),
 )

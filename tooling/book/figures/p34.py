@@ -226,65 +226,10 @@ def draw_levels(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
+    Figure("p34-scopes", draw_scopes, narrow=partial(draw_scopes, narrow=True)),
+    Figure("p34", draw_cluster, narrow=draw_cluster_narrow),
     Figure(
-        "p34-scopes",
-        Text(
-            "The cluster of this puzzle. Each level has a barrier of its own; the number in a cell is that "
-            "of a warp in its block."
-        ),
-        Text(
-            "A dashed frame, the cluster, contains four frames, the blocks 0 to 3. Each block contains eight "
-            "cells, the warps 0 to 7. syncwarp synchronises the 32 threads of a warp, barrier the eight "
-            "warps of a block, and cluster_sync the four blocks of the cluster."
-        ),
-        draw_scopes,
-        narrow=partial(draw_scopes, narrow=True),
+        "p34-reduction", draw_reduction, traces=(_REDUCTION,), narrow=partial(draw_reduction, narrow=True)
     ),
-    Figure(
-        "p34",
-        Text(
-            "Element *k* of each range is *k*/256, so that a range adds up to 127.5. Each block arrives at "
-            "the barrier of the cluster before it adds, and waits there after it."
-        ),
-        Text(
-            "Four blocks in one cluster. The 256 elements of each block are 0/256, 1/256 and so on to "
-            "255/256. Block 0 multiplies elements 0 to 255 by 1, block 1 elements 256 "
-            "to 511 by 2, block 2 elements 512 to 767 by 3, block 3 elements 768 to 1,023 by 4. After "
-            "cluster_arrive each block adds its range; after cluster_wait the outputs are complete: "
-            "127.5, 255, 382.5 and 510."
-        ),
-        draw_cluster,
-        narrow=draw_cluster_narrow,
-    ),
-    Figure(
-        "p34-reduction",
-        Text(
-            "The sums of the four blocks. Each block stores its sum in global memory. After the barrier of "
-            "the cluster, block 0 reads all four and adds them."
-        ),
-        Text(
-            "Four columns, one for each block. The blocks add the elements 0 to 255, 256 to 511, 512 to 767 "
-            "and 768 to 1,023. Their sums are 32640, 98176, 163712 and 229248, in shared memory and in "
-            "temp_storage. Below cluster_sync, block 0 reads the four sums and writes 523776 to output[0]."
-        ),
-        draw_reduction,
-        traces=(_REDUCTION,),
-        narrow=partial(draw_reduction, narrow=True),
-    ),
-    Figure(
-        "p34-levels",
-        Text(
-            "The threads of one block that store a value at each level, and the barriers between the levels. "
-            "A cell represents eight threads; it is coloured if its first thread takes part."
-        ),
-        Text(
-            "Six rows of 32 cells, each for eight of the 256 threads. All 256 threads store in shared memory "
-            "and pass a barrier. Then eight threads store the sums of their warps: 0, 32, 64, 96, 128, 160, "
-            "192 and 224. All threads pass the second barrier, thread 0 stores in output, and all threads "
-            "pass the barrier of the cluster."
-        ),
-        draw_levels,
-        traces=(_ADVANCED,),
-        narrow=partial(draw_levels, narrow=True),
-    ),
+    Figure("p34-levels", draw_levels, traces=(_ADVANCED,), narrow=partial(draw_levels, narrow=True)),
 )

@@ -146,60 +146,19 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
 FIGURES = (
     Figure(
         "p35",
-        Text(
-            "The first load of the first warp in each kernel, in sectors of 32 bytes; a number is a thread. "
-            "The aligned kernel gets all of its numbers with one instruction, and uses all that is moved."
-        ),
-        Text(
-            "Three maps of memory. scalar: threads 0 to 31 read 32 neighbouring words in one line. "
-            "unaligned: thread t reads word 4t + 3, so that the 32 threads touch every fourth word of "
-            "four lines and move all 16 sectors. aligned: thread t reads the four words from 4t on, "
-            "and the 32 threads fill the four lines completely."
-        ),
         draw_loads,
         traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in _KERNELS),
         narrow=partial(draw_loads, narrow=True),
     ),
-    Figure(
-        "p35-addresses",
-        Text(
-            "Vectors of four `float32` at three addresses. The dashed lines are the multiples of 16. "
-            "Only the first vector can be moved with one instruction."
-        ),
-        Text(
-            "A row of words with their addresses 0, 4, 8 and so on; dashed lines at 0, 16, 32, 48. "
-            "Below, three vectors of four words: words 4 to 7 lie between two lines, words 5 to 8 and "
-            "words 6 to 9 cross a line."
-        ),
-        draw_addresses,
-        narrow=partial(draw_addresses, narrow=True),
-    ),
+    Figure("p35-addresses", draw_addresses, narrow=partial(draw_addresses, narrow=True)),
     Figure(
         "p35-times",
-        Text(
-            "The sectors that the loads of a kernel ask for, relative to the least possible number, and its "
-            "time on an H200, relative to that of a copy."
-        ),
-        Text(
-            "Three pairs of bars. scalar: 1 times the sectors, 7.12 microseconds. unaligned: 4 times "
-            "the sectors, 6.22 microseconds. aligned: 1 times the sectors, 6.16 microseconds. The "
-            "times of the last two are as long as that of a copy."
-        ),
         draw_times,
         traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in _KERNELS),
         narrow=partial(draw_times, narrow=True),
     ),
     Figure(
         "p35-elements",
-        Text(
-            "The first eight elements of the input, and the threads that load them: above, one element for "
-            "each thread; below, a vector of four."
-        ),
-        Text(
-            "A row of the elements 0 to 7. Above it, --scalar: they are loaded by the threads T0 to T7, one "
-            "box over each. Below it, --unaligned and --aligned: elements 0 to 3 are loaded by T0, elements "
-            "4 to 7 by T1, with a box as wide as four elements."
-        ),
         draw_elements,
         traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in ("scalar", "aligned")),
         narrow=partial(draw_elements, narrow=True),

@@ -40,19 +40,4 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return draw_bars(sheet, bars, Text("time (ms)"), narrow=narrow)
 
 
-FIGURES = (
-    Figure(
-        name="why-times",
-        caption=Text(
-            "The time for 100,000,000 numbers, on the cores of a processor and on an H100 in the same "
-            "machine."
-        ),
-        description=Text(
-            "Two groups of four bars, in milliseconds. One addition for each number: one core 92.6, 16 cores "
-            "12.2, the GPU with the copies 22.3, the GPU alone 0.4. 256 multiply-adds for each number: one "
-            "core 337.9, 16 cores 39.0, the GPU with the copies 15.5, the GPU alone 0.9."
-        ),
-        draw=draw_times,
-        narrow=partial(draw_times, narrow=True),
-    ),
-)
+FIGURES = (Figure("why-times", draw_times, narrow=partial(draw_times, narrow=True)),)
