@@ -63,17 +63,53 @@ def test_children_in_sessions_of_their_own_end_with_the_program(seconds: float, 
 def test_a_program_ends_when_the_tool_is_killed(number: signal.Signals) -> None:
     code = (
         "import os, sys; from tooling.execution.program import run_program\n"
-        "program = 'import os, time; print(os.getpid(), flush=True); time.sleep(60)'\n"
+        f"program = {SESSION_OF_ITS_OWN.format(seconds=60)!r}\n"
         "run_program([sys.executable, '-c', program],"
         " environment=os.environ, time_limit=60, stream=lambda data: os.write(1, data))"
     )
     tool = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert tool.stdout is not None
-    pid = int(tool.stdout.readline())
+    pids = [int(word) for _ in range(2) for word in tool.stdout.readline().split()]
     os.kill(tool.pid, number)
     tool.wait()
     tool.stdout.close()
-    assert gone(pid)
+    assert len(pids) == 3
+    assert all(gone(pid) for pid in pids)
+
+
+WATCHES_ITS_PARENT = """
+import os, sys, time
+from tooling.platform import processes
+
+if sys.argv[1] == "look":
+    processes._signalled_by_the_system = lambda: False
+parent = os.getpid()
+if os.fork() == 0:
+    if sys.argv[2] == "late":
+        os.setsid()
+        while os.getppid() == parent:
+            time.sleep(0.01)
+    processes.end_with_parent(parent)
+    os.write(1, b"%d\\n" % os.getpid())
+    time.sleep(60)
+else:
+    time.sleep(0.1 if sys.argv[2] == "late" else 60)
+"""
+
+
+@pytest.mark.parametrize("when", ["early", "late"])
+@pytest.mark.parametrize("way", ["system", "look"])
+def test_a_child_ends_with_its_parent(way: str, when: str) -> None:
+    command = [sys.executable, "-c", WATCHES_ITS_PARENT, way, when]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        if when == "late":
+            parent.wait()
+            assert parent.stdout.read() == "" or way == "look"
+        else:
+            pid = int(parent.stdout.readline())
+            parent.kill()
+            assert gone(pid)
 
 
 def test_a_temporary_folder_is_removed_when_the_tool_is_killed() -> None:

@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from tooling.platform.processes import group_ended_if_killed
+
 _KEPT = 200_000  # bytes of the output, half of them from its end
 _GRACE = 10.0  # seconds for a command to end its own children
 
@@ -53,6 +55,8 @@ class BackgroundRun:
             env=dict(environment),
             start_new_session=True,
         )
+        self._guard = contextlib.ExitStack()
+        self._guard.enter_context(group_ended_if_killed(self._process.pid))
         self._reader = threading.Thread(target=self._read, args=(on_end,), daemon=True)
         self._reader.start()
 
@@ -82,5 +86,6 @@ class BackgroundRun:
                     self._output[_KEPT // 2 : -_KEPT // 2] = b"\n[...]\n" if not self._cut else b""
                     self._cut = True
         self.status = self._process.wait()
+        self._guard.close()
         self.seconds = time.monotonic() - self.started
         on_end()

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from msgspec import Struct
 
 _running: set[int] = set()  # the leaders of process groups
 _lock = threading.RLock()
+_LOOK_AGAIN = 0.5  # seconds
 _MARK = "PUZZLE_PROCESS"  # a variable of every program and its children: which `process_group` they belong to
 ENDING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -25,7 +27,13 @@ ENDING = tuple(
 """The signals that end a command."""
 
 _SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36  # prctl(2)
-_END_GROUP = 'kill -9 "-$1"'
+# The second argument is the mark of descendants in other sessions, which are found where there is a /proc.
+_END_GROUP = """kill -9 "-$1"
+[ -z "$2" ] || for _ in 1 2 3 4 5; do
+    found=$(grep -lsaF -- "$2" /proc/[0-9]*/environ)
+    [ -n "$found" ] || break
+    for each in $found; do each=${each#/proc/}; kill -9 "${each%/environ}"; done
+done"""
 # Again while a program that is being killed still writes there.
 _REMOVE = 'for _ in 1 2 3 4 5; do rm -rf -- "$1" && break; sleep 1; done'
 
@@ -73,7 +81,7 @@ def process_group(
         with signals_held():
             process = start()
             register(process.pid)
-        with _if_killed(_END_GROUP, str(process.pid)):
+        with group_ended_if_killed(process.pid, (environment or {}).get(_MARK, "")):
             yield process
     finally:
         if process:
@@ -115,12 +123,17 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
         yield Path(folder.name)
 
 
+def group_ended_if_killed(leader: int, mark: str = "") -> contextlib.AbstractContextManager[None]:
+    """If this process is killed inside the block, the process group is ended, and all that bears the mark."""
+    return _if_killed(_END_GROUP, str(leader), f"{_MARK}={mark}" if mark else "")
+
+
 @contextlib.contextmanager
-def _if_killed(script: str, argument: str) -> Iterator[None]:
+def _if_killed(script: str, *arguments: str) -> Iterator[None]:
     """Starts a shell that runs a script if this process dies inside the block: its input then ends."""
     try:
         guard = subprocess.Popen(
-            ["/bin/sh", "-c", f"read -r _ || {{ {script}; }}", "guard", argument],
+            ["/bin/sh", "-c", f"read -r _ || {{ {script}; }}", "guard", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -147,11 +160,33 @@ def _adopt_orphans() -> None:
 _adopter = [0]  # the process for which that was done; a forked one has to do it again
 
 
-def end_with_parent() -> None:
-    """Has the system send SIGTERM to this process when its parent ends, even by SIGKILL; on Linux alone."""
+def end_with_parent(parent: int) -> None:
+    """Has SIGTERM sent to this process when its parent ends, even by SIGKILL.
+
+    On Linux the system sends it, when the thread ends that started this process. Elsewhere a thread looks
+    whether the parent is still there.
+
+    Args:
+        parent: the process id of the parent, which may have ended by now.
+    """
+    if not _signalled_by_the_system():
+        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+    elif os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _signalled_by_the_system() -> bool:
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
+            number = int(signal.SIGTERM)
+            return bool(ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, number, 0, 0, 0) == 0)
+    return False
+
+
+def _end_after(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_LOOK_AGAIN)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _kill_orphans(mark: bytes) -> None:

@@ -118,7 +118,7 @@ def _end(pid: int, requests: BinaryIO, answers: BinaryIO, grace: float = 0.0) ->
 
 def _fork(requests: int, answers: int) -> int:
     """Starts `_serve` in a copy of this process; gives back its id."""
-    pid = os.fork()
+    parent, pid = os.getpid(), os.fork()
     if pid:
         return pid
     try:
@@ -129,7 +129,7 @@ def _fork(requests: int, answers: int) -> int:
         os.dup2(requests, 0)
         os.dup2(answers, 1)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        _serve()
+        _serve(parent)
     finally:
         os._exit(1)
 
@@ -138,21 +138,21 @@ def _spawn(requests: int, answers: int) -> int:
     """Starts `_serve` in a new interpreter; gives back its process id."""
     return os.posix_spawn(
         sys.executable,
-        [sys.executable, "-P", "-c", f"from {__name__} import _serve; _serve()"],
+        [sys.executable, "-P", "-c", f"from {__name__} import _serve; _serve({os.getpid()})"],
         {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         file_actions=[(os.POSIX_SPAWN_DUP2, requests, 0), (os.POSIX_SPAWN_DUP2, answers, 1)],
         setpgroup=0,
     )
 
 
-def _serve() -> NoReturn:
+def _serve(parent: int) -> NoReturn:
     """Makes the object of the first request, and calls its methods until the requests end."""
     try:
         requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
         sys.stdout = sys.stderr = os.fdopen(os.dup(2), "w", 1, "utf-8", "replace")
-        end_with_parent()
+        end_with_parent(parent)
         made: object = None
         while True:
             wanted, arguments = pickle.load(requests)

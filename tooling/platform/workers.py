@@ -91,7 +91,9 @@ def map_in_processes(
     from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
 
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(jobs, len(chunks)), mp_context=context, initializer=_prepare_worker)
+    pool = ProcessPoolExecutor(
+        min(jobs, len(chunks)), mp_context=context, initializer=_prepare_worker, initargs=(os.getpid(),)
+    )
     try:
         waiting = [pool.submit(_work, function, each) for each in chunks]
         for done in waiting if ordered else as_completed(waiting):
@@ -129,11 +131,11 @@ class _Ended(BaseException):
     """The parent ends this worker: unwinds the stack, so that no temporary folder is left."""
 
 
-def _prepare_worker() -> None:
+def _prepare_worker(parent: int) -> None:
     # A terminal sends an interrupt to the workers, too; the parent alone decides, and then terminates them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end_worker)
-    end_with_parent()
+    end_with_parent(parent)
     os.environ["PUZZLE_CORES"] = "1"  # the other workers have theirs
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -24,6 +25,7 @@ from tooling.book.site.stamps import Stamp
 from tooling.book.site.status import write_status
 from tooling.platform.output_folder import OutputFolder
 from tooling.platform.pins import MDBOOK_VERSION
+from tooling.platform.processes import process_group, start_piped
 from tooling.project import Project
 
 COMMAND = "tooling book build"
@@ -101,7 +103,7 @@ def _render(
     stage = Stage(project, read_inputs(project, every), work)
     repository, theme = repository_address(every[0]), project.root / "book" / "theme"
     jobs: list[_Rendering] = []
-    try:
+    with contextlib.ExitStack() as programs:
         for edition in every:
             if edition.prefix:
                 write_status(project, every[0], edition)
@@ -114,10 +116,9 @@ def _render(
                 "OUTPUT__HTML__THEME": str(theme),
             }
             # mdBook renders this edition while the next one is staged.
-            jobs.append(_Rendering.start(mdbook, edition, staged, stage, settings))
+            jobs.append(_Rendering.start(mdbook, edition, staged, stage, settings, programs))
         create_site(every, theme, fresh)
         write_replays(project, every, work, stage.inputs.digest, fresh)
-    finally:
         complaints = [job.finish() for job in jobs]
     for edition, complaint in zip(every, complaints, strict=True):
         if complaint:
@@ -140,27 +141,32 @@ class _Rendering(Struct, frozen=True):
     edition: Edition
     made: Stamp
     staged: Staged
-    process: subprocess.Popen[str] | None
+    process: subprocess.Popen[bytes] | None
 
     @classmethod
-    def start(
-        cls, mdbook: Path, edition: Edition, staged: Staged, stage: Stage, settings: dict[str, str]
+    def start(  # noqa: PLR0917
+        cls,
+        mdbook: Path,
+        edition: Edition,
+        staged: Staged,
+        stage: Stage,
+        settings: dict[str, str],
+        programs: contextlib.ExitStack,
     ) -> _Rendering:
-        """Starts mdBook; `settings` override the edition's book.toml."""
+        """Starts mdBook.
+
+        Args:
+            settings: override the edition's book.toml.
+            programs: ends mdBook when it is closed.
+        """
         key = digest(stage.inputs.digest, staged.digest, MDBOOK_VERSION, repr(settings))
         made = Stamp(stage.work / edition.language, key)
         if made.holds():
             return cls(edition, made, staged, None)
         made.begin()
-        process = subprocess.Popen(
-            [mdbook, "build", "--dest-dir", made.folder, staged.folder],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            env=os.environ | {f"MDBOOK_{name}": value for name, value in settings.items()},
-        )
+        command: list[str | Path] = [mdbook, "build", "--dest-dir", made.folder, staged.folder]
+        variables = os.environ | {f"MDBOOK_{name}": value for name, value in settings.items()}
+        process = programs.enter_context(process_group(lambda: start_piped(command, variables, None)))
         return cls(edition, made, staged, process)
 
     def finish(self) -> str:
@@ -168,7 +174,8 @@ class _Rendering(Struct, frozen=True):
         if self.process is None:
             return ""
         _, said = self.process.communicate()
-        complaints = [line for line in said.splitlines() if not line.startswith(" INFO")]
+        lines = said.decode("utf-8", "replace").splitlines()
+        complaints = [line for line in lines if not line.startswith(" INFO")]
         # mdBook only warns of problems that must fail the build.
         if self.process.returncode or any(line.startswith(("ERROR", " WARN")) for line in complaints):
             return "\n".join(complaints) or f"mdBook ended with {self.process.returncode}"
