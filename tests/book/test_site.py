@@ -82,8 +82,8 @@ def test_the_margin_gives_the_terms_that_a_page_explains_first(built: Path) -> N
     assert re.findall(r"<li><a [^>]*>(\w+)</a></li>", many)[:4] == [
         "Bandwidth",
         "Block",
-        "Cache",
-        "Coalescing",
+        "Grid",
+        "Latency",
     ]
     assert "<dl>" not in many
     assert "<dd>" in margin("ko/puzzle_13/puzzle_13.html")
@@ -201,6 +201,41 @@ def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
         assert "url(http" not in text, file
 
 
+@pytest.mark.usefixtures("built")
+def test_mdbook_by_hand_shows_what_a_build_shows(checkout: Project, tmp_path: Path) -> None:
+    """A build renders the pages itself; `mdbook build` starts the preprocessor. The results must be equal.
+
+    The pages of puzzles without a chapter are made by a build alone.
+    """
+    command = f'"{sys.executable}" -m tooling.book.directives.preprocessor'
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "MDBOOK_PREPROCESSOR__PUZZLE_BOOK__COMMAND": command,
+    }
+    for edition in editions(checkout):
+        by_hand = tmp_path / edition.language
+        subprocess.run(
+            [find_mdbook(), "build", "--dest-dir", by_hand, edition.folder],
+            env=environment,
+            check=True,
+            capture_output=True,
+        )
+        built = checkout.root / "build" / "book" / edition.language
+        # Only a build makes the pages of puzzles without a chapter.
+        pages = sorted(page.relative_to(by_hand) for page in by_hand.rglob("*.html"))
+        assert Path("puzzle_01/raw.html") in pages
+        for page in pages:
+            if not (by_hand / page).exists():
+                assert "banner-stub" in (built / page).read_text(encoding="utf-8"), page
+                continue
+            one, other = ((folder / page).read_text(encoding="utf-8") for folder in (built, by_hand))
+            assert (
+                one.partition("<article>")[2].partition("</article>")[0]
+                == (other.partition("<article>")[2].partition("</article>")[0])
+            ), page
+
+
 def test_a_newly_added_language_has_a_site(short_book: Project, tmp_path: Path) -> None:
     add_language(short_book.root, editions(short_book)[0].source, "ja", "日本語")
     japanese = editions(short_book)[2]
@@ -278,41 +313,6 @@ def test_both_versions_of_the_protocol(real: Project, name: str) -> None:
     answer = json.loads(run.stdout)
     assert answer[name][0]["Chapter"]["sub_items"][0]["Chapter"]["content"] == "x 8"
     assert answer[name][1:] == book[name][1:]
-
-
-def test_mdbook_by_hand_shows_what_a_build_shows(checkout: Project, tmp_path: Path) -> None:
-    """A build renders the pages itself; `mdbook build` starts the preprocessor. The results must be equal.
-
-    The pages of puzzles without a chapter are made by a build alone.
-    """
-    build(checkout, tmp_path / "site")
-    command = f'"{sys.executable}" -m tooling.book.directives.preprocessor'
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "MDBOOK_PREPROCESSOR__PUZZLE_BOOK__COMMAND": command,
-    }
-    for edition in editions(checkout):
-        by_hand = tmp_path / edition.language
-        subprocess.run(
-            [find_mdbook(), "build", "--dest-dir", by_hand, edition.folder],
-            env=environment,
-            check=True,
-            capture_output=True,
-        )
-        built = checkout.root / "build" / "book" / edition.language
-        # Only a build makes the pages of puzzles without a chapter.
-        pages = sorted(page.relative_to(by_hand) for page in by_hand.rglob("*.html"))
-        assert Path("puzzle_01/raw.html") in pages
-        for page in pages:
-            if not (by_hand / page).exists():
-                assert "banner-stub" in (built / page).read_text(encoding="utf-8"), page
-                continue
-            one, other = ((folder / page).read_text(encoding="utf-8") for folder in (built, by_hand))
-            assert (
-                one.partition("<article>")[2].partition("</article>")[0]
-                == (other.partition("<article>")[2].partition("</article>")[0])
-            ), page
 
 
 @pytest.mark.parametrize("renderer", ["html", "markdown"])

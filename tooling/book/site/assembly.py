@@ -39,7 +39,7 @@ from tooling.book.site.typography.highlight import highlight_page
 from tooling.book.site.typography.line_breaks import keep_together
 from tooling.book.site.typography.superscripts import raise_exponents
 from tooling.book.summary import Entry
-from tooling.translations.parity.glossary import Term
+from tooling.translations.parity.glossary import NoTerms, Term
 from tooling.translations.parity.glossary import load as load_glossary
 
 _NOT_PAGES = {"toc.html"}
@@ -233,7 +233,10 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
 def _terms(edition: Edition) -> tuple[Term, ...]:
     """The terms of the edition's glossary; the source has none."""
     path = edition.folder.parent / "glossary.yaml"
-    return load_glossary(path, edition.language).terms if path.is_file() else ()
+    try:
+        return load_glossary(path, edition.language).terms if path.is_file() else ()
+    except NoTerms:
+        return ()
 
 
 def _copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _name: True) -> None:
