@@ -1,4 +1,7 @@
-"""Right answers of other kinds than the solutions: the judge looks at results, not at the way to them."""
+"""Right answers of other kinds than the solutions: the judge looks at results, not at the way to them.
+
+Where a puzzle is about shared memory, the answer has to read some.
+"""
 
 from __future__ import annotations
 
