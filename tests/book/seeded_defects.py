@@ -157,7 +157,7 @@ DEFECTS = [
     Defect("identifier-of-no-recording", "identifier", CASE, "`$errorpc`", "`$error_pc`"),
     Defect("identifier-missing-file", "identifier", HOWTO, "`problems/p01/p01.mojo`", "`problems/p01/p01.mo.py`"),
     Defect("identifier-unknown-flag", "identifier", TILE, "`--manual-vectorized` and", "`--manually-vectorized` and"),
-    Defect("spelling-of-a-vendor", "spelling", P15, "## Overview\n\nAdd", "## Overview\n\nOn Nvidia GPUs: add", run=2),
+    Defect("spelling-of-a-vendor", "spelling", P15, "## Overview\n\nA language", "## Overview\n\nOn Nvidia GPUs a language", run=2),
     Defect("spelling-of-a-type", "spelling", HOWTO, "TileTensor is the", "Tiletensor is the"),
     Defect("register-of-a-request", "register", K15, "실행해 봅니다.", "실행해 보세요."),
     Defect("register-of-a-question", "register", K15, "있는지 찾아봅니다.", "있나요?"),

@@ -290,7 +290,7 @@ def test_the_sectors_of_an_embedding_are_those_of_its_first_tokens(real: Project
 def test_a_roofline_without_its_measurements_is_refused(checkout: Project) -> None:
     path = checkout.recordings / "h200" / "benchmarks.json"
     path.write_text(path.read_text("utf-8").replace("p33:tiled ", "p33:other "), "utf-8")
-    with pytest.raises(BookError, match="this is not a table of measurements"):
+    with pytest.raises(BookError, match="there is no measurement of `p33:tiled` with 16777216 elements"):
         measured_roof(Facts(PuzzleIndex(checkout), "p16"))
 
 

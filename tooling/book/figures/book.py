@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.charts import Bar, Limit, draw_bars, draw_counts
 from tooling.book.figures.facts import Facts
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.h200 import defects_found, measured
 from tooling.text import Text
 
@@ -56,6 +54,6 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure("book-checks", draw_checks, narrow=partial(draw_checks, narrow=True)),
-    Figure("book-speeds", draw_speeds, narrow=partial(draw_speeds, narrow=True)),
+    responsive("book-checks", draw_checks),
+    responsive("book-speeds", draw_speeds),
 )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 from msgspec import Struct
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.traces import SHARED, Trace
 from tooling.text import Text
 
@@ -154,6 +153,6 @@ def draw_mistake(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure("cover", draw_sum, traces=(_RUN,), narrow=partial(draw_sum, narrow=True)),
-    Figure("cover-mistake", draw_mistake, narrow=partial(draw_mistake, narrow=True)),
+    responsive("cover", draw_sum, traces=(_RUN,)),
+    responsive("cover-mistake", draw_mistake),
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
     from tooling.book.figures.facts import Facts
 
 Draw: TypeAlias = "Callable[[Facts, Sheet], Canvas]"
+
+
+class DrawBoth(Protocol):
+    """Draws both forms of a figure."""
+
+    def __call__(self, facts: Facts, sheet: Sheet, /, *, narrow: bool = False) -> Canvas: ...
 
 
 class Figure(Struct, frozen=True):
@@ -33,3 +40,8 @@ class Figure(Struct, frozen=True):
     @property
     def puzzle(self) -> str:
         return self.name.split("-", 1)[0]
+
+
+def responsive(name: str, draw: DrawBoth, traces: tuple[str, ...] = ()) -> Figure:
+    """A figure with a form for wide and one for narrow screens, which one function draws."""
+    return Figure(name, draw, traces, partial(draw, narrow=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -11,7 +10,7 @@ from msgspec import Struct
 from tooling.book.figures.canvas import PAGE, PHONE, QUIET, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Series, draw_chart
 from tooling.book.figures.facts import Facts
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.h200 import measured
 from tooling.book.figures.lanes import WARP, Step, draw_steps
 from tooling.text import Sentence, Text
@@ -358,15 +357,10 @@ def _draw_warps(canvas: Canvas, box: tuple[float, float, float], found: Occupanc
 
 
 FIGURES = (
-    Figure("gpu", draw_gpu, narrow=partial(draw_gpu, narrow=True)),
-    Figure("gpu-divergence", draw_divergence, narrow=partial(draw_divergence, narrow=True)),
-    Figure("gpu-launches", draw_launches, narrow=partial(draw_launches, narrow=True)),
-    Figure(
-        "gpu-coalescing",
-        draw_coalescing,
-        traces=tuple(_READ.values()),
-        narrow=partial(draw_coalescing, narrow=True),
-    ),
-    Figure("gpu-banks", draw_banks, narrow=partial(draw_banks, narrow=True)),
-    Figure("gpu-occupancy", draw_occupancy, narrow=partial(draw_occupancy, narrow=True)),
+    responsive("gpu", draw_gpu),
+    responsive("gpu-divergence", draw_divergence),
+    responsive("gpu-launches", draw_launches),
+    responsive("gpu-coalescing", draw_coalescing, traces=tuple(_READ.values())),
+    responsive("gpu-banks", draw_banks),
+    responsive("gpu-occupancy", draw_occupancy),
 )

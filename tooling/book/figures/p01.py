@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import Figure, responsive
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.book.figures.maps import draw_map
 from tooling.text import Text
@@ -70,6 +69,6 @@ def draw_shapes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 FIGURES = (
     Figure("p01", draw_add_ten, traces=("p01",)),
-    Figure("p01-addresses", draw_addresses, traces=("p01",), narrow=partial(draw_addresses, narrow=True)),
-    Figure("p01-shapes", draw_shapes, narrow=partial(draw_shapes, narrow=True)),
+    responsive("p01-addresses", draw_addresses, traces=("p01",)),
+    responsive("p01-shapes", draw_shapes),
 )

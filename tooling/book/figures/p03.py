@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tooling.book.figures.canvas import Canvas, Sheet
 from tooling.book.figures.facts import Facts
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.maps import draw_map
 
 
@@ -16,4 +14,4 @@ def draw_guarded(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return draw_map(sheet, facts.trace("p03"), {(1, "a"): a}, (0, "output"), "+ 10", narrow=narrow)
 
 
-FIGURES = (Figure("p03", draw_guarded, traces=("p03",), narrow=partial(draw_guarded, narrow=True)),)
+FIGURES = (responsive("p03", draw_guarded, traces=("p03",)),)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import partial
 
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import Figure, responsive
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.book.figures.traces import Trace
 from tooling.text import Sentence, Text
@@ -271,9 +270,9 @@ def draw_exchanged(facts: Facts, sheet: Sheet) -> Canvas:
 
 
 FIGURES = (
-    Figure("p04", draw_threads, traces=("p04",), narrow=partial(draw_threads, narrow=True)),
-    Figure("p04-line", draw_line, traces=("p04",), narrow=partial(draw_line, narrow=True)),
-    Figure("p04-layouts", draw_layouts, narrow=partial(draw_layouts, narrow=True)),
+    responsive("p04", draw_threads, traces=("p04",)),
+    responsive("p04-line", draw_line, traces=("p04",)),
+    responsive("p04-layouts", draw_layouts),
     Figure("p04-offsets", draw_offsets, traces=("p04",)),
     Figure("p04-exchanged", draw_exchanged),
 )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from functools import partial
 
 from tooling.book.figures.canvas import GAP, PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.book.figures.traces import Trace
 from tooling.text import Text
@@ -171,7 +170,7 @@ def draw_strides(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure("p05", draw_square, traces=("p05",), narrow=partial(draw_square, narrow=True)),
-    Figure("p05-memory", draw_memory, traces=("p05",), narrow=partial(draw_memory, narrow=True)),
-    Figure("p05-strides", draw_strides, narrow=partial(draw_strides, narrow=True)),
+    responsive("p05", draw_square, traces=("p05",)),
+    responsive("p05-memory", draw_memory, traces=("p05",)),
+    responsive("p05-strides", draw_strides),
 )

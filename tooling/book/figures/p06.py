@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.text import Text
 
 _OUTPUT, _A = 0, 1  # indices of the kernel's pointer arguments
@@ -68,4 +66,4 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-FIGURES = (Figure("p06", draw_blocks, traces=("p06",), narrow=partial(draw_blocks, narrow=True)),)
+FIGURES = (responsive("p06", draw_blocks, traces=("p06",)),)

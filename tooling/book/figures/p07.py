@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import Figure, responsive
 from tooling.book.figures.grids import Grid, Square, draw_grids
 from tooling.text import Sentence, Text
 
@@ -162,7 +160,7 @@ def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:
 
 
 FIGURES = (
-    Figure("p07", draw_blocks, traces=("p07",), narrow=partial(draw_blocks, narrow=True)),
-    Figure("p07-line", draw_line, traces=("p07",), narrow=partial(draw_line, narrow=True)),
+    responsive("p07", draw_blocks, traces=("p07",)),
+    responsive("p07-line", draw_line, traces=("p07",)),
     Figure("p07-offsets", draw_offsets, traces=("p07",)),
 )

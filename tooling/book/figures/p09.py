@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import Figure, responsive
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.text import Text
 
@@ -172,8 +171,8 @@ def draw_printing(facts: Facts, sheet: Sheet) -> Canvas:
 
 FIGURES = (
     Figure("p09", draw_launch, narrow=draw_launch_narrow),
-    Figure("p09-window", draw_windows, narrow=partial(draw_windows, narrow=True)),
-    Figure("p09-barrier", draw_barrier, narrow=partial(draw_barrier, narrow=True)),
+    responsive("p09-window", draw_windows),
+    responsive("p09-barrier", draw_barrier),
     Figure("p09-short", draw_short_buffer),
     Figure("p09-printing", draw_printing),
 )

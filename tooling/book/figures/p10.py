@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tooling.book.figures.canvas import GAP, PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import draw_counts
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.h200 import defects_found
 from tooling.text import Text
 
@@ -110,7 +108,7 @@ def draw_tools(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure("p10", draw_elements, narrow=partial(draw_elements, narrow=True)),
-    Figure("p10-race", draw_additions, narrow=partial(draw_additions, narrow=True)),
-    Figure("p10-tools", draw_tools, narrow=partial(draw_tools, narrow=True)),
+    responsive("p10", draw_elements),
+    responsive("p10-race", draw_additions),
+    responsive("p10-tools", draw_tools),
 )

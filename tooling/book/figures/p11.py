@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tooling.book.figures.canvas import GAP, PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import Figure, responsive
 from tooling.book.figures.grids import Grid, Square, draw_grids
 from tooling.book.figures.traces import SHARED, Trace
 from tooling.text import Text
@@ -100,6 +98,6 @@ def draw_edge(facts: Facts, sheet: Sheet) -> Canvas:
 
 
 FIGURES = (
-    Figure("p11", draw_windows, traces=("p11",), narrow=partial(draw_windows, narrow=True)),
+    responsive("p11", draw_windows, traces=("p11",)),
     Figure("p11-edge", draw_edge, traces=("p11",)),
 )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.reduction import CELL, NARROW_CELL, beside_reduction, draw_reduction
 from tooling.book.figures.traces import SHARED
 from tooling.text import Text
@@ -61,11 +60,6 @@ def draw_banks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure("p12", draw_dot_product, traces=("p12",), narrow=partial(draw_dot_product, narrow=True)),
-    Figure(
-        "p12-banks",
-        draw_banks,
-        traces=("p12", "p32 --two-way unsolved"),
-        narrow=partial(draw_banks, narrow=True),
-    ),
+    responsive("p12", draw_dot_product, traces=("p12",)),
+    responsive("p12-banks", draw_banks, traces=("p12", "p32 --two-way unsolved")),
 )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 from msgspec import Struct
 
 from tooling.book.figures.canvas import GAP, PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import Figure, responsive
 from tooling.book.figures.traces import SHARED, Access, Trace
 from tooling.text import Text
 
@@ -280,7 +279,7 @@ def _window(trace: Trace, store: Access, cells: Iterable[Cell]) -> list[int]:
 
 
 FIGURES = (
-    Figure("p13", draw_products, narrow=partial(draw_products, narrow=True)),
-    Figure("p13-simple", draw_cells, traces=(_SIMPLE,), narrow=partial(draw_cells, narrow=True)),
+    responsive("p13", draw_products),
+    responsive("p13-simple", draw_cells, traces=(_SIMPLE,)),
     Figure("p13-halo", draw_halo, traces=(_BOUNDARY,), narrow=draw_halo_narrow),
 )

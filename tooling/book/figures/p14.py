@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from msgspec import Struct
 
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import Figure, responsive
 from tooling.book.figures.reduction import CELL, beside_cells, curves_high
 from tooling.book.figures.traces import Access, Move, shared_moves
 from tooling.text import Text
@@ -305,7 +304,7 @@ def _complete(facts: Facts) -> tuple[list[Access], list[float], list[float], int
 
 
 FIGURES = (
-    Figure("p14", draw_steps, traces=(_SIMPLE,), narrow=partial(draw_steps, narrow=True)),
-    Figure("p14-race", draw_race, traces=(_SIMPLE,), narrow=partial(draw_race, narrow=True)),
+    responsive("p14", draw_steps, traces=(_SIMPLE,)),
+    responsive("p14-race", draw_race, traces=(_SIMPLE,)),
     Figure("p14-complete", draw_complete, traces=(_COMPLETE,), narrow=draw_complete_narrow),
 )

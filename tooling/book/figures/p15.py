@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import Figure, responsive
 from tooling.book.figures.reduction import NARROW_CELL, beside_reduction, draw_reduction
 from tooling.text import Text
 
@@ -101,5 +100,5 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 FIGURES = (
     Figure("p15", draw_rows, narrow=draw_rows_narrow),
-    Figure("p15-steps", draw_steps, traces=("p15",), narrow=partial(draw_steps, narrow=True)),
+    responsive("p15-steps", draw_steps, traces=("p15",)),
 )

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from msgspec import Struct
 
-from tooling.book.errors import malformed
+from tooling.book.errors import BookError
 from tooling.book.figures.canvas import GAP, GRID, PAGE, PHONE, TEXT, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Series, draw_chart
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.grids import Grid, Square, draw_grids
-from tooling.book.figures.h200 import measured
+from tooling.book.figures.h200 import Measured, measured, recorded
 from tooling.book.figures.traces import SHARED, Access, Trace
 from tooling.text import Text
 
@@ -354,33 +352,18 @@ def measured_roof(facts: Facts) -> Roof:
     Raises:
         BookError: the file is missing, or has no such measurements.
     """
-    path = facts.puzzle_index.project.recordings / "h200" / "benchmarks.json"
-    try:
-        measured = json.loads(path.read_text(encoding="utf-8"))
-        clock = measured["clocks"]["sm_mhz"]
-        adding = _row(measured["programs"]["p23 --benchmark"], "elementwise", _ADDED)
-        products = measured["programs"]["benchmarks/kernels/matrix_product.mojo"]
-        tiled = _row(products, "p33:tiled", _SIZE * _SIZE)
-    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
-        raise malformed("table of measurements", path, error) from error
+    clock = recorded(facts, "benchmarks.json", "clocks", "sm_mhz")
+    added = _row(facts, "p23 --benchmark", "elementwise", _ADDED)
+    tiled = _row(facts, "benchmarks/kernels/matrix_product.mojo", "p33:tiled", _SIZE * _SIZE)
     points = (
-        Point(
-            Text("addition"),
-            1 / 12,  # an addition for two elements read and one written
-            _ADDED / float(adding[_MEAN]) / 1e6,
-        ),
-        Point(
-            Text("tiled, *T* = {TILE}").of(TILE=_TILE),
-            _TILE / 4,
-            2 * _SIZE**3 / float(tiled[_MEAN]) / 1e6,
-        ),
+        # An addition for two elements read and one written.
+        Point(Text("addition"), 1 / 12, _ADDED / added.microseconds / 1e6),
+        Point(Text("tiled, *T* = {TILE}").of(TILE=_TILE), _TILE / 4, 2 * _SIZE**3 / tiled.microseconds / 1e6),
     )
-    peak = _MULTIPROCESSORS * _LANES * 2 * clock / 1e6
-    return Roof(peak, float(adding[_BANDWIDTH]) / float(adding[_OF_COPY]) / 1000, points)
+    return Roof(_MULTIPROCESSORS * _LANES * 2 * clock / 1e6, added.of_a_copy / 1000, points)
 
 
 _ADDED, _SIZE, _TILE = 268435456, 4096, 32  # elements added; rows of the product, and of its tiles
-_MEAN, _BANDWIDTH, _OF_COPY = 3, 5, 6  # columns of a benchmark's table: microseconds, GB/s, ratio to a copy
 _MULTIPROCESSORS, _LANES = 132, 128  # of an H200, and float32 units of each
 _INTENSITIES = (
     (0.25, (Text("naive"), Text("kernel"))),
@@ -430,10 +413,12 @@ def _columns(narrow: bool, matrix: int, tiles: tuple[int, int, int]) -> tuple[tu
     return (90, 90 + matrix + 12, first, second, totals), end
 
 
-def _row(lines: Sequence[str], kernel: str, elements: int) -> list[str]:
-    """A row of a benchmark's table: kernel, elements, runs, mean in microseconds and so on."""
-    rows = (line.split() for line in lines)
-    return next(row for row in rows if row[:2] == [kernel, str(elements)])
+def _row(facts: Facts, program: str, kernel: str, elements: int) -> Measured:
+    """A row of a benchmark's table. Raises as `measured`."""
+    rows = {row.elements: row for row in measured(facts, program).get(kernel, ())}
+    if elements not in rows:
+        raise BookError(f"there is no measurement of `{kernel}` with {elements} elements", why=program)
+    return rows[elements]
 
 
 def _line(
@@ -499,17 +484,12 @@ def draw_copies(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return draw_grids(sheet, grids, side=66, high=32, beside=1 if narrow else 2)
 
 
-FIGURES: tuple[Figure, ...] = (
-    Figure("p16", draw_product, narrow=partial(draw_product, narrow=True)),
-    Figure("p16-naive", draw_naive, traces=(f"{_PROGRAM} --naive",), narrow=partial(draw_naive, narrow=True)),
-    Figure(
-        "p16-shared",
-        draw_shared,
-        traces=(f"{_PROGRAM} --single-block",),
-        narrow=partial(draw_shared, narrow=True),
-    ),
-    Figure("p16-tiled", draw_tiled, traces=(f"{_PROGRAM} --tiled",), narrow=partial(draw_tiled, narrow=True)),
-    Figure("p16-roofline", draw_roofline, narrow=partial(draw_roofline, narrow=True)),
-    Figure("p16-flight", draw_flight, narrow=partial(draw_flight, narrow=True)),
-    Figure("p16-copies", draw_copies, narrow=partial(draw_copies, narrow=True)),
+FIGURES = (
+    responsive("p16", draw_product),
+    responsive("p16-naive", draw_naive, traces=(f"{_PROGRAM} --naive",)),
+    responsive("p16-shared", draw_shared, traces=(f"{_PROGRAM} --single-block",)),
+    responsive("p16-tiled", draw_tiled, traces=(f"{_PROGRAM} --tiled",)),
+    responsive("p16-roofline", draw_roofline),
+    responsive("p16-flight", draw_flight),
+    responsive("p16-copies", draw_copies),
 )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.text import Text
 
 _HALVES: tuple[tuple[Text, str, Text | str], ...] = (
@@ -74,4 +73,4 @@ def draw_graph(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-FIGURES = (Figure("p17", draw_graph, narrow=partial(draw_graph, narrow=True)),)
+FIGURES = (responsive("p17", draw_graph),)

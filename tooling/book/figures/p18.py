@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 
 _SHARE = "softmax(x)"
 
@@ -67,4 +66,4 @@ def _bar(canvas: Canvas, corner: tuple[float, float], width: float, height: floa
     )
 
 
-FIGURES = (Figure("p18", draw_bars, narrow=partial(draw_bars, narrow=True)),)
+FIGURES = (responsive("p18", draw_bars),)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 
 _MARKED = 4  # the position whose score is followed
 _KERNELS = ("transpose_kernel", "matmul_tiled", "softmax_gpu_kernel", "matmul_tiled")
@@ -96,4 +94,4 @@ def _number(canvas: Canvas, x: float, y: float, number: int) -> None:
     canvas.label(x, y, str(number), "middle", size=Size.SMALL, colour=Ink.LIVE.text)
 
 
-FIGURES = (Figure("p19", draw_launches, narrow=partial(draw_launches, narrow=True)),)
+FIGURES = (responsive("p19", draw_launches),)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from tooling.book.figures.canvas import GAP, PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.text import Text
 
 _SHOWN = 5  # values from the start of a list, before its last one
@@ -95,4 +94,4 @@ def _row(canvas: Canvas, corner: tuple[float, float], name: str, numbers: Sequen
             canvas.cell(x + place * _SIDE + GAP / 2, y, _SIDE - GAP, _HIGH, text, ink=ink)
 
 
-FIGURES = (Figure("p20", draw_calls, narrow=partial(draw_calls, narrow=True)),)
+FIGURES = (responsive("p20", draw_calls),)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from msgspec import Struct
 
 from tooling.book.figures.canvas import PAGE, PAPER, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.text import Text
 
@@ -209,7 +207,7 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure("p21", draw_lookup, narrow=partial(draw_lookup, narrow=True)),
-    Figure("p21-memory", draw_memory, narrow=partial(draw_memory, narrow=True)),
-    Figure("p21-threads", draw_threads, narrow=partial(draw_threads, narrow=True)),
+    responsive("p21", draw_lookup),
+    responsive("p21-memory", draw_memory),
+    responsive("p21-threads", draw_threads),
 )

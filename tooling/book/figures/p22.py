@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.h200 import graph_times
 from tooling.text import Text
 
@@ -223,8 +222,8 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure("p22", draw_fusion, narrow=partial(draw_fusion, narrow=True)),
-    Figure("p22-row", draw_row, narrow=partial(draw_row, narrow=True)),
-    Figure("p22-gradients", draw_gradients, narrow=partial(draw_gradients, narrow=True)),
-    Figure("p22-times", draw_times, narrow=partial(draw_times, narrow=True)),
+    responsive("p22", draw_fusion),
+    responsive("p22-row", draw_row),
+    responsive("p22-gradients", draw_gradients),
+    responsive("p22-times", draw_times),
 )

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from functools import partial
-
-from tooling.book.errors import malformed
 from tooling.book.figures.canvas import GAP, PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Axis, Band, Series, draw_chart
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
-from tooling.book.figures.h200 import measured
+from tooling.book.figures.figure import responsive
+from tooling.book.figures.h200 import measured, recorded
 from tooling.book.figures.traces import Event
 from tooling.text import Sentence, Text
 
@@ -172,41 +168,28 @@ def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-def _measured(facts: Facts) -> list[list[str]]:
-    """The rows that an H200 recorded, as words: name, elements, runs, mean, error, bandwidth, of copy."""
-    path = facts.puzzle_index.project.recordings / "h200" / "benchmarks.json"
-    try:
-        recorded = json.loads(path.read_text(encoding="utf-8"))
-        rows = [line.replace("|", " ").split() for line in recorded["other_protocols"][_MEASURED]]
-        table = recorded["programs"][_MEASURED][2:]
-        return [[line[:28].strip(), *line[28:].split()] for line in table] + rows
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise malformed("table of measurements", path, error) from error
-
-
 def draw_tile_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Speed relative to a copy against the elements of a thread."""
-    found: dict[str, dict[int, float]] = {name: {} for name in ("tiled", "manual", "vectorized")}
-    for row in _measured(facts):
-        name, _, tile = row[0].partition(" ")
-        if name in found and tile:
-            found[name][int(tile)] = float(row[6])
+    found: dict[str, dict[int, float]] = {}
+    for kernel, (row, *_) in measured(facts, _MEASURED).items():
+        name, _, tile = kernel.partition(" ")
+        found.setdefault(name, {})[int(tile or 0)] = row.of_copy
 
-    def told(mode: str, speed: float) -> str:
+    def named(mode: str, speed: float) -> str:
         """The name of a curve, with the speed at the point beside it where it has room."""
         return mode if narrow else f"{mode} {speed:.2f}"
 
     series = (
-        Series(told("--tiled", found["tiled"][16]), found["tiled"], Ink.SPARE, 16, (-1, 1)),
+        Series(named("--tiled", found["tiled"][16]), found["tiled"], Ink.SPARE, 16, (-1, 1)),
         Series(
-            told("--manual-vectorized", found["manual"][1024]),
+            named("--manual-vectorized", found["manual"][1024]),
             found["manual"],
             Ink.PLAIN,
             1024,
             (0, -2),
             ring=True,
         ),
-        Series(told("--vectorized", found["vectorized"][16]), found["vectorized"], Ink.RESULT, 16, (1, -1)),
+        Series(named("--vectorized", found["vectorized"][16]), found["vectorized"], Ink.RESULT, 16, (1, -1)),
     )
     axis = Axis(Text("speed relative to a copy"), (0, 0.25, 0.5, 0.75, 1))
     return draw_chart(sheet, series, axis, Text("elements per thread, logarithmic"), narrow=narrow)
@@ -214,14 +197,13 @@ def draw_tile_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
 
 def draw_sizes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Bandwidth against the number of elements, with caches overwritten before each run and not."""
-    cold: dict[int, float] = {}
-    warm: dict[int, float] = {}
-    for row in _measured(facts):
-        if row[0] in ("cold", "warm"):
-            (cold if row[0] == "cold" else warm)[int(row[1])] = float(row[5])
+    of_cold = measured(facts, _MEASURED)["cold"]
+    cold = {row.elements: row.bandwidth for row in of_cold}
+    others = (line.split(" | ") for line in recorded(facts, "benchmarks.json", "other_protocols", _MEASURED))
+    warm = {int(row[1]): float(row[-1]) for row in others if row[0] == "warm"}
     first, last = min(cold), max(cold)
     ends = [f"{round(speeds[last]):,}" for speeds in (warm, cold)]
-    copy = round(measured(facts, _MEASURED)["cold"][-1].of_a_copy, -1)  # the ratio has four digits
+    copy = round(of_cold[-1].of_a_copy, -1)  # the ratio has four digits
     limit = Text("a copy: {speed} GB/s").of(speed=f"{copy:,.0f}")
     reached = next(elements for elements, speed in sorted(cold.items()) if speed >= copy)
     series = (
@@ -318,17 +300,12 @@ def draw_step(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure("p23", draw_division, traces=_TRACES, narrow=partial(draw_division, narrow=True)),
-    Figure("p23-elementwise", draw_calls, traces=(_TRACES[0],), narrow=partial(draw_calls, narrow=True)),
-    Figure(
-        "p23-vectors",
-        draw_vectors,
-        traces=(_TRACES[0], _TRACES[2], _TRACES[3]),
-        narrow=partial(draw_vectors, narrow=True),
-    ),
-    Figure("p23-lanes", draw_lanes, traces=(_TRACES[0],), narrow=partial(draw_lanes, narrow=True)),
-    Figure("p23-tile-times", draw_tile_times, narrow=partial(draw_tile_times, narrow=True)),
-    Figure("p23-sizes", draw_sizes, narrow=partial(draw_sizes, narrow=True)),
-    Figure("p23-tiles", draw_tiles, narrow=partial(draw_tiles, narrow=True)),
-    Figure("p23-memory", draw_step, traces=("p23 --tiled",), narrow=partial(draw_step, narrow=True)),
+    responsive("p23", draw_division, traces=_TRACES),
+    responsive("p23-elementwise", draw_calls, traces=(_TRACES[0],)),
+    responsive("p23-vectors", draw_vectors, traces=(_TRACES[0], _TRACES[2], _TRACES[3])),
+    responsive("p23-lanes", draw_lanes, traces=(_TRACES[0],)),
+    responsive("p23-tile-times", draw_tile_times),
+    responsive("p23-sizes", draw_sizes),
+    responsive("p23-tiles", draw_tiles),
+    responsive("p23-memory", draw_step, traces=("p23 --tiled",)),
 )

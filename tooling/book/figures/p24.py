@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.charts import Axis, Series, draw_chart
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.h200 import measured
 from tooling.book.figures.lanes import WARP, Row, Step, cells, draw_rows, draw_steps
 from tooling.book.figures.traces import SHARED
@@ -88,8 +86,8 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure("p24", draw_sum, narrow=partial(draw_sum, narrow=True)),
-    Figure("p24-lanes", draw_divergence, traces=(_TREE,), narrow=partial(draw_divergence, narrow=True)),
-    Figure("p24-sum", draw_exchange, narrow=partial(draw_exchange, narrow=True)),
-    Figure("p24-times", draw_times, narrow=partial(draw_times, narrow=True)),
+    responsive("p24", draw_sum),
+    responsive("p24-lanes", draw_divergence, traces=(_TREE,)),
+    responsive("p24-sum", draw_exchange),
+    responsive("p24-times", draw_times),
 )

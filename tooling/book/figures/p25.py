@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.lanes import WARP, Row, cells, draw_rows
 from tooling.text import Text
 
@@ -68,7 +66,7 @@ def draw_broadcast(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
 
 
 FIGURES = (
-    Figure("p25", draw_shuffle, narrow=partial(draw_shuffle, narrow=True)),
-    Figure("p25-window", draw_window, narrow=partial(draw_window, narrow=True)),
-    Figure("p25-broadcast", draw_broadcast, narrow=partial(draw_broadcast, narrow=True)),
+    responsive("p25", draw_shuffle),
+    responsive("p25-window", draw_window),
+    responsive("p25-broadcast", draw_broadcast),
 )

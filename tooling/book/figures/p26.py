@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import accumulate
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.lanes import WARP, Row, cells, draw_rows
 from tooling.text import Text
 
@@ -80,7 +79,7 @@ def draw_partition(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
 
 
 FIGURES = (
-    Figure("p26", draw_partners, narrow=partial(draw_partners, narrow=True)),
-    Figure("p26-butterfly", draw_butterfly, narrow=partial(draw_butterfly, narrow=True)),
-    Figure("p26-partition", draw_partition, narrow=partial(draw_partition, narrow=True)),
+    responsive("p26", draw_partners),
+    responsive("p26-butterfly", draw_butterfly),
+    responsive("p26-partition", draw_partition),
 )

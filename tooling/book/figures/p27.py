@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import accumulate
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.lanes import WARP, Row, cells, draw_rows
 from tooling.book.figures.traces import SHARED
 from tooling.text import Text
@@ -117,8 +116,8 @@ def draw_normalize(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
 
 
 FIGURES = (
-    Figure("p27", draw_functions, narrow=partial(draw_functions, narrow=True)),
-    Figure("p27-sum", draw_block_sum, traces=(_SUM,), narrow=partial(draw_block_sum, narrow=True)),
-    Figure("p27-histogram", draw_histogram, narrow=partial(draw_histogram, narrow=True)),
-    Figure("p27-normalize", draw_normalize, narrow=partial(draw_normalize, narrow=True)),
+    responsive("p27", draw_functions),
+    responsive("p27-sum", draw_block_sum, traces=(_SUM,)),
+    responsive("p27-histogram", draw_histogram),
+    responsive("p27-normalize", draw_normalize),
 )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from msgspec import Struct
 
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import Figure, responsive
 from tooling.book.figures.lanes import Row, cells, draw_rows
 from tooling.book.figures.traces import BARRIER, SHARED
 from tooling.text import Text
@@ -153,5 +151,5 @@ def _threads(count: int) -> Text:
 
 FIGURES = (
     Figure("p28", draw_overlap, traces=(_PROGRAM,), narrow=draw_overlap_narrow),
-    Figure("p28-tile", draw_tile, narrow=partial(draw_tile, narrow=True)),
+    responsive("p28-tile", draw_tile),
 )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.lanes import Row, Step, cells, draw_rows, draw_steps
 from tooling.book.figures.traces import BARRIER, SHARED
 from tooling.text import Text
@@ -97,7 +95,7 @@ def draw_rounds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure("p29", draw_values, traces=(_STAGES,), narrow=partial(draw_values, narrow=True)),
-    Figure("p29-stages", draw_stages, traces=(_STAGES,), narrow=partial(draw_stages, narrow=True)),
-    Figure("p29-rounds", draw_rounds, traces=(_ROUNDS,), narrow=partial(draw_rounds, narrow=True)),
+    responsive("p29", draw_values, traces=(_STAGES,)),
+    responsive("p29-stages", draw_stages, traces=(_STAGES,)),
+    responsive("p29-rounds", draw_rounds, traces=(_ROUNDS,)),
 )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.charts import Bar, Limit, draw_bars
 from tooling.book.figures.facts import Facts
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.h200 import measured, recorded
 from tooling.text import Text
 
@@ -79,8 +77,8 @@ def draw_bandwidths(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
 
 
 FIGURES = (
-    Figure("p30-reads", draw_reads, narrow=partial(draw_reads, narrow=True)),
-    Figure("p30", draw_requests_of_a, traces=_RUNS, narrow=partial(draw_requests_of_a, narrow=True)),
-    Figure("p30-times", draw_times, narrow=partial(draw_times, narrow=True)),
-    Figure("p30-bandwidths", draw_bandwidths, narrow=partial(draw_bandwidths, narrow=True)),
+    responsive("p30-reads", draw_reads),
+    responsive("p30", draw_requests_of_a, traces=_RUNS),
+    responsive("p30-times", draw_times),
+    responsive("p30-bandwidths", draw_bandwidths),
 )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.traces import SHARED
 from tooling.text import Text
 
@@ -107,7 +105,7 @@ def draw_padding(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure("p32", draw_pairs, traces=(_UNSOLVED,), narrow=partial(draw_pairs, narrow=True)),
-    Figure("p32-strides", draw_strides, narrow=partial(draw_strides, narrow=True)),
-    Figure("p32-padding", draw_padding, narrow=partial(draw_padding, narrow=True)),
+    responsive("p32", draw_pairs, traces=(_UNSOLVED,)),
+    responsive("p32-strides", draw_strides),
+    responsive("p32-padding", draw_padding),
 )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.h200 import measured
 from tooling.book.figures.p16 import measured_roof
 from tooling.text import Sentence, Text
@@ -184,7 +183,7 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure("p33", draw_fragments, narrow=partial(draw_fragments, narrow=True)),
-    Figure("p33-banks", draw_banks, narrow=partial(draw_banks, narrow=True)),
-    Figure("p33-speeds", draw_speeds, narrow=partial(draw_speeds, narrow=True)),
+    responsive("p33", draw_fragments),
+    responsive("p33-banks", draw_banks),
+    responsive("p33-speeds", draw_speeds),
 )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from msgspec import Struct
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import Figure, responsive
 from tooling.book.figures.lanes import Row, Step, cells, draw_rows, draw_steps
 from tooling.text import Sentence, Text
 
@@ -226,10 +224,8 @@ def draw_levels(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 
 FIGURES = (
-    Figure("p34-scopes", draw_scopes, narrow=partial(draw_scopes, narrow=True)),
+    responsive("p34-scopes", draw_scopes),
     Figure("p34", draw_cluster, narrow=draw_cluster_narrow),
-    Figure(
-        "p34-reduction", draw_reduction, traces=(_REDUCTION,), narrow=partial(draw_reduction, narrow=True)
-    ),
-    Figure("p34-levels", draw_levels, traces=(_ADVANCED,), narrow=partial(draw_levels, narrow=True)),
+    responsive("p34-reduction", draw_reduction, traces=(_REDUCTION,)),
+    responsive("p34-levels", draw_levels, traces=(_ADVANCED,)),
 )

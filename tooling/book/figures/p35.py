@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.charts import Bar, Limit, draw_bars
 from tooling.book.figures.facts import Facts
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.h200 import measured
 from tooling.text import Text
 
@@ -144,23 +143,12 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
 
 
 FIGURES = (
-    Figure(
-        "p35",
-        draw_loads,
-        traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in _KERNELS),
-        narrow=partial(draw_loads, narrow=True),
-    ),
-    Figure("p35-addresses", draw_addresses, narrow=partial(draw_addresses, narrow=True)),
-    Figure(
-        "p35-times",
-        draw_times,
-        traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in _KERNELS),
-        narrow=partial(draw_times, narrow=True),
-    ),
-    Figure(
+    responsive("p35", draw_loads, traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in _KERNELS)),
+    responsive("p35-addresses", draw_addresses),
+    responsive("p35-times", draw_times, traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in _KERNELS)),
+    responsive(
         "p35-elements",
         draw_elements,
         traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in ("scalar", "aligned")),
-        narrow=partial(draw_elements, narrow=True),
     ),
 )

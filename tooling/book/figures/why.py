@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.h200 import recorded
 from tooling.text import Text
 
@@ -40,4 +38,4 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return draw_bars(sheet, bars, Text("time (ms)"), narrow=narrow)
 
 
-FIGURES = (Figure("why-times", draw_times, narrow=partial(draw_times, narrow=True)),)
+FIGURES = (responsive("why-times", draw_times),)
