@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import stat
-import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +22,11 @@ from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, ProgramLanguage
 from tooling.catalog.mutants import known_mistakes
 from tooling.execution.channel import VARIABLE, LabFolder
-from tooling.platform.errors import Location
+from tooling.execution.program import Ending
+from tooling.platform.errors import Location, ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.platform.processes import temporary_folder
+from tooling.platform.temporary_space import MACHINE_ERRORS, no_space, require_space, temporary_root
 from tooling.platform.workers import program_pool
 from tooling.project import Project
 from tooling.target_run import RunOptions, run_on_target
@@ -42,8 +45,18 @@ if TYPE_CHECKING:
 _SCRATCH = "gpu-puzzle-run-"
 _ABANDONED_AFTER = 24 * 3600.0  # seconds; no run takes so long
 
+_FILE_SIZE = Text("the program was ended because it wrote a file that is too large for this shell")
+_FILE_SIZE_LIMIT = Text("a limit on the size of files is set (`ulimit -f`)")
+_LIFT_FILE_SIZE = Text("`ulimit -f unlimited`, then run it again")
+
 SIMULATED_TIME_FACTOR = 3.0
 """Factor of a mode's time limit on the simulated GPU, which interprets kernels."""
+
+
+class FileSizeLimited(ToolingError):
+    """The program was ended by the limit on the size of files."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
 
 
 class Trial(Struct, frozen=True):
@@ -131,11 +144,12 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
     Raises:
         ReferenceUnusable: the puzzle's reference has a mistake.
         ProgramNotStarted: the program cannot be started on this machine.
+        NoTemporarySpace, FileSizeLimited: the program could not write its results, which is not its fault.
     """
     from tooling.judging.confirmation import confirmed  # noqa: PLC0415 - imports NumPy
     from tooling.judging.judge import outcome_of  # noqa: PLC0415
     from tooling.judging.reference import load_reference  # noqa: PLC0415
-    from tooling.judging.verdict import Verdict  # noqa: PLC0415
+    from tooling.judging.verdict import Outcome, Verdict  # noqa: PLC0415
 
     start = time.monotonic()
     mode = trial.selection.mode
@@ -158,22 +172,40 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
             for index, dataset in enumerate(datasets)
         ]
         mistakes = partial(known_mistakes, trial.selection.puzzle, mode.name)
-        cases = confirmed([future.result() for future in futures], mistakes)
+        try:
+            results = [future.result() for future in futures]
+        except OSError as error:
+            if error.errno in MACHINE_ERRORS and str(error.filename or scratch).startswith(str(scratch)):
+                raise no_space(error) from error  # a failed write has no file name
+            raise
+        cases = confirmed(results, mistakes)
+        outcome = outcome_of(mode, cases)
+        if outcome is Outcome.WRONG:
+            _require_working_machine(cases, scratch)
     return Verdict(
         selection=trial.selection,
         choice=trial.choice,
         solution=trial.solution,
         cases=cases,
-        outcome=outcome_of(mode, cases),
+        outcome=outcome,
         seconds=time.monotonic() - start,
         notes=(executable.note,) if executable.note else (),
     )
 
 
+def _require_working_machine(cases: Iterable[CaseVerdict], scratch: Path) -> None:
+    """Raises where a program failed since the machine does not take its files."""
+    for case in cases:
+        ended = case.transcript
+        if ended.ending is Ending.SIGNALLED and ended.status == signal.SIGXFSZ:
+            raise FileSizeLimited(_FILE_SIZE, why=_FILE_SIZE_LIMIT, hint=_LIFT_FILE_SIZE)
+    require_space(scratch)
+
+
 def _remove_abandoned() -> None:
     """Removes the folders of runs that ended long ago together with what would have removed them."""
     now = time.time()
-    for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
+    for folder in temporary_root().glob(f"{_SCRATCH}*"):
         with contextlib.suppress(OSError):
             status = folder.lstat()
             old = now - status.st_mtime > _ABANDONED_AFTER

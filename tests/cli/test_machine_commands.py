@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def test_a_machine_that_is_ready(workbench: Workbench) -> None:
     report = json.loads(workbench.run("doctor", "--json", "-").stdout)
     assert report["good"]
     names = " ".join(check["name"] for check in report["checks"])
-    assert names == "python mojo linker gpu cache disk progress puzzles terminal editor"
+    assert names == "python mojo linker gpu cache disk temporary progress puzzles terminal editor"
 
 
 def test_a_simulated_gpu_is_no_real_one(
@@ -63,9 +64,13 @@ def test_what_is_wrong_is_named_with_what_to_do(workbench: Workbench, tmp_path: 
     result = workbench.run("doctor", PUZZLE_MOJO="/nowhere/mojo", PUZZLE_CACHE_DIR="/dev/null/cache")
     assert result.status == ExitCode.WRONG
     assert "✗ PUZZLE_MOJO names /nowhere/mojo, which is not an executable file\n  try: unset" in result.stdout
-    assert "✗ build cache /dev/null/cache: cannot be written\n  try: set PUZZLE_CACHE_DIR" in result.stdout
-    assert "! 1 problem files are missing: p01\n  try: `tooling reset p01`" in result.stdout
-    assert result.stdout.endswith("2 things keep the puzzles from running\n")
+    cache = f"{workbench.environment['TMPDIR']}/gpu-puzzle-lab-{os.getuid()}"
+    used = (
+        f"! build cache /dev/null/cache: cannot be written; {cache} is used instead\n  try: set PUZZLE_CACHE"
+    )
+    assert used in result.stdout
+    assert "! 1 problem file is missing: p01\n  try: `tooling reset p01`" in result.stdout
+    assert result.stdout.endswith("1 thing keeps the puzzles from running\n")
     path = tmp_path / "doctor.json"
     assert workbench.run("doctor", "--json", str(path), PUZZLE_MOJO="/nowhere/mojo").status == ExitCode.WRONG
     bad = [check for check in json.loads(path.read_text())["checks"] if check["state"] == "bad"]

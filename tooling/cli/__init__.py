@@ -20,6 +20,7 @@ from tooling.commandline.options import preset_language
 from tooling.commandline.parser import Parser, UsageError, read
 from tooling.platform.errors import ToolingError
 from tooling.platform.exit_codes import ExitCode
+from tooling.platform.temporary_space import MACHINE_ERRORS
 from tooling.text import Sentence, Text, languages
 
 # Python looks for garbage once more when it ends: with nothing to look through, a short command ends sooner.
@@ -66,6 +67,10 @@ _GIVE_OUTPUT = Text("redirect it to a file, or to `/dev/null` if no output is wa
 _NO_FILE = Text("a file cannot be written")
 _NOT_WRITTEN = Text("{path}: cannot be written")
 _FREE_SPACE = Text("free space there, and run it again")
+_NO_ACCESS = Text("{path}: cannot be read or written")
+_USE_OWNER = Text("run it as the user to whom the file belongs, or change its permissions (`ls -ld`)")
+_NO_RESOURCES = Text("the system refuses what the tool needs")
+_LIMITS = Text("`ulimit -a` shows the limits of this shell")
 _DEFECT = Text("this is a defect of `tooling` itself, not of your program.")
 _REPORT = Text("report it in the issue tracker of the repository (`git remote -v`) with the lines above")
 _NOT_ON_WINDOWS = Text("the puzzles do not run on Windows itself")
@@ -170,6 +175,12 @@ def _guarded(arguments: list[str]) -> int:
             what = _NOT_WRITTEN.of(path=error.filename) if error.filename else _NO_FILE
             full = ToolingError(what, why=error.strerror, hint=_FREE_SPACE)
             _show(full, next((each for each in arguments if not each.startswith("-")), ""), language)
+            return ExitCode.NOT_POSSIBLE
+        if error.errno in MACHINE_ERRORS:
+            what = _NO_ACCESS.of(path=error.filename) if error.filename else _NO_RESOURCES
+            hint = _USE_OWNER if error.filename else _LIMITS
+            refused = ToolingError(what, why=error.strerror, hint=hint)
+            _show(refused, next((each for each in arguments if not each.startswith("-")), ""), language)
             return ExitCode.NOT_POSSIBLE
         _show_defect(error, language)
         return ExitCode.INTERNAL

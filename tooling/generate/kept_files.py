@@ -8,6 +8,7 @@ from pathlib import Path
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
 from tooling.platform.regular_files import read_regular
+from tooling.text import Text
 
 
 class CopyFailed(ToolingError):
@@ -36,10 +37,12 @@ def keep_copy(path: Path) -> Path:
         except OSError as error:
             copy.unlink(missing_ok=True)
             raise CopyFailed(
-                "the file is left as it is, because it cannot be copied",
+                Text("the file is left as it is, because it cannot be copied"),
                 where=Location(path),
                 why=f"{copy.name}: {error.strerror or error}",
-                hint="free space there, or copy the file yourself",
+                hint=Text("free space there, or copy the file yourself"),
             ) from error
         return copy
-    raise CopyFailed("there are too many copies of this second", where=Location(path), hint="run it again")
+    raise CopyFailed(
+        Text("there are too many copies of this second"), where=Location(path), hint=Text("run it again")
+    )

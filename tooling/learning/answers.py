@@ -16,12 +16,19 @@ from tooling.generate.kept_files import keep_copy
 from tooling.generate.skeletons import make_skeleton
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location, ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.platform.regular_files import OutsideRoot, read_text, require_below
 from tooling.text import Text
 
 _MARK = re.compile(r"\s*# (FILL|END_FILL|FIX|END_FIX|STUB|ANCHOR|ANCHOR_END)\b")
 _NOTE = re.compile(r"^(\s*# )NOTE: ")
 _ANCHOR = re.compile(r"\s*# ANCHOR(_END)?: (\w+?)(?:_solution)?\s*$")
+
+
+class SkeletonNotWritten(ToolingError):
+    """A problem file cannot be written."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
 
 
 class Reset(Struct, frozen=True):
@@ -43,7 +50,8 @@ def reset(program: Program) -> tuple[Reset, ...]:
 
     Raises:
         CopyFailed: a file cannot be copied; it is unchanged.
-        ToolingError: a solution cannot be read, or a skeleton cannot be written.
+        SkeletonNotWritten: a skeleton cannot be written.
+        ToolingError: a solution cannot be read.
     """
     return tuple(_reset(source) for source in program.sources)
 
@@ -72,7 +80,7 @@ def _reset(source: SourceFile) -> Reset:
         copy = keep_copy(source.problem) if source.problem.exists() else None
         write_atomically(source.problem, wanted)
     except OSError as error:
-        raise ToolingError(
+        raise SkeletonNotWritten(
             Text("the skeleton cannot be written"), where=Location(source.problem), why=error.strerror
         ) from error
     return Reset(source.problem, copy, written=True)

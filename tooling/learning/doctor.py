@@ -8,23 +8,29 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
+from pathlib import Path
 from typing import TextIO
 
 from msgspec import Struct
 
 from tooling.learning.editors import find_server
+from tooling.learning.updating import require_git
 from tooling.platform.errors import ToolingError
+from tooling.platform.git_command import checkout_root
+from tooling.platform.temporary_space import require_space, temporary_root
 from tooling.progress import progress_path, read_progress
 from tooling.project import Project
 from tooling.targets.model import Absence, Target, TargetKind
 from tooling.targets.probing import probe
 from tooling.text import Sentence, Text, joined
 from tooling.toolchain import find_toolchain, open_cache
+from tooling.toolchain.cache import usable_cache
 from tooling.toolchain.linker import linker_path
 
 _PYTHON = ((3, 11), (3, 15))  # from, below: `requires-python` of pyproject.toml
 _LEAST_DRIVER = 580
-_LITTLE_DISK, _LEAST_DISK = 2e9, 2e8  # bytes; a build takes about 2 MB, and the cache up to 8 GB
+_LITTLE_TEMPORARY = 1e8  # bytes; a run takes less than 50 MB
+_LITTLE_DISK, _LEAST_DISK = 2e9, 2e7  # bytes; a build takes about 2 MB, and the cache up to 8 GB
 _LEAST_COLUMNS = 80
 
 _PYTHON_FOUND = Text("Python {version}")
@@ -36,7 +42,13 @@ _DRIVER = Text("driver {version}")
 _OLD_DRIVER = Text("update the NVIDIA driver to {least} or later")
 _SIMULATED = Text("no GPU: puzzles run on the simulated one ({reasons})")
 _CACHE = Text("build cache {path}: {count} builds, {size:.0f} MB")
-_CACHE_NOT_WRITABLE = Text("build cache {path}: cannot be written")
+_CACHE_ELSEWHERE = Text("build cache {path}: cannot be written; {used} is used instead")
+_TEMPORARY = Text("temporary folder {path}: {free:.1f} GB free")
+_TEMPORARY_ELSEWHERE = Text("temporary folder {path}: cannot be written; {used} is used instead")
+_FREE_TEMPORARY = Text("free space there, or name another folder: `export TMPDIR=FOLDER`")
+_GIT = Text("git uses the checkout {path}")
+_CLOSED = Text("the problem files cannot be written by this user: {path}")
+_OPEN = Text("work in a clone of your own, or give the files to your user: `sudo chown -R $USER {path}`")
 _SET_CACHE = Text("set PUZZLE_CACHE_DIR to a folder of your own")
 _DISK = Text("{free:.1f} GB free for the cache")
 _FREE_DISK = Text("free space there; `tooling cache empty` removes earlier builds")
@@ -52,7 +64,9 @@ _WRITE_SETTINGS = Text("`tooling editor vscode` writes settings; also neovim, ze
 _NO_EDITOR = Text("language server: not installed, and only your editor needs it")
 _INSTALL_SERVER = Text("`uv run --group editor tooling editor vscode`")
 _PUZZLES = Text("puzzles in {path}")
-_MISSING = Text("{count} problem files are missing: {names}")
+_MISSING = Text(
+    "{count} problem file is missing: {names}", plural="{count} problem files are missing: {names}"
+)
 _RESET = Text("`tooling reset {name}` writes one again")
 
 
@@ -80,8 +94,10 @@ def examine(project: Project, stdout: TextIO) -> Iterator[MachineCheck]:
         _mojo,
         _gpu,
         _cache,
+        _temporary_folder,
         lambda: _progress(project),
         lambda: _puzzles(project),
+        lambda: _git(project),
         lambda: _terminal(stdout),
         _editor,
     )
@@ -106,7 +122,7 @@ def _mojo() -> Iterator[MachineCheck]:
     yield MachineCheck("mojo", CheckState.GOOD, f"Mojo {toolchain.version} ({toolchain.mojo})")
     search_path = os.environ.get("PATH", os.defpath)
     try:
-        linker_path(toolchain, open_cache().root, search_path)
+        linker_path(toolchain, usable_cache().root, search_path)
     except ToolingError as error:
         yield MachineCheck("linker", CheckState.BAD, error.what, error.hint)
         return
@@ -157,17 +173,59 @@ def _driver_version() -> str:
 
 
 def _cache() -> Iterator[MachineCheck]:
-    cache = open_cache()
-    if not cache.writable:
-        yield MachineCheck("cache", CheckState.BAD, _CACHE_NOT_WRITABLE.of(path=cache.root), _SET_CACHE)
+    wanted = open_cache()
+    try:
+        cache = usable_cache()
+    except ToolingError as error:
+        what, _, hint = error.sentences
+        yield MachineCheck("cache", CheckState.BAD, what, hint)
         return
-    count, size = cache.usage()
-    yield MachineCheck("cache", CheckState.GOOD, _CACHE.of(path=cache.root, count=count, size=size / 1e6))
+    if cache.root != wanted.root:
+        used = _CACHE_ELSEWHERE.of(path=wanted.root, used=cache.root)
+        yield MachineCheck("cache", CheckState.NOTE, used, _SET_CACHE)
+    else:
+        count, size = cache.usage()
+        found = _CACHE.of(path=cache.root, count=count, size=size / 1e6)
+        yield MachineCheck("cache", CheckState.GOOD, found)
     free = shutil.disk_usage(cache.root).free
     low = CheckState.NOTE if free >= _LEAST_DISK else CheckState.BAD
     state = CheckState.GOOD if free >= _LITTLE_DISK else low
     advice = None if state is CheckState.GOOD else _FREE_DISK
     yield MachineCheck("disk", state, _DISK.of(free=free / 1e9), advice)
+
+
+def _temporary_folder() -> Iterator[MachineCheck]:
+    root = temporary_root()
+    try:
+        require_space(root)
+    except ToolingError as error:
+        what, why, hint = error.sentences
+        yield MachineCheck("temporary", CheckState.BAD, joined((what, why or ""), ": "), hint)
+        return
+    named = os.environ.get("TMPDIR")
+    if named and Path(named).absolute() != root.absolute():
+        found = _TEMPORARY_ELSEWHERE.of(path=named, used=root)
+        yield MachineCheck("temporary", CheckState.NOTE, found, _FREE_TEMPORARY)
+        return
+    free = shutil.disk_usage(root).free
+    little = free < _LITTLE_TEMPORARY
+    found = _TEMPORARY.of(path=root, free=free / 1e9)
+    state = CheckState.NOTE if little else CheckState.GOOD
+    yield MachineCheck("temporary", state, found, _FREE_TEMPORARY if little else None)
+
+
+def _git(project: Project) -> Iterator[MachineCheck]:
+    """Only a clone is brought up to date with git."""
+    top = checkout_root(project.root)
+    if top is None:
+        return
+    try:
+        require_git(top)
+    except ToolingError as error:
+        what, why, hint = error.sentences
+        yield MachineCheck("git", CheckState.NOTE, joined((what, why or ""), ": "), hint)
+    else:
+        yield MachineCheck("git", CheckState.GOOD, _GIT.of(path=top))
 
 
 def _progress(project: Project) -> Iterator[MachineCheck]:
@@ -196,6 +254,12 @@ def _puzzles(project: Project) -> Iterator[MachineCheck]:
     if missing:
         found = _MISSING.of(count=len(missing), names=", ".join(missing))
         yield MachineCheck("puzzles", CheckState.NOTE, found, _RESET.of(name=missing[0]))
+        return
+    files = (file.problem for program in programs for file in program.sources)
+    closed = next((path for path in files if not os.access(path, os.W_OK)), None)
+    if closed:
+        advice = _OPEN.of(path=project.root)
+        yield MachineCheck("puzzles", CheckState.NOTE, _CLOSED.of(path=closed), advice)
     else:
         yield MachineCheck("puzzles", CheckState.GOOD, _PUZZLES.of(path=project.problems))
 

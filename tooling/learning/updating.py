@@ -160,7 +160,7 @@ def pull(project: Project) -> Update:
             why=Text("there is no git repository around it"),
             hint=Text("git clone it"),
         )
-    _git(top, ["rev-parse", "HEAD"])  # whether git uses the checkout at all
+    require_git(top)
     _as_reader(top, ["fetch", "--quiet"])
     new = _git(top, ["rev-parse", "--verify", "@{upstream}"]).decode().strip()
     base = _git(top, ["merge-base", "HEAD", new]).decode().strip()
@@ -190,6 +190,11 @@ def pull(project: Project) -> Update:
             with contextlib.suppress(UpdateFailed):  # the new version has no such file
                 write_atomically(path, _at(top, "HEAD", path))
     return Update(tuple(each for each in carried if each), tuple(path for path in missing if path.exists()))
+
+
+def require_git(top: Path) -> None:
+    """Raises UpdateFailed: git is not installed, or does not use this checkout."""
+    _git(top, ["rev-parse", "HEAD"])
 
 
 def _merge(top: Path, new: str) -> None:

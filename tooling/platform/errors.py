@@ -40,6 +40,7 @@ class ToolingError(Exception):
     Attributes:
         what, why, hint: in English, or in the language set by `speak`, if they are sentences of the tool.
         language: that language.
+        sentences: what, why and hint as they were given, in no language yet.
     """
 
     exit_code: ExitCode = ExitCode.USAGE
@@ -53,14 +54,14 @@ class ToolingError(Exception):
         hint: str | Sentence | None = None,
     ) -> None:
         self.where = where
-        self._sentences = what, why, hint
+        self.sentences = what, why, hint
         self.speak(ENGLISH)
         super().__init__(self.what)
 
     def speak(self, language: str) -> None:
         """Sets the language of its sentences; an error whose `what` is a plain string stays English."""
-        self.language = ENGLISH if isinstance(self._sentences[0], str) else language
-        rendered = (in_language(sentence, self.language) for sentence in self._sentences)
+        self.language = ENGLISH if isinstance(self.sentences[0], str) else language
+        rendered = (in_language(sentence, self.language) for sentence in self.sentences)
         self.what: str
         self.why: str | None
         self.hint: str | None
@@ -68,7 +69,7 @@ class ToolingError(Exception):
 
     def as_note(self) -> JoinedText:
         """The error as a sentence, for where it is only noted: its fields as `str` writes them."""
-        what, why, hint = self._sentences
+        what, why, hint = self.sentences
         lines: list[str | Sentence] = [joined((f"{self.where}: ", what), "") if self.where else what]
         lines += [
             joined(("  ", label, ": ", text), "") for label, text in ((_WHY, why), (_TRY, hint)) if text

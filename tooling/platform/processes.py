@@ -17,6 +17,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tooling.platform.temporary_space import no_space
+
 _running: set[int] = set()  # the leaders of process groups
 _lock = threading.RLock()
 _LOOK_AGAIN = 0.5  # seconds
@@ -117,8 +119,15 @@ def signals_held() -> Iterator[None]:
 
 @contextlib.contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
-    """A temporary folder; removed when the block is left, or if this process is killed inside it."""
-    folder = tempfile.TemporaryDirectory(prefix=prefix)
+    """A temporary folder; removed when the block is left, or if this process is killed inside it.
+
+    Raises:
+        NoTemporarySpace: it cannot be made.
+    """
+    try:
+        folder = tempfile.TemporaryDirectory(prefix=prefix)
+    except OSError as error:
+        raise no_space(error) from error
     with _if_killed(_REMOVE, folder.name), folder:
         yield Path(folder.name)
 

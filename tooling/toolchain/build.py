@@ -185,6 +185,14 @@ def _build_locked(
                     "PUZZLE_CACHE_DIR to a folder on another disk"
                 ),
             )
+        if result.status == -signal.SIGXFSZ:
+            raise CacheUnusable(
+                Text("{name} cannot be built: a file would be too large for this shell").of(
+                    name=request.source.name
+                ),
+                why=Text("a limit on the size of files is set (`ulimit -f`)"),
+                hint=Text("`ulimit -f unlimited`, then run it again"),
+            )
         diagnostics = parse_diagnostics(f"{result.stderr}\n{result.stdout}")  # errors may be in either
         if result.status == -signal.SIGKILL:  # nothing here did that
             raise CompilerKilled(

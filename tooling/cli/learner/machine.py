@@ -12,7 +12,9 @@ _CACHE = Text("{path}: {count} builds, {size:.1f} MB")
 _EMPTIED = Text("{path}: {count} builds removed, {size:.1f} MB")
 _HOW_TO_EMPTY = Text("`{tool} cache empty` removes them; a program is then built again when it runs")
 _TRY = Text("try")
-_BAD = Text("{count} things keep the puzzles from running")
+_BAD = Text(
+    "{count} thing keeps the puzzles from running", plural="{count} things keep the puzzles from running"
+)
 _ALL_GOOD = Text("this machine is ready")
 _WROTE = Text("wrote {path}")
 _CURRENT = Text("{path} is as it should be")

@@ -79,7 +79,8 @@ class Arena:
             raise ArenaUnavailable(
                 f"the simulated GPU gets no {size >> 30} GiB of address space",
                 why=str(error),
-                hint="lift the limit on address space (ulimit -v unlimited); unused memory costs nothing",
+                hint="lift the limits on address space and on the size of files (`ulimit -v unlimited`, "
+                "`ulimit -f unlimited`); unused memory costs nothing",
             ) from error
 
     def extend(self, size: int) -> int:
