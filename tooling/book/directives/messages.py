@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -60,12 +59,20 @@ def _require_translated(message: str, language: str) -> None:
 
 
 def _require(message: str, texts: Sequence[str], file: Path) -> None:
-    pieces = (re.escape(piece.strip()) for piece in message.split(_GAP))
-    pattern = re.compile(".*".join(pieces))
-    if not any(pattern.search(text) for text in texts):
+    pieces = [piece.strip() for piece in message.split(_GAP)]
+    if not any(_in_order(pieces, text) for text in texts):
         raise BookError(
             f"there is no message “{message}” in the file",
             where=Location(file),
             why="readers would look for a message that does not exist",
             hint=f"copy it from there, and write {_GAP} for the varying text",
         )
+
+
+def _in_order(pieces: Sequence[str], text: str) -> bool:
+    """Whether a text contains the pieces one after the other."""
+    for piece in pieces:
+        _, found, text = text.partition(piece) if piece else ("", True, text)
+        if not found:
+            return False
+    return True

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from tooling.book.figures.canvas import PAGE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.traces import BARRIER, SHARED, Access, Trace
 from tooling.text import Text
 
@@ -50,104 +52,85 @@ def number_paths(trace: Trace) -> list[NumberPath]:
     return sorted(found, key=lambda path: path.target)
 
 
-def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
-    """Input, cells and output as three rows, a frame around the cells of each block."""
+def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Input, cells and output as three rows, a frame around the cells of each block.
+
+    On a narrow screen as three columns: what is along the rows is down the columns.
+    """
     a = facts.inputs("default")["a"].reshape(-1).tolist()
     trace = facts.trace("p08")
-    threads = trace.block[0]
-    high, small = 38, 42
-    source, frame, frame_high, kept, output = 28, 86, 152, 154, 270  # the upper ends of what is drawn
+    threads, blocks = trace.block[0], trace.grid[0]
     canvas = sheet(PAGE, 0)
-    left = canvas.beside(["shared", "output"], [_GLOBAL, _OF_BLOCK]) + _INDEX
-    apart = (trace.grid[0] - 1) * _APART
-    pitch = (PAGE - 3 - left - apart) // len(a)
-    left = PAGE - 3 - apart - len(a) * pitch
-    numbers = (source - 14, "global_i"), (kept - 14, "local_i"), (output + high + 14, "global_i")
-    canvas.height = numbers[-1][0] + 10
+    # Of the rows or columns: where they begin and how deep they are, from the input to the output.
+    deep, inner, source, kept, output = (50, 40, 18, 126, 292) if narrow else (38, 38, 28, 154, 270)
+    frame, deep_frame, name, barrier = (98, 166, 223, 182) if narrow else (86, 152, 103, 216)
+    enter = frame + 3 if narrow else kept - 24
+    pitch, small, first = 36, 28, 44  # along them
+    if not narrow:
+        left = canvas.beside(["shared", "output"], [_GLOBAL, _OF_BLOCK]) + _INDEX
+        pitch, small = (PAGE - 3 - left - (blocks - 1) * _APART) // len(a), 42
+        first = PAGE - 3 - (blocks - 1) * _APART - len(a) * pitch
+    end = first + len(a) * pitch + (blocks - 1) * _APART
+    canvas.width, canvas.height = (output + deep + 20, end + 26) if narrow else (PAGE, output + deep + 24)
+
+    def at(along: float, depth: float) -> tuple[float, float]:
+        return (depth, along) if narrow else (along, depth)
 
     def start(index: int) -> float:
-        return left + index * pitch + index // threads * _APART
+        return first + index * pitch + index // threads * _APART
 
-    canvas.name(source + high / 2, "a", _GLOBAL)
-    canvas.name(kept + high / 2, "shared", _OF_BLOCK)
-    canvas.name(output + high / 2, "output", _GLOBAL)
-    for y, of_row in numbers:
-        canvas.label(left - 6, y, of_row, "end", size=Size.LABEL, quiet=True, mono=True)
+    def label(along: float, depth: float, text: str) -> None:
+        canvas.label(*at(along, depth), text, "middle", size=Size.LABEL, quiet=True)
+
+    before, after = (source - 9, output + deep + 10) if narrow else (source - 14, output + deep + 14)
+    _name_rows(canvas, (source, kept, output), (deep, inner, deep), first, narrow=narrow)
+    if not narrow:
+        for depth, of_row in (before, "global_i"), (kept - 14, "local_i"), (after, "global_i"):
+            canvas.label(first - 6, depth, of_row, "end", size=Size.LABEL, quiet=True, mono=True)
     for index, value in enumerate(a):
-        canvas.label(start(index) + pitch / 2, source - 14, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(start(index), source, pitch, high, number(value))
-    waits, barrier = any(event.action == BARRIER for event in trace.events), kept + high + 24
-    if waits:
-        canvas.label(1, barrier, "barrier()", mono=True)
-    for block in range(trace.grid[0]):
-        x = start(block * threads)
-        canvas.frame(x - 2, frame, threads * pitch + 4, frame_high)
-        name = Text("block {block}").of(block=block)
-        canvas.label(x + threads * pitch / 2, frame + 17, name, "middle", bold=True)
-        if waits:
-            canvas.arrow(x + 8, barrier, x + threads * pitch - 8, barrier, head=False, dashed=True)
-    for path in number_paths(trace):
-        middle = start(path.block * threads + path.cell) + pitch / 2
-        canvas.arrow(start(path.source) + pitch / 2, source + high + 3, middle, kept - 24)
-        canvas.label(middle, kept - 14, f"T{path.cell}", "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(middle - small / 2, kept, small, high, number(path.kept), ink=Ink.LIVE)
-        to = start(path.target) + pitch / 2
-        canvas.arrow(middle, kept + high + 3, to, output - 4)
-        canvas.cell(to - pitch / 2, output, pitch, high, number(path.result), ink=Ink.RESULT)
-        canvas.label(to, output + high + 14, str(path.target), "middle", size=Size.LABEL, quiet=True)
-    return canvas
-
-
-def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
-    """The same as three columns, with the numbers from left to right."""
-    a = facts.inputs("default")["a"].reshape(-1).tolist()
-    trace = facts.trace("p08")
-    threads = trace.block[0]
-    top, pitch, wide = 44, 36, 50
-    source, frame, cell, barrier, name, target = 18, 98, 126, 182, 223, 292
-    of_block = 166  # the width of a block
-    bottom = top + len(a) * pitch + (trace.grid[0] - 1) * _APART
-
-    def start(index: int) -> float:
-        return top + index * pitch + index // threads * _APART
-
-    canvas = sheet(target + wide + 20, bottom + 26)
-    for x, text, below in (
-        (source + wide / 2, "a", Text("global")),
-        (cell + 20, "shared", Text("of the block")),
-        (target + wide / 2, "output", Text("global")),
-    ):
-        canvas.label(x, 12, text, "middle", size=Size.VALUE, mono=True)
-        canvas.label(x, 29, below, "middle", size=Size.LABEL, quiet=True)
-    for index, value in enumerate(a):
-        canvas.label(9, start(index) + pitch / 2, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(source, start(index), wide, pitch, number(value))
+        label(start(index) + pitch / 2, before, str(index))
+        canvas.cell(*at(start(index), source), *at(pitch, deep), number(value))
     waits = any(event.action == BARRIER for event in trace.events)
     if waits:
-        canvas.label(barrier, bottom + 13, "barrier()", "middle", size=Size.LABEL, mono=True)
-    for block in range(trace.grid[0]):
-        y = start(block * threads)
-        canvas.frame(frame, y - 2, of_block, threads * pitch + 4)
-        middle = y + threads * pitch / 2
-        canvas.label(
-            name, middle, Text("block {block}").of(block=block), "middle", size=Size.LABEL, bold=True
-        )
+        size, anchor = (Size.LABEL, "middle") if narrow else (Size.VALUE, "start")
+        canvas.label(*at(end + 13 if narrow else 1, barrier), "barrier()", anchor, size=size, mono=True)
+    for block in range(blocks):
+        begin, long = start(block * threads), threads * pitch
+        canvas.frame(*at(begin - 2, frame), *at(long + 4, deep_frame))
+        said, size = Text("block {block}").of(block=block), Size.LABEL if narrow else Size.VALUE
+        canvas.label(*at(begin + long / 2, name), said, "middle", size=size, bold=True)
         if waits:
-            canvas.arrow(barrier, y + 8, barrier, y + threads * pitch - 8, head=False, dashed=True)
+            ends = *at(begin + 8, barrier), *at(begin + long - 8, barrier)
+            canvas.arrow(*ends, head=False, dashed=True)
     for path in number_paths(trace):
         middle = start(path.block * threads + path.cell) + pitch / 2
-        canvas.arrow(source + wide + 3, start(path.source) + pitch / 2, frame + 3, middle)
-        canvas.label(cell - 11, middle, f"T{path.cell}", "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(cell, middle - 14, 40, 28, number(path.kept), ink=Ink.LIVE)
         to = start(path.target) + pitch / 2
-        canvas.arrow(cell + 43, middle, target - 3, to)
-        canvas.cell(target, to - pitch / 2 + 1, wide, pitch - 2, number(path.result), ink=Ink.RESULT)
-        canvas.label(target + wide + 10, to, str(path.target), "middle", size=Size.LABEL, quiet=True)
+        canvas.arrow(*at(start(path.source) + pitch / 2, source + deep + 3), *at(middle, enter))
+        label(middle, kept - (11 if narrow else 14), f"T{path.cell}")
+        canvas.cell(*at(middle - small / 2, kept), *at(small, inner), number(path.kept), ink=Ink.LIVE)
+        canvas.arrow(*at(middle, kept + inner + 3), *at(to, output - 4))
+        canvas.cell(*at(to - pitch / 2, output), *at(pitch, deep), number(path.result), ink=Ink.RESULT)
+        label(to, after, str(path.target))
     return canvas
+
+
+def _name_rows(
+    canvas: Canvas, depths: Sequence[int], deep: Sequence[int], first: float, *, narrow: bool
+) -> None:
+    """The names of the input, the cells and the output: before the rows, or above the columns."""
+    memories = (_GLOBAL, _OF_BLOCK, _GLOBAL)
+    if narrow:
+        memories = Text("global"), Text("of the block"), Text("global")
+    for name, memory, depth, size in zip(("a", "shared", "output"), memories, depths, deep, strict=True):
+        if narrow:
+            canvas.label(depth + size / 2, first - 32, name, "middle", mono=True)
+            canvas.label(depth + size / 2, first - 15, memory, "middle", size=Size.LABEL, quiet=True)
+        else:
+            canvas.name(depth + size / 2, name, memory)
 
 
 def _by_thread(trace: Trace, action: str, buffer: int, block: int) -> dict[int, Access]:
     return {access.thread: access for access in trace.accesses(action, buffer, block)}
 
 
-FIGURES = (Figure("p08", draw_blocks, traces=("p08",), narrow=draw_blocks_narrow),)
+FIGURES = (responsive("p08", draw_blocks, traces=("p08",)),)
