@@ -38,6 +38,11 @@ def test_the_book_is_built_in_a_further_language(
     catalogue.save(str(tmp_path / "fr.po"))
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     add_language(checkout.root, checkout.root / "book" / "src", "fr", "français")
+    empty = build(checkout, tmp_path / "empty", "http://127.0.0.1/").folder
+    for name in ("index.html", "puzzle_01/puzzle_01.html"):  # those of the source, with a note
+        html = (empty / "fr" / name).read_text("utf-8")
+        assert '<html lang="en"' in html and '<aside class="banner" lang="fr">' in html
+
     page = checkout.root / "i18n" / "fr" / "book" / "src" / "puzzle_01" / "puzzle_01.md"
     page.parent.mkdir(parents=True)
     english = checkout.root / "book" / "src" / "puzzle_01" / "puzzle_01.md"
@@ -48,6 +53,7 @@ def test_the_book_is_built_in_a_further_language(
     html = (site / "fr" / "puzzle_01" / "puzzle_01.html").read_text("utf-8")
     assert '<html lang="fr"' in html
     assert 'data-copy="«Copy»"' in html
+    assert (site / "fr" / "index.html").read_text("utf-8") == (empty / "fr" / "index.html").read_text("utf-8")
     assert "fonts-ko.css" not in html
     assert "fonts-ko.css" in (site / "ko" / "puzzle_01" / "puzzle_01.html").read_text("utf-8")
     assert re.search(r'hreflang="fr"[^>]*>', (site / "puzzle_01" / "puzzle_01.html").read_text("utf-8"))

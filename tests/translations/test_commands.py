@@ -429,6 +429,16 @@ def test_a_concurrent_reader_of_the_languages_reads_a_complete_file(book: Book, 
     assert [each["code"] for each in tomllib.loads(languages.read_text())["language"]] == ["ja", "de"]
 
 
+@pytest.mark.parametrize("code", ["en", "en-US"])
+def test_the_language_of_the_source_is_refused(book: Book, tool: Tool, code: str) -> None:
+    book.english("# Summary\n", "SUMMARY.md")
+    (book.root / "book/book.toml").write_text('[book]\ntitle = "T"\n')
+    result = tool("new-lang", code)
+    assert result.status == 2
+    assert f"error: {code} is the language of the source" in result.err
+    assert not (book.root / "i18n" / code).exists()
+
+
 @pytest.mark.parametrize("code", ["Korean", "k", "../ko", "ko/x", ""])
 def test_an_invalid_language_code_is_refused(book: Book, tool: Tool, code: str) -> None:
     assert tool("new-lang", code).status == 2

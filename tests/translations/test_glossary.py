@@ -115,7 +115,7 @@ def test_no_rival_is_an_accepted_form_of_another_term() -> None:
 
 
 WRONG = {
-    "no terms": ("terms: []\n", "no terms"),
+    "no terms": ("terms:\n", "no terms"),
     "not a mapping": ("- a\n", "no terms"),
     "not YAML": ("terms: [\n", "not YAML"),
     "unknown key": ("terms:\n  - {en: a, ko: [가], rival: [나]}\n", "unknown key `rival`"),

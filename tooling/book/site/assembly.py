@@ -16,7 +16,16 @@ from tooling.book.figures.palette import page_style
 from tooling.book.listings import Listings
 from tooling.book.phrases import say
 from tooling.book.site import search
-from tooling.book.site.frame import GLOSSARY, NOT_FOUND, SiteContext, apply_layout, read_terms, switch_link
+from tooling.book.site.frame import (
+    COVER,
+    GLOSSARY,
+    HOME,
+    NOT_FOUND,
+    SiteContext,
+    apply_layout,
+    read_terms,
+    switch_link,
+)
 from tooling.book.site.inputs import digest
 from tooling.book.site.print_page import PRINT, print_page
 from tooling.book.site.sitemap import sitemap
@@ -39,7 +48,7 @@ from tooling.book.site.typography.highlight import highlight_page
 from tooling.book.site.typography.line_breaks import keep_together
 from tooling.book.site.typography.superscripts import raise_exponents
 from tooling.book.summary import Entry
-from tooling.translations.parity.glossary import NoTerms, Term
+from tooling.translations.parity.glossary import Term
 from tooling.translations.parity.glossary import load as load_glossary
 
 _NOT_PAGES = {"toc.html"}
@@ -101,7 +110,7 @@ class Rendered(Struct, frozen=True):
 def surroundings(rendered: tuple[Rendered, ...], site: str) -> tuple[SiteContext, ...]:
     """The context of each edition's pages: the other editions and their pages."""
     real = {
-        each.edition: frozenset(page for page in each.pages() if page not in (NOT_FOUND, "index.html"))
+        each.edition: frozenset(page for page in each.pages() if page not in (NOT_FOUND, HOME))
         for each in rendered
     }
     contents = {each.edition: each.contents for each in rendered}
@@ -159,7 +168,7 @@ def assemble(rendered: tuple[Rendered, ...], fresh: Path, site: str) -> int:
     finished = [_finish(each, around) for each, around in zip(rendered, everything, strict=True)]
     for each in finished:
         # The page for wrong addresses is merged, and the search data is among the assets.
-        _copy(each.folder, fresh / each.edition.prefix, lambda name: name not in (NOT_FOUND, _SEARCH))
+        _copy(each.folder, fresh / each.edition.prefix, _except(NOT_FOUND, _SEARCH, *{HOME} - {*each.pages}))
         shutil.copyfile(each.folder / _SEARCH, fresh / "assets" / f"search-{each.edition.language}.js")
     count = sum(len(each.pages) for each in finished) + _fill_gaps(finished, fresh)
     _join_not_found(finished, fresh, urlsplit(site).path)
@@ -189,7 +198,7 @@ class _Finished(Struct, frozen=True):
 
 def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
     """Fills in the frames of an edition's pages, unless the same inputs were finished before."""
-    edition, pages = rendered.edition, (*rendered.pages(), PRINT)
+    edition, pages = rendered.edition, _own_pages(rendered, around)
     others = (str(each) for other, there in around.others.items() for each in (other, *sorted(there)))
     other_words = search.synonyms(_terms(edition))
     key = digest(
@@ -225,18 +234,32 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
     _write(made.folder / _SEARCH, search.script(found, other_words))
     listed = dict.fromkeys(entry.page for entry in around.entries if entry.page in around.pages)
     articles = {page: trees[page] for page in listed}
-    _write(made.folder / PRINT, print_page(trees["index.html"], articles, edition.language))
+    if PRINT in pages:
+        _write(made.folder / PRINT, print_page(trees[HOME], articles, edition.language))
     made.finish()
     return finished
+
+
+def _own_pages(rendered: Rendered, around: SiteContext) -> tuple[str, ...]:
+    """The pages that the edition has itself; it gets the others from the editions that have them.
+
+    mdBook copies the first translated chapter to the home page. It is the cover, which another edition has.
+    """
+    pages = rendered.pages()
+    if HOME not in pages:
+        return tuple(pages)  # a language without a chapter
+    covered = any(COVER in there for there in around.others.values())
+    return (*(page for page in pages if page != HOME or COVER in pages or not covered), PRINT)
 
 
 def _terms(edition: Edition) -> tuple[Term, ...]:
     """The terms of the edition's glossary; the source has none."""
     path = edition.folder.parent / "glossary.yaml"
-    try:
-        return load_glossary(path, edition.language).terms if path.is_file() else ()
-    except NoTerms:
-        return ()
+    return load_glossary(path, edition.language).terms if path.is_file() else ()
+
+
+def _except(*names: str) -> Callable[[str], bool]:
+    return lambda name: name not in names
 
 
 def _copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _name: True) -> None:
@@ -281,7 +304,7 @@ def _join_not_found(finished: Sequence[_Finished], site: Path, root: str) -> Non
     source, *others = finished
     tree = parse(source.read(NOT_FOUND))
     article = required(tree, "article")
-    for other in others:
+    for other in (each for each in others if NOT_FOUND in each.pages):
         box = append(article, f'<div lang="{other.edition.language}"></div>')
         for child in children(required(parse(other.read(NOT_FOUND)), "article")):
             if child.tag == "h1":

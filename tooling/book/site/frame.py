@@ -34,6 +34,7 @@ from tooling.book.summary import Entry
 
 NOT_FOUND = "404.html"
 COVER = "cover.html"
+HOME = "index.html"
 GLOSSARY = "glossary.html"
 _TOKEN = re.compile(r"@(assets|home|print|repository)\b|@text:([\w-]+)")
 _TITLE = re.compile(r"(\w+ \d+):\s+(.+)", re.DOTALL)
@@ -117,7 +118,7 @@ def apply_layout(tree: Tree, page: str, around: SiteContext) -> None:
         **{f"@icon:{name}": drawn for name, drawn in ICONS.items()},
     }
     _fill(root, article, addresses, contents, language)
-    if around.entries and page in ("index.html", COVER):
+    if around.entries and page in (HOME, COVER):
         body.attrs["class"] = "cover"
     if page in around.stubs:  # there is no chapter to edit
         for edit in tree.css("a.edit-link"):
@@ -247,7 +248,7 @@ def sidebar(around: SiteContext, page: str, up: str) -> str:
 
     The parts are closed, except that of the page.
     """
-    if page == "index.html" and around.entries:
+    if page == HOME and around.entries:
         page = around.entries[0].page
     link = f'<a href="{up}{escape(page)}"'
     blocks = _contents(around.entries, frozenset(around.stubs), up, around.edition.language)
@@ -306,7 +307,7 @@ def _items(entries: Sequence[Entry], stubs: frozenset[str], up: str, language: s
 def switcher(page: str, to_site: str, around: SiteContext) -> str:
     """One link for each other language, to the same page, which always exists (see `assembly`)."""
     if page == NOT_FOUND:
-        page = "index.html"
+        page = HOME
     return "".join(switch_link(other, to_site, page) for other in around.others)
 
 
@@ -381,7 +382,7 @@ def alternates(page: str, around: SiteContext) -> str:
 
 def language_addresses(page: str, around: SiteContext) -> list[tuple[str, str]]:
     """Language code and address of every version of a page, `x-default` last."""
-    if page == "index.html" and around.entries:
+    if page == HOME and around.entries:
         page = around.entries[0].page
     found = [
         (edition.language, f"{around.site}{edition.prefix}{page}")

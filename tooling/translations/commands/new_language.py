@@ -13,8 +13,9 @@ from tooling.translations.pages import find_pages
 
 _CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 LANGUAGES = "i18n/languages.toml"
+SOURCE_LANGUAGE = "en"
 _GLOSSARY = """\
-# Terms of the field: the form this translation uses, and forms it avoids. A check needs at least one term.
+# Terms of the field: the form this translation uses, and forms it avoids. Without terms, none is checked.
 # - en: barrier
 #   {language}: [form]
 #   avoid: [other form]
@@ -49,6 +50,10 @@ def add_language(base: Path, source: Path, code: str, name: str | None = None) -
             f"not a language code: {code!r}",
             why="mdBook writes it into every page's `lang` attribute",
             hint="use a BCP 47 code, such as ja or pt-BR",
+        )
+    if code.partition("-")[0] == SOURCE_LANGUAGE:
+        raise NewLanguageError(
+            f"{code} is the language of the source", why="a translation is in a language of its own"
         )
     folder = base / "i18n" / code
     if folder.exists():

@@ -20,10 +20,6 @@ class GlossaryError(ToolingError):
     """The glossary file is missing, empty or malformed; a check without it must not pass."""
 
 
-class NoTerms(GlossaryError):
-    """The glossary has no terms, as that of a language that was just added."""
-
-
 class Term(Struct, frozen=True):
     """One row of the glossary.
 
@@ -86,8 +82,7 @@ def load(path: Path, language: str = "ko") -> Glossary:
         language: the key of the translation's forms in a term.
 
     Raises:
-        NoTerms: there are none.
-        GlossaryError: no such file, an unknown key, a form that is both accepted and a rival.
+        GlossaryError: no such file or list, an unknown key, a form that is both accepted and a rival.
     """
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
@@ -97,9 +92,9 @@ def load(path: Path, language: str = "ko") -> Glossary:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise GlossaryError("the glossary is not YAML", where=Location(path), why=str(error)) from error
     rows = content.get("terms") if isinstance(content, dict) else None
-    if not isinstance(rows, list) or not rows:
-        why = "the file needs a list `terms`: without terms nothing can be checked"
-        raise NoTerms("the glossary has no terms", where=Location(path), why=why)
+    if not isinstance(rows, list):
+        why = "the file needs a list `terms`, which is empty (`[]`) for a language that has none yet"
+        raise GlossaryError("the glossary has no terms", where=Location(path), why=why)
     terms = tuple(_term(row, number, path, language) for number, row in enumerate(rows, 1))
     _check_terms(terms, path)
     return prepare(terms, path, language)
