@@ -83,6 +83,7 @@ class TargetRun(Struct, frozen=True):
     kernels: tuple[KernelProfile, ...] | None = None  # their profiles; None: not counted
     stopped: StoppedKernel | None = None  # the kernel that the simulated GPU stopped
     provenance: Provenance | None = None  # where results came from; None where it was not recorded
+    ordered_copies: int = 0  # copies, fills and launches whose order with the host was checked
 
     @property
     def asked_for_times(self) -> bool:
@@ -142,6 +143,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         tuple(profiler.profiles.kernels) if profiler else None,
         stopped_kernel(simulation.records),
         simulation.provenance,
+        sum(context.ordered_copies for context in simulation.gpu.contexts),
     )
 
 

@@ -99,6 +99,16 @@ print(d.launch(d.function("store")) > 0)
     assert "the kernel reserves 65536 bytes of shared memory; a block has 49152" in done.stderr
 
 
+def test_the_reason_is_reported_for_more_dynamic_shared_memory_than_a_block_has() -> None:
+    code = 'd = Driver().start(); print(d("cuFuncSetAttribute", d.function("store"), 8, 233472))'
+    with simulation(record_only=True) as gpu:
+        done = run_python(gpu, code)
+    assert done.stdout == "1\n"
+    assert done.stderr.startswith(
+        "simulated GPU: store: MAX_DYNAMIC_SHARED_SIZE_BYTES cannot be 233472: a block has at most 232448 "
+    )
+
+
 def test_memory_mapped_at_two_addresses_has_the_same_content() -> None:
     code = """
 import driver_work_cases as work

@@ -367,5 +367,23 @@ def test_simulate_shows_the_line_of_the_launch_and_unused_memory() -> None:
 
 @needs_simulated_gpu
 @pytest.mark.mojo
+@pytest.mark.parametrize(
+    ("arguments", "status", "summary"),
+    [
+        (("change", "wait"), 0, "0 launches, 0 findings; the program ended with status 0"),
+        (("change",), 1, "0 launches, 1 finding; the program ended with status 0"),
+        (("--no-check", "change"), 4, "error: no kernel was launched, so nothing was checked"),
+    ],
+)
+def test_a_program_that_only_copies_is_checked(arguments: tuple[str, ...], status: int, summary: str) -> None:
+    options = [argument for argument in arguments if argument.startswith("-")]
+    mode = [argument for argument in arguments if not argument.startswith("-")]
+    command = [sys.executable, "-m", "tooling", "simulate", *options, str(program("host_order")), *mode]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, summary in done.stdout) == (status, True)
+
+
+@needs_simulated_gpu
+@pytest.mark.mojo
 def test_the_order_belongs_to_the_check_of_races() -> None:
     assert simulate("read", checks=frozenset(Check) - {Check.RACES}) == ("11.0\n", [])

@@ -134,6 +134,7 @@ class Context:
     Attributes:
         fault: the result of every call after a kernel failed; SUCCESS before.
         order_unchecked: the order of the host was to be checked, and this program does not allow it.
+        ordered_copies: copies, fills and launches whose order with the host and other streams was checked.
 
     Args:
         gone: whether the process has ended; also called during a launch.
@@ -155,6 +156,7 @@ class Context:
         self._repeats = Repeats(footprints) if skips else None
         self.fault = int(DriverResult.SUCCESS)
         self.order_unchecked = False
+        self.ordered_copies = 0
         self._arena: Arena | None = None
         self._memory: DeviceMemory | None = None
         self._code: HostCode | None = None
@@ -196,6 +198,8 @@ class Context:
         handler = self._answers.get(request.opcode)
         if handler is None:  # the order of the host is not checked, and the driver was notified
             return DriverResult.INVALID_VALUE, b"", output
+        if request.opcode is Opcode.CALL:
+            self.ordered_copies += 1
         status, answer = handler(request)
         return status, answer, output
 

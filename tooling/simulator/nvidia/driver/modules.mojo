@@ -231,7 +231,10 @@ def cuFuncSetAttribute(
         body.u64(function)
         body.u32(UInt32(attribute))
         body.u32(UInt32(value))
-        status = session[].request(body).status
+        var reply = session[].request(body)
+        status = reply.status
+        if status != SUCCESS and len(reply.answer) > 0:
+            print_error_bytes(reply.answer)
         if status == SUCCESS:
             try:
                 session[].functions[function].attributes[Int(attribute)] = value
