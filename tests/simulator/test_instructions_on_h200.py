@@ -16,6 +16,7 @@ from tests.simulator.instructions import cases, memory_cases, warp_cases, warpgr
 from tooling.simulator.engine.engine import run
 from tooling.simulator.gpu.device_memory import DeviceMemory
 from tooling.simulator.gpu.launch import Dim3, Launch
+from tooling.simulator.nvidia.launch_rules import describe_kernel
 from tooling.simulator.nvidia.ptx.reader import parse_module
 
 RECORDING = Path(__file__).parents[1] / "data" / "h200" / "instructions.npz"
@@ -44,9 +45,10 @@ def simulate(form: cases.Form) -> npt.NDArray[np.uint64]:
     for address, source in zip(addresses[1:], sources, strict=True):
         memory.view(address, 8 * count)[:] = source.view(np.uint8)
     packed = b"".join(struct.pack("<Q", address) for address in addresses) + struct.pack("<I", count)
-    launch = Launch(
-        module.kernels["probe"], Dim3(-(-count // form.block)), Dim3(form.block), parameters=packed
-    )
+    function = module.kernels["probe"]
+    cluster = describe_kernel(module, function).required_cluster or Dim3()
+    grid, block = Dim3(-(-count // form.block)), Dim3(form.block)
+    launch = Launch(function, grid, block, cluster, parameters=packed)
     result = run(launch, module, memory)
     assert result.error is None, result.error
     return memory.view(addresses[0], 8 * count).view(np.uint64).copy()

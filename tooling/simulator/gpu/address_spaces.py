@@ -24,6 +24,7 @@ _UNSIGNED: dict[int, np.dtype[Any]] = {
     2: np.dtype(np.uint16),
     4: np.dtype(np.uint32),
     8: np.dtype(np.uint64),
+    16: np.dtype("V16"),
 }
 _NAMES = {Space.GLOBAL: "global", Space.SHARED: "shared", Space.LOCAL: "local"}
 

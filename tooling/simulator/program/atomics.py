@@ -71,6 +71,11 @@ def _scan(*arrays: Any) -> None:
         view[at] = running[-1]
 
 
+def _parts(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The unsigned type in which values of a type are reported to the observers."""
+    return np.dtype(np.uint64) if dtype.kind == "V" else np.dtype(f"u{dtype.itemsize}")
+
+
 def update_memory(
     batch: Batch,
     space: Space,
@@ -85,17 +90,18 @@ def update_memory(
 
     Args:
         address: (n,) uint64; values: (n,) what may be stored, one array per element.
-        dtype: of the operation.
+        dtype: of the operation; `V16` for 128 bits, an access of two elements of 64.
         perform: given all memory as an array of `dtype`, the indices of the lanes in it, their values, and
             which lanes they are (None for all), updates it and returns the old values.
     """
     spaces = batch.spaces
-    count = request.width.count
-    unsigned = np.dtype(f"u{dtype.itemsize}")
-    kept = None
-    announced = [value.view(unsigned) for value in values]
+    count = len(values)
+    kept, lanes = None, len(address)
+    announced = [value.view(_parts(dtype)) for value in values]
     if spaces.observers:
         bits = np.stack(announced) if count > 1 else announced[0]
+        if dtype.kind == "V":
+            bits = bits.reshape(-1, 2).T
         left_out = spaces.notify(space, AccessKind.ATOMIC, request, address, bits)
         if left_out is not None:
             kept = np.flatnonzero(~left_out)
@@ -116,7 +122,7 @@ def update_memory(
         if before is not None:
             spaces.changes += view[at].tobytes() != before.tobytes()
         if kept is not None:
-            whole = np.zeros(len(announced[0]), dtype)
+            whole = np.zeros(lanes, dtype)
             whole[kept] = old
             old = whole
         found.append(old)

@@ -84,12 +84,14 @@ _UPDATES: dict[str, Update] = {
     "dec": _decrement,
 }
 _BITS = ("b32", "b64")
+_WIDE = "b128"
+_WIDE_TYPE = np.dtype("V16")
 _WHOLE = ("u32", "s32", "u64", "s64")
 _KINDS: dict[str, tuple[str, ...]] = {
     "add": ("u32", "s32", "u64", "f32", "f64", "f16", "bf16", "f16x2", "bf16x2"),
     "min": _WHOLE, "max": _WHOLE,
     "and": _BITS, "or": _BITS, "xor": _BITS,
-    "exch": _BITS, "cas": ("b16", *_BITS),
+    "exch": (*_BITS, _WIDE), "cas": ("b16", *_BITS, _WIDE),
     "inc": ("u32",), "dec": ("u32",),
 }  # fmt: skip
 """The types of each operation (PTX ISA 9.7.13.5)."""
@@ -185,20 +187,22 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
     destination = operands.pop(0) if returns else None
     returns = returns and not (isinstance(destination, Register) and destination.name == "_")
     state_space, space = space_of(instruction)
-    dtype = DTYPES[kind]
+    wide = kind == _WIDE
+    dtype = DTYPES["b64" if wide else kind]
     if count > 1 and (space is Space.SHARED or count * dtype.itemsize > _MAX_BYTES):
         raise decoder.unknown(instruction)
     unsigned = np.dtype(f"u{dtype.itemsize}")
     at = pointer(decoder, operands[0], instruction, state_space)
     given = [element for operand in operands[1:] for element in _elements(operand)]
     wanted = _elements(destination) if returns else ()
-    if len(given) != (2 if name == "cas" else count) or len(wanted) not in (0, count):
+    parts = 2 if wide else count
+    if len(given) != (2 if name == "cas" else 1) * parts or len(wanted) not in (0, parts):
         raise decoder.unknown(instruction)
     sources = [decoder.value(operand, dtype, instruction) for operand in given]
     guarding = guard(decoder, instruction)
     targets = [write(decoder, element, instruction) for element in wanted]
-    width = Width(dtype.itemsize, count)
-    atomic = Atomic(name, dtype, returns, kind)
+    width = Width(dtype.itemsize, parts)
+    atomic = Atomic(name, _WIDE_TYPE if wide else dtype, returns, kind)
 
     def step(group: Group, batch: Batch) -> None:
         some, mask, lanes = active(group, guarding, batch.size)
@@ -213,7 +217,9 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
 
         address = spread(at.of(group))
         values = [spread(group.get(slot).view(dtype)) for slot in sources]
-        found = [np.zeros(total, dtype) for _ in range(count)]
+        if wide:
+            values = [_joined(*values[at : at + 2]) for at in range(0, len(values), 2)]
+        found = [np.zeros(total, atomic.dtype) for _ in range(count)]
 
         def update(where: Space, request: MemoryRequest, inside: Array, which: Array | None) -> None:
             operands = values if which is None else [value[which] for value in values]
@@ -222,6 +228,8 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
                 result[slice(None) if which is None else which] = old
 
         for_spaces(batch, space, MemoryRequest(group, instruction, width, lanes), address, update)
+        if wide:
+            found = list(found[0].view(dtype).reshape(-1, 2).T)
         for target, old in zip(targets, found, strict=False):
             result = old
             if mask is not None:
@@ -230,6 +238,11 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
             assign(group, target, result.view(unsigned), mask, unsigned)
 
     decoder.block.steps.append(step)
+
+
+def _joined(low: Array, high: Array) -> Array:
+    """(n,) numbers of 128 bits."""
+    return np.stack([low, high], axis=1).view(_WIDE_TYPE)[:, 0]
 
 
 def _elements(operand: Operand | None) -> tuple[Operand, ...]:

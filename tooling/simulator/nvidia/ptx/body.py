@@ -6,15 +6,18 @@ import re
 from typing import TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tooling.simulator.gpu.code_model import (
     Instruction,
     Label,
     Operand,
     Predicate,
+    Register,
     SourceLocation,
     Statement,
     Variable,
+    Vector,
 )
 from tooling.simulator.gpu.stop_texts import NEVER_GUESSES
 from tooling.simulator.nvidia.ptx.errors import SCOPE, PtxError, locate, token_of
@@ -87,7 +90,11 @@ class BodyParser:
             line = lines[index]
             found = match(line)
             if found is not None:
-                append(self._instruction(found, index, found.start(3)))
+                instruction = self._instruction(found, index, found.start(3))
+                if "b128" in instruction.modifiers:
+                    self.body.statements.extend(in_halves(instruction))
+                else:
+                    append(instruction)
                 index += 1
                 continue
             text = line.strip()
@@ -170,7 +177,7 @@ class BodyParser:
             if found is None:
                 raise self._error(index, "a statement that cannot be read", start=start)
             line, column = locate(self.text, index, start, found[3])
-            self.body.statements.append(self._instruction(found, line, column))
+            self.body.statements.extend(in_halves(self._instruction(found, line, column)))
         return following
 
     def _follows_list(self, index: int) -> bool:
@@ -232,7 +239,13 @@ class BodyParser:
     def _operand(self, piece: str) -> Operand:
         operand = self._single.get(piece)
         if operand is None:
-            operand = self._single[piece] = parse_operand(piece, self.body.registers)
+            operand = self._single[piece] = self._wide(parse_operand(piece, self.body.registers))
+        return operand
+
+    def _wide(self, operand: Operand) -> Operand:
+        """The operand, or the halves of a register of 128 bits."""
+        if isinstance(operand, Register) and self.body.registers.get(operand.name) == "b128":
+            return Vector(tuple(Register(name) for name in _halves_of(operand.name)))
         return operand
 
     def _scoped(self, name: str) -> str:
@@ -264,7 +277,7 @@ class BodyParser:
             if found[2] is None:
                 name = self._declare(found[1])
                 self.body.banks.append((kind, name))
-                self.body.registers[name] = kind
+                self._enter(name, kind)
             elif len(found[2]) > _MAX_DIGITS:
                 what = f"`{declared.strip()}` declares too many registers"
                 raise self._error(index, what, declared, start)
@@ -277,7 +290,14 @@ class BodyParser:
         if self.scopes:
             self.scopes[-1].update((f"{stem}{number}", f"{unique}{number}") for number in range(count))
         self.body.banks.append((kind, f"{unique}<{count}>"))
-        self.body.registers.update((f"{unique}{number}", kind) for number in range(count))
+        for number in range(count):
+            self._enter(f"{unique}{number}", kind)
+
+    def _enter(self, name: str, kind: str) -> None:
+        """Declare a register; one of 128 bits has halves, which the instructions use."""
+        self.body.registers[name] = kind
+        if kind == "b128":
+            self.body.registers.update((half, "b64") for half in _halves_of(name))
 
     def _variables(self, text: str, index: int, start: int) -> None:
         try:
@@ -337,6 +357,35 @@ class BodyParser:
             source=self.source,
             hint=NEVER_GUESSES,
         )
+
+
+def _halves_of(name: str) -> tuple[str, str]:
+    """The registers of the lower and the upper 64 bits of a register of 128 bits."""
+    return f"{name}.low", f"{name}.high"
+
+
+def in_halves(instruction: Instruction) -> tuple[Instruction, ...]:
+    """Moves of 128 bits as two of 64, and loads and stores as those of two elements; others unchanged."""
+    operands = instruction.operands
+    if "b128" not in instruction.modifiers:
+        return (instruction,)
+    if instruction.opcode in ("ld", "st"):
+        modifiers = (*instruction.modifiers[:-1], "v2", "b64")
+        return (replace(instruction, modifiers=modifiers),)
+    if instruction.opcode != "mov" or len(operands) != 2:
+        return (instruction,)
+    sides = [_two(operand) for operand in operands]
+    if not all(sides):
+        return (instruction,)
+    return tuple(replace(instruction, modifiers=("b64",), operands=pair) for pair in zip(*sides, strict=True))
+
+
+def _two(operand: Operand) -> tuple[Operand, ...]:
+    """The lower and the upper half of 128 bits; nothing for another operand."""
+    elements = operand.elements if isinstance(operand, Vector) else ()
+    if len(elements) == 4:
+        return Vector(elements[:2]), Vector(elements[2:])
+    return elements if len(elements) == 2 else ()
 
 
 def _shallow(location: SourceLocation | None) -> SourceLocation | None:

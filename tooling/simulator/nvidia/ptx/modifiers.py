@@ -61,7 +61,7 @@ ATOMIC = _slots(
     "noftz",
     "L2::cache_hint",
     "v2 v4 v8",
-    "u32 s32 u64 s64 f32 f64 b32 b64 b16 f16 bf16 f16x2 bf16x2",
+    "u32 s32 u64 s64 f32 f64 b32 b64 b16 b128 f16 bf16 f16x2 bf16x2",
 )
 """`atom` and `red` (PTX ISA 9.7.13.5, 9.7.13.6)."""
 
