@@ -202,7 +202,9 @@ def product(fence: str = FENCE, before: str = "", after: str = "", pending: int 
         (product(after=f"bar.sync 0;\n{CHANGE}"), set()),
         (product(before="mov.b32 %r20, %r10;"), set()),
         (product(more=f"{ZEROS}\n{SECOND}", pending=1), set()),
+        (product(more=f"wgmma.fence.sync.aligned;\n{AGAIN}"), set()),
         (product(fence=""), {Kind.PROXY_FENCE_MISSING}),
+        (product().replace("wgmma.fence.sync.aligned;", ""), {Kind.PRODUCT_UNFENCED}),
         (product(before=CHANGE), {Kind.OPERAND_CHANGED}),
         (product(before=f"bar.sync 0;\n{CHANGE}"), {Kind.OPERAND_CHANGED}),
         (product(pending=1), {Kind.RESULT_IN_FLIGHT}),
@@ -210,8 +212,8 @@ def product(fence: str = FENCE, before: str = "", after: str = "", pending: int 
         (product(before="mov.b32 %r20, %r10; st.global.b32 [%rd31], %r20;"), {Kind.RESULT_IN_FLIGHT}),
     ],
     ids=[
-        "right", "two-products", "changed-later", "moved-early", "an-older-group", "no-fence",
-        "changed-early", "barrier-only", "no-wait", "added-early", "stored-early",
+        "right", "two-products", "changed-later", "moved-early", "an-older-group", "two-fences", "no-fence",
+        "no-register-fence", "changed-early", "barrier-only", "no-wait", "added-early", "stored-early",
     ],
 )  # fmt: skip
 def test_a_matrix_product_ends_where_it_is_waited_for(body: str, found: set[Kind], schedule: str) -> None:
@@ -225,6 +227,9 @@ def test_the_messages_of_products_say_what_to_call() -> None:
     assert "`wgmma_wait_group_sync()`" in render(early)
     (unfenced,) = findings(product(fence=""), block=128)
     assert "an asynchronous matrix product reads shared memory" in render(unfenced)
+    (registers,) = findings(product().replace("wgmma.fence.sync.aligned;", ""), block=128)
+    assert "an asynchronous matrix product starts without a fence for its registers" in render(registers)
+    assert "found 128 times" in render(registers)
 
 
 BYTES = """

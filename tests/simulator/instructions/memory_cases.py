@@ -154,6 +154,165 @@ def _bulk_copies() -> Iterator[Form]:
     yield Form("cp.async.bulk.global.shared::cta", _scoped(_NUMBERS, start + body), "u64", ("u64",))
 
 
+def _multicast_copies() -> Iterator[Form]:
+    """One block of a cluster of four copies 512 bytes to the blocks of a mask; every block reads its own."""
+    for sender, mask, hint in ((1, 0b1101, ""), (2, 0b0110, ""), (0, 0b1111, ".L2::cache_hint")):
+        body = (
+            ".shared .align 8 .b64 bars[1]; .shared .align 128 .b8 room[512]; mov.u32 %s, bars;"
+            " mov.u32 %t, room; mov.u32 %u, %cluster_ctarank;"
+            " mad.lo.u32 %lane, %r3, 8, %t; st.shared.b64 [%lane], {b};"
+            " setp.eq.u32 %first, %r3, 0; @%first mbarrier.init.shared::cta.b64 [%s], 1;"
+            " @%first fence.mbarrier_init.release.cluster; fence.proxy.async.shared::cta;"
+            " @%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [%s], 512;"
+            " barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
+            f" setp.eq.and.u32 %q, %u, {sender}, %first; @!%q bra WAIT; mov.b16 %few, {mask};"
+            " ld.param.u64 %m, [p1]; add.s64 %m, %m, %rd1;"
+            " createpolicy.fractional.L2::evict_first.b64 %n;"
+            " cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+            f"{hint} [%t], [%m], 512, [%s], %few{', %n' if hint else ''};"
+            f" WAIT: shr.u32 %warp, {mask}, %u; and.b32 %warp, %warp, 1; setp.eq.u32 %q, %warp, 0;"
+            " @%q bra OVER;"
+            " AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %q, [%s], 0; @!%q bra AGAIN;"
+            " OVER: ld.shared.b64 {d}, [%lane]; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
+        )
+        yield Form(
+            f"cp.async.bulk.multicast::cluster{hint} {sender} {mask:#x}",
+            _scoped(_NUMBERS + " .reg .b16 %few;", body),
+            "u64",
+            ("u64", "u64"),
+            directives=".explicitcluster .reqnctapercluster 4, 1, 1",
+        )
+
+
+def _bulk_reductions() -> Iterator[Form]:
+    """cp.reduce.async.bulk of a warp's 256 bytes, to global memory and to the shared memory of a cluster."""
+    table = {
+        "global": {
+            "add": "u32 s32 u64 f16 bf16 f32 f64",
+            "min": "u32 s32 u64 s64 f16 bf16",
+            "max": "u32 s32 u64 s64 f16 bf16",
+            "inc": "u32",
+            "dec": "u32",
+            "and": "b32 b64",
+            "or": "b32 b64",
+            "xor": "b32 b64",
+        },
+        "shared": {
+            "add": "u32 s32 u64",
+            "min": "u32 s32",
+            "max": "u32 s32",
+            "inc": "u32",
+            "dec": "u32",
+            "and": "b32",
+            "or": "b32",
+            "xor": "b32",
+        },
+    }
+    start = (
+        ".shared .align 8 .b64 bars[2]; .shared .align 16 .b8 room[512], to[512]; "
+        + _LANE
+        + " mov.u32 %s, bars;"
+        " mad.lo.u32 %s, %warp, 8, %s; mov.u32 %t, room; mad.lo.u32 %t, %warp, 256, %t; mov.u32 %v, to;"
+        " mad.lo.u32 %v, %warp, 256, %v; mul.wide.u32 %n, %lane, 8; sub.s64 %n, %rd1, %n;"
+        " mad.lo.u32 %u, %lane, 8, %t; st.shared.b64 [%u], {a}; mad.lo.u32 %u, %lane, 8, %v;"
+    )
+    to_global = (
+        " ld.param.u64 %m, [p0]; add.s64 %m, %m, %rd1; st.global.b64 [%m], {{b}}; ld.param.u64 %m, [p0];"
+        " add.s64 %m, %m, %n; fence.proxy.async; bar.warp.sync 0xffffffff; @!%first bra DONE2;"
+        " cp.reduce.async.bulk.global.shared::cta.bulk_group.{operation} [%m], [%t], 256;"
+        " cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+        " DONE2: bar.warp.sync 0xffffffff; ld.param.u64 %m, [p0]; add.s64 %m, %m, %rd1;"
+        " ld.volatile.global.b64 {{d}}, [%m];"
+    )
+    to_shared = (
+        " st.shared.b64 [%u], {{b}}; @%first mbarrier.init.shared::cta.b64 [%s], 1;"
+        " @%first fence.mbarrier_init.release.cluster; fence.proxy.async; bar.warp.sync 0xffffffff;"
+        " @!%first bra WAIT; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%s], 256;"
+        " cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.{operation}"
+        " [%v], [%t], 256, [%s];"
+        " WAIT: mbarrier.try_wait.parity.shared::cta.b64 %q, [%s], 0; @!%q bra WAIT;"
+        " ld.shared.b64 {{d}}, [%u];"
+    )
+    for space, body in (("global", to_global), ("shared", to_shared)):
+        for operation, kinds in table[space].items():
+            for kind in kinds.split():
+                noftz = ".noftz" if operation == "add" and kind in ("f16", "bf16") else ""
+                form = f"{operation}{noftz}.{kind}"
+                yield Form(
+                    f"cp.reduce.async.bulk.{space}.{form}",
+                    _scoped(_NUMBERS + " .reg .b32 %v;", start + body.format(operation=form)),
+                    "b64",
+                    ("b64", "b64"),
+                    directives=".explicitcluster .reqnctapercluster 1, 1, 1",
+                )
+
+
+def _wide_atomics() -> Iterator[Form]:
+    """atom and red on 16 bytes: those of two cases, by the lane of the first one."""
+    start = (
+        " shr.b64 %m, %rd1, 4; shl.b64 %m, %m, 4; ld.param.u64 %n, [p{0}]; add.s64 %n, %n, %m;"
+        " ld.global.v2.b64 {{{{%x, %y}}}}, [%n]; ld.param.u64 %n, [p0]; add.s64 %n, %n, %rd1;"
+        " st.global.b64 [%n], {{a}}; bar.warp.sync 0xffffffff; and.b32 %t, %r3, 1;"
+        " setp.ne.u32 %q, %t, 0; @%q bra JOIN;"
+    )
+    loaded = start.format(2)
+    end = " JOIN: bar.warp.sync 0xffffffff; "
+    registers = ".reg .b32 %t; .reg .pred %q; .reg .b64 %m, %n, %x, %y, %u, %v; .reg .b128 %new, %old, %is;"
+    pair = " mov.b128 %new, {{%x, %y}};"
+    for space in ("global", "generic"):
+        dot = ".global" if space == "global" else ""
+        exchange = f" atom{dot}.exch.b128 %old, [%n], %new; mov.b128 {{{{%u, %v}}}}, %old;"
+        for part in "uv":
+            # The first lane of a pair returns half of the old value, the second one half of the new value.
+            body = loaded + pair + exchange + f" mov.b64 {{d}}, %{part}; bra OVER;"
+            body += end + " ld.volatile.global.b64 {d}, [%n]; bra LAST; OVER: bar.warp.sync 0xffffffff; LAST:"
+            yield Form(f"atom.{space}.exch.b128 {part}", _scoped(registers, body), "b64", ("b64", "b64"))
+            body = (
+                loaded
+                + pair
+                + " ld.param.u64 %m, [p1]; shr.b64 %u, %rd1, 4; shl.b64 %u, %u, 4; add.s64 %m, %m, %u;"
+                " ld.global.v2.b64 {{%u, %v}}, [%m]; and.b64 %m, {b}, 1; xor.b64 %v, %v, %m;"
+                " mov.b128 %is, {{%u, %v}};"
+                f" atom{dot}.cas.b128 %old, [%n], %is, %new; mov.b128 {{{{%u, %v}}}}, %old;"
+                f" mov.b64 {{d}}, %{part}; bra OVER;"
+            )
+            body += end + " ld.volatile.global.b64 {d}, [%n]; bra LAST; OVER: bar.warp.sync 0xffffffff; LAST:"
+            yield Form(f"atom.{space}.cas.b128 {part}", _scoped(registers, body), "b64", ("b64", "b64"))
+    for text, words in (
+        ("red.global.add.v4.f32", "b32"),
+        ("red.global.v4.f32.add", "b32"),
+        ("red.global.add.noftz.v8.f16", "b16"),
+        ("red.global.min.noftz.v8.bf16", "b16"),
+        ("red.global.max.noftz.v8.f16", "b16"),
+        ("red.global.add.noftz.v4.bf16x2", "b32"),
+        ("red.global.min.noftz.v4.f16x2", "b32"),
+        ("atom.global.v4.f32.add", "b32"),
+        ("atom.global.max.noftz.v4.f16x2", "b32"),
+    ):
+        count = {"b32": 4, "b16": 8}[words]
+        half = count // 2
+        names = [f"%e{n}" for n in range(count)]
+        given = "{{" + ", ".join(names) + "}}"
+        result = "{{" + ", ".join(f"%f{n}" for n in range(count)) + "}}, " if text[0] == "a" else ""
+        body = loaded
+        for name, group in (("%x", names[:half]), ("%y", names[half:])):
+            body += f" mov.b64 {{{{{', '.join(group)}}}}}, {name};"
+        body += f" {text} {result}[%n], {given};"
+        first = "{{" + ", ".join(f"%f{n}" for n in range(half)) + "}}"
+        final = (
+            " bra OVER;"
+            + end
+            + " ld.volatile.global.b64 {d}, [%n]; bra LAST; OVER: bar.warp.sync 0xffffffff;"
+        )
+        own = f" mov.b64 {{d}}, {first}; LAST:" if result else " ld.volatile.global.b64 {d}, [%n]; LAST:"
+        yield Form(
+            text,
+            _scoped(registers + f" .reg .{words} %e<{count}>, %f<{count}>;", body + final + own),
+            "b64",
+            ("b64", "b64"),
+        )
+
+
 def _addresses() -> Iterator[Form]:
     body = (
         ".local .align 8 .b8 own[16]; mov.u64 %m, own; cvta.local.u64 %m, %m; st.b32 [%m+4], {a};"
@@ -221,4 +380,5 @@ def _calls() -> Iterator[Form]:
 def forms() -> list[Form]:
     """Every form of this table, in a fixed order; names are unique."""
     every = [*_carry_flag(), *_matrix_memory(), *_barriers(), *_bulk_copies(), *_addresses()]
-    return [*every, *_counted_stores(), *_calls()]
+    every += [*_counted_stores(), *_calls()]
+    return [*every, *_multicast_copies(), *_bulk_reductions(), *_wide_atomics()]

@@ -27,6 +27,33 @@ def _shuffles() -> Iterator[Form]:
                 yield Form(f"{name} p", _scoped(registers, body + " selp.u32 {d}, 1, 0, %q;"), "u32", sources)
 
 
+def _absent_lanes() -> Iterator[Form]:
+    """Shuffles that read lanes which exited, or which take another branch; odd lanes store nothing or 77.
+
+    The value of such a lane is undefined (PTX ISA, shfl.sync); the recording says what the hardware returns.
+    """
+    odd = "and.b32 %t, %r3, 1; setp.ne.u32 %odd, %t, 0; "
+    registers = ".reg .pred %odd, %q; .reg .b32 %s, %t;"
+    calls = (("bfly", "1", "0x1f"), ("up", "1", "0"), ("down", "3", "0x1f"), ("idx", "7", "0x1f"))
+    for mode, amount, bound in calls:
+        for mask in (_FULL, "0x55555555"):
+            shuffle = f"shfl.sync.{mode}.b32 %s|%q, {{a}}, {amount}, {bound}, {mask};"
+            exits = odd + "@%odd exit; " + shuffle
+            away = odd + "mov.b32 {d}, 77; @%odd bra AWAY; " + shuffle
+            name = f"shfl.sync.{mode}.b32 {mask}"
+            yield Form(f"{name} exited", _scoped(registers, exits + " mov.b32 {d}, %s;"), "b32", ("b32",))
+            yield Form(
+                f"{name} exited p", _scoped(registers, exits + " selp.u32 {d}, 1, 0, %q;"), "b32", ("b32",)
+            )
+            if mask != _FULL:
+                body = away + " mov.b32 {d}, %s; AWAY: bar.warp.sync 0xffffffff;"
+                yield Form(f"{name} away", _scoped(registers, body), "b32", ("b32",))
+    half = "setp.ge.u32 %odd, %r3, 48; @%odd exit; "
+    for mode, amount, bound in calls:
+        body = half + f"shfl.sync.{mode}.b32 {{d}}, {{a}}, {amount}, {bound}, {_FULL};"
+        yield Form(f"shfl.sync.{mode}.b32 half exited", _scoped(registers, body), "b32", ("b32",))
+
+
 def _votes() -> Iterator[Form]:
     for mode in ("all", "any", "uni"):
         text = _scoped(
@@ -217,4 +244,4 @@ def _vector_atomics() -> Iterator[Form]:
 def forms() -> list[Form]:
     """Every form of this table, in a fixed order; names are unique."""
     products = [*_matrices(), *_double_matrices()]
-    return [*_shuffles(), *_votes(), *_atomics(), *_vector_atomics(), *products]
+    return [*_shuffles(), *_absent_lanes(), *_votes(), *_atomics(), *_vector_atomics(), *products]

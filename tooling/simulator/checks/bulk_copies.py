@@ -252,6 +252,15 @@ class BulkCopyCheck(CheckHook):
             ),
         )
 
+    def product_unfenced(self, threads: Ints, instruction: Instruction) -> None:
+        """The registers of the first product are not ordered after the accesses to them."""
+        key = (Kind.PRODUCT_UNFENCED, self.context.launch.function.name, instruction.code_line)
+        party = self.party(int(threads[0]), Action.PRODUCT, instruction)
+        finding = Finding(
+            self.check, Kind.PRODUCT_UNFENCED, Severity.ERROR, self.kernel(), (party,), count=len(threads)
+        )
+        self.note(key, finding)
+
     def _drop_read_inputs(self) -> None:
         """Drop observed reads of global memory: the race check compares later writes with the reader."""
         self._sides.keep(lambda side: side.writes or side.block >= 0 or not side.observers)

@@ -73,6 +73,7 @@ class Kind(StrEnum):
     COPY_SOURCE_CHANGED = "copy-source-changed"
     OPERAND_CHANGED = "operand-changed"
     RESULT_IN_FLIGHT = "result-in-flight"
+    PRODUCT_UNFENCED = "product-unfenced"
     COPY_OUTLIVES_BLOCK = "copy-outlives-block"
     PROXY_FENCE_MISSING = "proxy-fence-missing"
     BARRIER_REUSED = "barrier-reused"

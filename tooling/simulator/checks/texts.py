@@ -353,6 +353,17 @@ FINDINGS: Mapping[str, FindingText] = {
             "results are used."
         ),
     ),
+    "product-unfenced": FindingText(
+        Text("an asynchronous matrix product starts without a fence for its registers"),
+        Text(
+            "Without `wgmma.fence` before the first product, nothing orders it after the instructions that "
+            "wrote its registers: on hardware it may read what they held before."
+        ),
+        Text(
+            "Call `wgmma_fence_aligned()` before the first product, and again wherever its registers were "
+            "accessed in between."
+        ),
+    ),
     "copy-outlives-block": FindingText(
         Text("a block ends while a bulk copy still uses {bytes} of its shared memory"),
         Text(

@@ -307,6 +307,9 @@ class Hook:
     def product_used(self, threads: Ints, instruction: Instruction, product: Instruction) -> None:
         """These threads use a result of a matrix product that they have not waited for."""
 
+    def product_unfenced(self, threads: Ints, instruction: Instruction) -> None:
+        """These threads start a matrix product and have not executed `wgmma.fence` before."""
+
     def register_unwritten(self, threads: Ints, instruction: Instruction) -> None:
         """These threads use what a register holds that no instruction has written."""
 

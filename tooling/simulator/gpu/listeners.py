@@ -11,7 +11,8 @@ HOOK_NAMES = (
     "barrier_arrive", "named_barrier", "barrier_mixed", "barrier_mixed_warps", "barrier_inactive",
     "barrier_counts", "warp_sync", "warp_missing", "shuffle_from_absent", "exchange", "cluster_arrive",
     "cluster_wait", "cluster_barrier", "fence", "async_commit", "async_wait", "async_arrive", "products_read",
-    "product_wait", "product_used", "bulk_wait", "transfer_counted", "mbarrier_phase", "mbarrier",
+    "product_wait", "product_used", "product_unfenced",
+    "bulk_wait", "transfer_counted", "mbarrier_phase", "mbarrier",
     "register_unwritten", "threads_exit", "stuck",
 )  # fmt: skip
 
@@ -53,6 +54,7 @@ class Listeners:
     products_read: tuple[Hook, ...]
     product_wait: tuple[Hook, ...]
     product_used: tuple[Hook, ...]
+    product_unfenced: tuple[Hook, ...]
     register_unwritten: tuple[Hook, ...]
     bulk_wait: tuple[Hook, ...]
     transfer_counted: tuple[Hook, ...]

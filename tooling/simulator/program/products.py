@@ -1,4 +1,7 @@
-"""Asynchronous matrix products in progress: groups that warps have committed, and results not waited for."""
+"""Asynchronous matrix products in progress: groups that warps have committed, and results not waited for.
+
+A fence orders the registers of products after earlier accesses to them; the first product needs one.
+"""
 
 from __future__ import annotations
 
@@ -51,10 +54,21 @@ class Products:
 
     def __init__(self, size: int) -> None:
         self.committed: Ints = np.zeros(size, np.int64)
+        self._unfenced = np.ones(size, np.bool_)
 
     def commit(self, lanes: NDArray[np.intp]) -> None:
         """These lanes end a group."""
         self.committed[lanes] += 1
+
+    def fence(self, lanes: NDArray[np.intp]) -> None:
+        """These lanes execute a fence."""
+        self._unfenced[lanes] = False
+
+    def without_fence(self, lanes: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Those of the lanes that have executed no fence yet; each one once."""
+        found = lanes[self._unfenced[lanes]]
+        self._unfenced[found] = False
+        return found
 
     def over(self, lanes: NDArray[np.intp], pending: int) -> Ints:
         """(n,) the number before which each lane's groups are complete, if `pending` may be unfinished."""

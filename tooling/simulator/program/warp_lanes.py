@@ -76,7 +76,7 @@ class Warps:
     def shuffle(self, mode: str, group: Group, amount: Array, control: Array) -> Sources:
         """The source of each lane of the group.
 
-        If the source does not take part (exited, or not in the group), the lane keeps its own value.
+        A source that does not take part (exited, or not in the group) has the position of the reading lane.
         """
         uniform = len(amount) == 1 and len(control) == 1
         key = (mode, int(amount[0]), int(control[0])) if uniform and group.lanes is None else None

@@ -121,6 +121,8 @@ def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None
             _notify_inactive_sources(group, batch, sources, masks.view(U32), instruction)
         if len(values) > 1:
             values = values.take(sources.positions)
+        if not sources.all_here:  # undefined by the PTX ISA; a Hopper GPU returns zero
+            values = np.where(sources.here, values, values.dtype.type(0))
         if batch.hooks.exchange:
             threads, received = group.pick(batch.spaces.threads), np.broadcast_to(values, group.count)
             for hook in batch.hooks.exchange:

@@ -106,10 +106,10 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
 
 
 def _ordering(decoder: Decoder, instruction: Instruction) -> Step:
-    """wgmma.fence, which changes nothing here, commit_group or wait_group (PTX ISA 9.7.15.7)."""
+    """wgmma.fence, which is only recorded, commit_group or wait_group (PTX ISA 9.7.15.7)."""
     what = instruction.modifiers[0]
     if what == "fence":
-        return lambda _group, _batch: None
+        return lambda group, batch: batch.products.fence(group.indices(batch.size))
     if what == "commit_group":
         return lambda group, batch: batch.products.commit(group.indices(batch.size))
     (operand,) = instruction.operands
@@ -145,6 +145,10 @@ def _begin(
     lanes = group.indices(batch.size)
     groups = batch.products.committed[lanes]
     spaces = batch.spaces
+    if batch.hooks.product_unfenced:
+        unfenced = batch.products.without_fence(lanes)
+        for hook in batch.hooks.product_unfenced if len(unfenced) else ():
+            hook.product_unfenced(spaces.threads[unfenced], instruction)
     if batch.hooks.products_read:
         size = batch.context.threads_per_block
         threads = spaces.threads[lanes[::32]]
