@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from tooling.book.figures.canvas import Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts, number
-from tooling.book.figures.figure import Figure, responsive
+from tooling.book.figures.figure import responsive
 from tooling.book.figures.lanes import Row, Step, cells, draw_rows, draw_steps
 from tooling.text import Sentence, Text
 
@@ -41,98 +41,68 @@ def _columns(facts: Facts) -> tuple[_Column, ...]:
     )
 
 
-def draw_cluster(facts: Facts, sheet: Sheet) -> Canvas:
-    """Input ranges, blocks with their scale and sum, both halves of the cluster's barrier, outputs."""
-    left, width, edge, inset = 169, 138, 8, 14
-    columns = _columns(facts)
+def draw_cluster(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Input ranges, blocks with their scale and sum, both halves of the cluster's barrier, outputs.
+
+    On a narrow screen the halves of the barrier are bands across the blocks.
+    """
+    left, width, edge, inset, high = (9, 83, 3, 8, 32) if narrow else (169, 138, 8, 14, 34)
+    given, cluster, block = (42, 102, 130) if narrow else (20, 92, 106)
+    downs = (34, 93, 124, 150, 210, 234) if narrow else (42, 100, 148, 170, 234, 258)
+    scale, block_barrier, arrive, total, wait, end = (block + down for down in downs)
+    around, output = (10, end + 46) if narrow else (12, end + 50)
+    columns, size = _columns(facts), Size.LABEL if narrow else Size.VALUE
     right = left + len(columns) * width
-    given, cluster = 20, 92
-    scale, block_barrier, arrive, total, wait = (cluster + down for down in (56, 114, 162, 184, 248))
-    end = wait + 24  # of the blocks
-    output = end + 50
-    canvas = sheet(right + 9, output + 36)
-    canvas.frame(left - 8, cluster, len(columns) * width + 16, end + 12 - cluster)
-    for block, column in enumerate(columns):
-        x, inner = left + block * width + edge, width - 2 * edge
-        middle = x + inner / 2
-        canvas.label(middle, given - 11, column.elements, "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(x, given, inner, 34, column.value)
-        canvas.arrow(middle, given + 36, middle, cluster + 12)
-        canvas.frame(x, cluster + 14, inner, end - cluster - 14)
-        canvas.label(middle, cluster + 34, Text("block {block}").of(block=block), "middle", bold=True)
-        cell = x + inset, inner - 2 * inset
-        canvas.cell(cell[0], scale, cell[1], 34, f"× {block + 1}", ink=Ink.LIVE)
-        _draw_barrier(canvas, x + 1, x + inner - 1, block_barrier)
-        canvas.cell(cell[0], total, cell[1], 34, Text("sum"), ink=Ink.LIVE)
-        canvas.arrow(middle, end + 2, middle, output - 3)
-        canvas.cell(x, output, inner, 34, column.total, ink=Ink.RESULT)
-    canvas.rule(left - 7, right + 7, arrive, dotted=True)
-    canvas.rule(left - 7, right + 7, wait)
-    names: tuple[tuple[float, Text | str, Text | str], ...] = (
-        (given + 17, "input", ""),
-        (scale + 17, Text("multiply"), ""),
-        (block_barrier, "barrier()", Text("waits for its block")),
-        (arrive, "cluster_arrive()", Text("does not wait")),
-        (total + 17, Text("add"), ""),
-        (wait, "cluster_wait()", Text("waits for all blocks")),
-        (output + 17, "output", ""),
-    )
-    _name_cluster(canvas, left + 2, cluster)
-    canvas.label(1, given - 11, Text("offset"), size=Size.LABEL, quiet=True)
-    for level, text, below in names:
-        canvas.name(level, text, below)
-    return canvas
-
-
-def _name_cluster(canvas: Canvas, x: float, y: float) -> None:
-    """The name of the frame, on its upper line from `x` on."""
-    name = Text("cluster")
-    width = canvas.length(name, Size.LABEL) + 10
-    canvas.plate(x + width / 2, y, width, name)
-
-
-def draw_cluster_narrow(facts: Facts, sheet: Sheet) -> Canvas:
-    """The same for narrow screens: the halves of the cluster's barrier are bands across its blocks."""
-    left, width, inset, high = 9, 83, 8, 32
-    columns = _columns(facts)
-    right = left + len(columns) * width
-    given, cluster = 42, 102
-    block = cluster + 28
-    scale, block_barrier, arrive, total, wait = (block + down for down in (34, 80, 124, 150, 210))
-    end = block + 234  # of the blocks
-    output = end + 46
-    canvas = sheet(right + 10, output + high + 22)
-    canvas.label(1, 10, "input", size=Size.LABEL, mono=True)
-    canvas.label(1, output + high + 12, "output", size=Size.LABEL, mono=True)
-    canvas.frame(left - 8, cluster, len(columns) * width + 16, end + 10 - cluster)
-    canvas.label(left + 3, cluster + 15, Text("cluster"), size=Size.LABEL)
+    canvas = sheet(right + 9, output + high + (22 if narrow else 2))
+    canvas.frame(left - 8, cluster, right - left + 16, end + around - cluster)
     for number_of_block, column in enumerate(columns):
-        x, inner = left + number_of_block * width + 3, width - 6
+        x, inner = left + number_of_block * width + edge, width - 2 * edge
         middle, cell, side = x + inner / 2, x + inset, inner - 2 * inset
         canvas.label(middle, given - 11, column.elements, "middle", size=Size.LABEL, quiet=True)
-        canvas.cell(x, given, inner, high, column.value, size=Size.LABEL)
-        canvas.arrow(middle, given + high + 2, middle, cluster - 2)
+        canvas.cell(x, given, inner, high, column.value, size=size)
+        canvas.arrow(middle, given + high + 2, middle, (cluster if narrow else block) - 2)
         canvas.frame(x, block, inner, end - block)
         name = Text("block {block}").of(block=number_of_block)
-        canvas.label(middle, block + 18, name, "middle", bold=True, size=Size.LABEL)
-        times = f"× {number_of_block + 1}"
-        canvas.cell(cell, scale, side, high, times, ink=Ink.LIVE, size=Size.LABEL)
-        canvas.label(middle, block_barrier, "barrier()", "middle", size=Size.SMALL, mono=True)
-        _draw_barrier(canvas, x + 1, x + inner - 1, block_barrier + 13)
-        canvas.cell(cell, total, side, high, Text("sum"), ink=Ink.LIVE, size=Size.LABEL)
-        canvas.arrow(middle, end + 12, middle, output - 4)
-        canvas.cell(x, output, inner, high, column.total, ink=Ink.RESULT, size=Size.LABEL)
+        canvas.label(middle, block + 19, name, "middle", bold=True, size=size)
+        canvas.cell(cell, scale, side, high, f"× {number_of_block + 1}", ink=Ink.LIVE, size=size)
+        if narrow:
+            canvas.label(middle, block_barrier - 13, "barrier()", "middle", size=Size.SMALL, mono=True)
+        _draw_barrier(canvas, x + 1, x + inner - 1, block_barrier)
+        canvas.cell(cell, total, side, high, Text("sum"), ink=Ink.LIVE, size=size)
+        canvas.arrow(middle, end + (around if narrow else 0) + 2, middle, output - 4)
+        canvas.cell(x, output, inner, high, column.total, ink=Ink.RESULT, size=size)
     halves = (
         (arrive, "cluster_arrive()", Text("does not wait")),
         (wait, "cluster_wait()", Text("waits for all blocks")),
     )
-    for y, call, meaning in halves:
-        canvas.band(left - 2, y - 13, right - left + 4, 26)
-        beside = canvas.length(call, Size.LABEL, mono=True) + 10
-        start = (left + right - beside - canvas.length(meaning, Size.LABEL)) / 2
-        canvas.label(start, y, call, size=Size.LABEL, mono=True)
-        canvas.label(start + beside, y, meaning, size=Size.LABEL, quiet=True)
+    if narrow:
+        canvas.label(1, 10, "input", size=Size.LABEL, mono=True)
+        canvas.label(1, output + high + 12, "output", size=Size.LABEL, mono=True)
+        canvas.label(left + 3, cluster + 15, Text("cluster"), size=Size.LABEL)
+        for half in halves:
+            _draw_band(canvas, (left - 2, right + 2), *half)
+        return canvas
+    canvas.rule(left - 7, right + 7, arrive, dotted=True)
+    canvas.rule(left - 7, right + 7, wait)
+    wide = canvas.length(Text("cluster"), Size.LABEL) + 10
+    canvas.plate(left + 2 + wide / 2, cluster, wide, Text("cluster"))
+    canvas.label(1, given - 11, Text("offset"), size=Size.LABEL, quiet=True)
+    rows: tuple[Text | str, ...] = ("input", Text("multiply"), Text("add"), "output")
+    for level, row in zip((given, scale, total, output), rows, strict=True):
+        canvas.name(level + high / 2, row)
+    for level, call, meaning in ((block_barrier, "barrier()", Text("waits for its block")), *halves):
+        canvas.name(level, call, meaning)
     return canvas
+
+
+def _draw_band(canvas: Canvas, ends: tuple[float, float], y: float, call: str, meaning: Text) -> None:
+    """A half of the barrier as a band across the blocks, with its meaning."""
+    left, right = ends
+    canvas.band(left, y - 13, right - left, 26)
+    beside = canvas.length(call, Size.LABEL, mono=True) + 10
+    start = (left + right - beside - canvas.length(meaning, Size.LABEL)) / 2
+    canvas.label(start, y, call, size=Size.LABEL, mono=True)
+    canvas.label(start + beside, y, meaning, size=Size.LABEL, quiet=True)
 
 
 def _draw_barrier(canvas: Canvas, end: float, begin: float, y: float) -> None:
@@ -225,7 +195,7 @@ def draw_levels(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 FIGURES = (
     responsive("p34-scopes", draw_scopes),
-    Figure("p34", draw_cluster, narrow=draw_cluster_narrow),
+    responsive("p34", draw_cluster),
     responsive("p34-reduction", draw_reduction, traces=(_REDUCTION,)),
     responsive("p34-levels", draw_levels, traces=(_ADVANCED,)),
 )
