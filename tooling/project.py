@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.platform.errors import ToolingError
+from tooling.platform.regular_files import read_text
 from tooling.text import Text
 
 TOOL = Path(__file__).resolve().parent
@@ -44,7 +45,7 @@ class Project(Struct, frozen=True):
         import tomllib  # noqa: PLC0415 - only where progress is read or kept
 
         try:
-            content = tomllib.loads((self.root / "pyproject.toml").read_text("utf-8"))
+            content = tomllib.loads(read_text(self.root / "pyproject.toml"))
         except (OSError, ValueError):
             content = {}
         named = content.get("tool", {}).get("puzzles", {}).get("book") or content.get("project", {}).get(

@@ -1,15 +1,19 @@
 """Runs `tooling` as its entry point does, with a GPU that needs no driver.
 
 TEST_GPU is `sm_90a` and so on for an NVIDIA GPU of that kind; without it the machine is as it is.
+TEST_STARTED names a folder that shows that Python has started.
 """
 
 import os
 import signal
 import sys
 
-from tooling.cli import main
-from tooling.targets import probing, selection
-from tooling.targets.model import Absence, Target, TargetKind
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the tool handles it
+if started := os.environ.get("TEST_STARTED"):
+    os.makedirs(started, exist_ok=True)  # noqa: PTH103
+from tooling.__main__ import main  # noqa: E402
+from tooling.targets import probing, selection  # noqa: E402
+from tooling.targets.model import Absence, Target, TargetKind  # noqa: E402
 
 real_probe = probing.probe
 

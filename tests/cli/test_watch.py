@@ -41,12 +41,17 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
 
 
 class Session:
-    """`tooling watch`, or another command, in a terminal of 100 x 30."""
+    """`tooling watch`, or another command, in a terminal of 100 x 30.
+
+    Attributes:
+        written: what it has sent to the terminal.
+    """
 
     def __init__(
         self, workbench: Workbench, *arguments: str, command: str = "watch", **environment: str
     ) -> None:
         self._leader, follower = pty.openpty()
+        self._settings = termios.tcgetattr(self._leader)
         fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
         environment = {**workbench.environment, "TERM": "xterm-256color", "NO_COLOR": "1"} | environment
         self.process = subprocess.Popen(
@@ -60,6 +65,7 @@ class Session:
         )
         os.close(follower)
         self._shown = ""
+        self.written = b""
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
@@ -82,6 +88,12 @@ class Session:
         self._thread.join(PATIENCE)
         return status
 
+    @property
+    def restored(self) -> bool:
+        """Whether the terminal has the settings from before, and a cursor."""
+        cursor = self.written.rfind(b"\x1b[?25h") >= self.written.rfind(b"\x1b[?25l")
+        return cursor and termios.tcgetattr(self._leader) == self._settings
+
     def close_terminal(self) -> None:
         os.close(self._leader)
 
@@ -93,6 +105,7 @@ class Session:
                 return
             if not data:
                 return
+            self.written += data
             self._shown += _ESCAPES.sub("", data.decode("utf-8", "replace"))
 
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from tooling.book.errors import BookError, malformed
 from tooling.platform.errors import Location
+from tooling.platform.regular_files import read_text
 from tooling.project import Project
 
 LANGUAGES = "i18n/languages.toml"
@@ -50,7 +51,7 @@ def editions(project: Project) -> tuple[Edition, ...]:
     """
     path = project.root / LANGUAGES
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except FileNotFoundError as error:
         if not (project.root / "book").is_dir():
             raise BookError(
@@ -105,7 +106,7 @@ def repository_address(edition: Edition) -> str:
     Raises:
         OSError: the file is missing.
     """
-    return (edition.source / "_includes" / "repo_url.md").read_text(encoding="utf-8").strip()
+    return read_text(edition.source / "_includes" / "repo_url.md").strip()
 
 
 def site_address(repository: str) -> str:

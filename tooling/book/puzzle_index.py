@@ -16,6 +16,7 @@ from tooling.catalog.catalogue import Selection, find_mode, load_catalogue
 from tooling.catalog.catalogue import find_program as find_program_in
 from tooling.catalog.model import Program, Puzzle
 from tooling.catalog.needs import Needs, all_needs
+from tooling.platform.regular_files import read_text
 from tooling.project import Project
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class PuzzleIndex(Struct):
         if known is None:
             known = {}
             for source in program.sources:
-                for name, value in _CONSTANT.findall(source.problem.read_text(encoding="utf-8")):
+                for name, value in _CONSTANT.findall(read_text(source.problem)):
                     found = _evaluate(value, known)
                     if isinstance(found, tuple):
                         known |= {f"{name}[{index}]": number for index, number in enumerate(found)}

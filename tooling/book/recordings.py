@@ -21,6 +21,7 @@ from tooling.book.variants import each_version
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program
 from tooling.platform.atomic_write import write_atomically
+from tooling.platform.regular_files import read_text
 from tooling.platform.state_file import encoded, read_json
 from tooling.project import Project
 from tooling.targets.probing import SIMULATED
@@ -74,7 +75,7 @@ def program_files(program: Program, state: str) -> tuple[Path, ...]:
 
 def digest(*files: Path) -> str:
     """Identifies the code of a program without comments and blank lines, which do not change the output."""
-    return digest_texts(file.read_text(encoding="utf-8") for file in files)
+    return digest_texts(read_text(file) for file in files)
 
 
 def digest_texts(files: Iterable[str]) -> str:

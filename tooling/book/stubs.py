@@ -17,6 +17,7 @@ from tooling.book.summary import Entry
 from tooling.book.variants import API_LABELS
 from tooling.catalog.model import Mode, ModeKind, Program, Puzzle
 from tooling.catalog.needs import Needs
+from tooling.platform.regular_files import read_text
 from tooling.project import Project
 
 _FOLDER = re.compile(r"puzzle_(\d+)/")
@@ -99,7 +100,7 @@ def _code(program: Program, mode: Mode, up: str, language: str) -> Iterator[str]
     """The regions of a program that a mode names, and a link to their file."""
     for anchor in mode.anchors[program.name]:
         for source in program.sources:
-            if re.search(rf"ANCHOR: {anchor}$", source.problem.read_text(encoding="utf-8"), re.MULTILINE):
+            if re.search(rf"ANCHOR: {anchor}$", read_text(source.problem), re.MULTILINE):
                 file = f"problems/{program.name.split('_', 1)[0]}/{source.name}"
                 yield f"```mojo\n{{{{#include {up}/{file}:{anchor}}}}}\n```"
                 yield (
@@ -112,7 +113,7 @@ def _code(program: Program, mode: Mode, up: str, language: str) -> Iterator[str]
 def _reference(project: Project, puzzle: Puzzle) -> str:
     """The NumPy function that computes the right result, without its docstring."""
     path = project.solutions / puzzle.id / "reference.py"
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     tree = ast.parse(text)
     function = next(
         node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "expected"

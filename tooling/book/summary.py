@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from tooling.book.errors import BookError
 from tooling.platform.errors import Location
+from tooling.platform.regular_files import read_text
 
 _ENTRY = re.compile(
     r"^(?P<indent>\s*)(?:[-*+]\s+)?\[(?P<title>(?:[^\]\\]|\\.)*)\]\(<?(?P<path>[^)>]*)>?\)\s*$"
@@ -85,7 +86,7 @@ def read_summary(source: Path) -> tuple[Entry, ...]:
         BookError: a chapter is not below that folder.
     """
     path = source / "SUMMARY.md"
-    entries = parse_summary(path.read_text(encoding="utf-8"))
+    entries = parse_summary(read_text(path))
     for entry in entries:
         if entry.path.startswith("/") or ".." in entry.path.split("/"):
             raise BookError(

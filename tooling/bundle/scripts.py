@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 from tooling.catalog.model import Program
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.project import Project
 
 _LAB = "problems/lab"
@@ -40,7 +41,7 @@ def store_script(program: Program, source: Path, folder: Path, project: Project)
     """
     root = program.folder_of(source.absolute())
     names = [source.absolute().relative_to(root).as_posix(), *(file.name for file in program.other_files)]
-    texts = {name: (root / name).read_bytes() for name in names}
+    texts = {name: read_regular(root / name, limit=TEXT_LIMIT) for name in names}
     described = b"\0".join(name.encode() + b"\0" + text for name, text in texts.items())
     digest = hashlib.sha256(described).hexdigest()[:20]
     subfolder = f"programs/{digest}"

@@ -13,6 +13,7 @@ from tooling.catalog.manifest import local_text
 from tooling.catalog.model import ModeKind, Program, Puzzle, Vendor
 from tooling.catalog.nodes import Value, read_document
 from tooling.platform.errors import Location, ToolingError
+from tooling.platform.regular_files import read_text
 from tooling.project import Project
 from tooling.text import LocalText
 
@@ -109,8 +110,8 @@ class Mutant(Struct, frozen=True):
         """
         main, *others = program.sources
         try:
-            texts = {file.name: file.solution.read_text("utf-8") for file in others}
-            texts = {"": main.solution.read_text("utf-8"), **texts}
+            texts = {file.name: read_text(file.solution) for file in others}
+            texts = {"": read_text(main.solution), **texts}
         except OSError as error:
             raise ToolingError(
                 "a solution cannot be read", where=Location(Path(error.filename)), why=error.strerror

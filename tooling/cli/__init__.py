@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from types import FrameType
 
 from msgspec import Struct
@@ -18,8 +19,9 @@ from msgspec import Struct
 from tooling.commandline.commands import COMMANDS, Command, add_list, find_action, parser_of
 from tooling.commandline.options import preset_language
 from tooling.commandline.parser import Parser, UsageError, read
-from tooling.platform.errors import ToolingError
+from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
+from tooling.platform.regular_files import UnusableFile
 from tooling.platform.temporary_space import MACHINE_ERRORS
 from tooling.text import Sentence, Text, languages
 
@@ -65,6 +67,7 @@ _NO_OUTPUT = Text("the output cannot be written")
 _CLOSED = Text("stdout is closed")
 _GIVE_OUTPUT = Text("redirect it to a file, or to `/dev/null` if no output is wanted")
 _NO_FILE = Text("a file cannot be written")
+_NOT_READ = Text("this file cannot be read")
 _NOT_WRITTEN = Text("{path}: cannot be written")
 _FREE_SPACE = Text("free space there, and run it again")
 _NO_ACCESS = Text("{path}: cannot be read or written")
@@ -159,6 +162,12 @@ def _guarded(arguments: list[str]) -> int:
         _end_children()
         _discard_output()
         return _BROKEN_PIPE
+    except UnusableFile as error:
+        _end_children()
+        where = Location(Path(os.fsdecode(error.filename)))
+        refusal = ToolingError(_NOT_READ, where=where, why=error.strerror)
+        _show(refusal, next((each for each in arguments if not each.startswith("-")), ""), language)
+        return int(refusal.exit_code)
     except OSError as error:
         _end_children()
         # A failed write leaves nothing behind that would fail again: one more shows whether it was stdout's.

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from tooling.mdbook.pages import Page
 from tooling.platform.errors import Location, ToolingError
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.translations.marker import Marker, read_marker, without_key
 from tooling.translations.model import TreePage
 
@@ -89,12 +90,12 @@ def snippets(root: Path) -> list[str]:
 
 def read_source(key: str, path: Path, object_format: str) -> TreePage:
     """A page of the source with the ids of its text."""
-    return TreePage(key, path, blob_ids(path.read_bytes(), object_format))
+    return TreePage(key, path, blob_ids(read_regular(path, limit=TEXT_LIMIT), object_format))
 
 
 def read_translated(key: str, path: Path, object_format: str) -> TranslatedPage:
     """A page of the translation with its id and marker."""
-    data = path.read_bytes()
+    data = read_regular(path, limit=TEXT_LIMIT)
     return TranslatedPage(TreePage(key, path, (blob_id(data, object_format),)), read_marker(data))
 
 
@@ -104,4 +105,4 @@ def read_translation(path: Path, root: Path) -> Page:
     Raises:
         OSError, UnicodeDecodeError: the file cannot be read as UTF-8 text.
     """
-    return Page.of(path, root, without_key(path.read_bytes().decode("utf-8")))
+    return Page.of(path, root, without_key(read_regular(path, limit=TEXT_LIMIT).decode("utf-8")))

@@ -17,6 +17,7 @@ from tooling.commandline.options import ProfileOptions, PuzzleRunOptions, Replay
 from tooling.commandline.parser import read
 from tooling.mdbook.markup import Fence
 from tooling.platform.errors import ToolingError
+from tooling.platform.regular_files import read_text
 
 _SHELLS = {"bash", "sh", "console", "shell"}
 _HARMLESS = {"python3", "cd", "git", "nvidia-smi"}
@@ -35,8 +36,8 @@ class Tasks(Struct, frozen=True):
 
     @classmethod
     def of(cls, context: CheckContext) -> Tasks:
-        pyproject = tomllib.loads((context.project.root / "pyproject.toml").read_text(encoding="utf-8"))
-        pixi = tomllib.loads((context.project.root / "pixi.toml").read_text(encoding="utf-8"))
+        pyproject = tomllib.loads(read_text(context.project.root / "pyproject.toml"))
+        pixi = tomllib.loads(read_text(context.project.root / "pixi.toml"))
         return cls(
             frozenset(pyproject["tool"]["poe"]["tasks"]),
             frozenset(pixi["tasks"]),

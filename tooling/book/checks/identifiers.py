@@ -10,6 +10,7 @@ from pathlib import Path
 from tooling.book.checks.context import Chapter, CheckContext
 from tooling.book.checks.finding import BookFinding
 from tooling.mdbook.includes import find_directives
+from tooling.platform.regular_files import read_text
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _PATH = re.compile(r"[\w./-]+\.(?:mojo|py|md|toml|yaml|txt)")
@@ -88,10 +89,10 @@ def _known(context: CheckContext, chapter: Chapter) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def _words(path: Path) -> frozenset[str]:
-    return frozenset(_NAME.findall(path.read_text(encoding="utf-8"))) if path.is_file() else frozenset()
+    return frozenset(_NAME.findall(read_text(path))) if path.is_file() else frozenset()
 
 
 def _allowed(path: Path) -> frozenset[str]:
     """The exceptions: words and whole code spans, one a line, with a reason after `#`."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = read_text(path).splitlines()
     return frozenset(line.partition("#")[0].strip() for line in lines) - {""}

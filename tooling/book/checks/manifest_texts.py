@@ -12,6 +12,7 @@ from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
 from tooling.catalog.model import Puzzle
 from tooling.catalog.nodes import read_document
+from tooling.platform.regular_files import read_text
 from tooling.text import ENGLISH, languages
 
 _SPAN = re.compile(r"`[^`]*`")
@@ -54,7 +55,7 @@ def check_manifest_texts(context: CheckContext) -> Iterator[BookFinding]:
     """Hints, and what else a manifest says in several languages."""
     for puzzle in context.puzzles:
         names = _names(puzzle)
-        source = puzzle.manifest.read_text(encoding="utf-8").split("\n")
+        source = read_text(puzzle.manifest).split("\n")
         document = read_document(puzzle.manifest).node
         yield from _untranslated(context, puzzle, document)
         for language, node in _texts(document):
@@ -122,7 +123,7 @@ def _names(puzzle: Puzzle) -> frozenset[str]:
     for program in puzzle.programs:
         for source in program.sources:
             for path in (source.problem, source.solution):
-                code = path.read_text(encoding="utf-8")
+                code = read_text(path)
                 found.update(*_DEFINED.findall(code), _PARAMETER.findall(code))
     return frozenset(found - _TERMS - {"", "_"})
 

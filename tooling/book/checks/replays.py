@@ -14,6 +14,7 @@ from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ProgramLanguage
 from tooling.mdbook.includes import Directive
 from tooling.platform.errors import ToolingError
+from tooling.platform.regular_files import read_text
 
 _TOGETHER = re.compile(
     r"\b(?:barrier|cluster_(?:arrive|wait|sync)|mbarrier_\w+|async_copy_wait_all)\(|\b(?:warp|block)\.[a-z]\w*[\[(]"
@@ -58,7 +59,7 @@ def _taught(page: PageContext) -> Iterator[tuple[Directive, Selection]]:
 
 def _solution(selection: Selection) -> str:
     """The regions of the solution that readers write, without comments."""
-    text = "\n".join(each.solution.read_text(encoding="utf-8") for each in selection.program.sources)
+    text = "\n".join(read_text(each.solution) for each in selection.program.sources)
     regions = [
         text.partition(f"# ANCHOR: {anchor}_solution\n")[2].partition(f"# ANCHOR_END: {anchor}_solution")[0]
         for anchor in selection.mode.anchors.get(selection.program.name, ())

@@ -10,6 +10,7 @@ from pathlib import Path
 from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
 from tooling.platform.errors import ToolingError
+from tooling.platform.regular_files import read_text
 from tooling.translations.parity import comparison, glossary
 from tooling.translations.parity.findings import ParitySeverity
 
@@ -83,7 +84,7 @@ def _style_rules(path: Path) -> list[tuple[re.Pattern[str], str]]:
     """The forms that a style guide forbids, and what to write instead; none where there is no file."""
     if not path.exists():
         return []
-    rows = tomllib.loads(path.read_text(encoding="utf-8"))["rule"]
+    rows = tomllib.loads(read_text(path))["rule"]
     return [(re.compile(row["wrong"]), str(row["write"])) for row in rows]
 
 

@@ -9,6 +9,7 @@ from itertools import groupby
 from tooling.book.errors import BookError, malformed
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import pick
+from tooling.platform.regular_files import read_text
 from tooling.text import Text
 
 _KERNEL, _ELEMENTS, _TIME = Text("kernel"), Text("elements"), Text("time (µs)")
@@ -88,7 +89,7 @@ def _recorded(page: PageContext, name: str) -> list[list[str]]:
     """The rows of a recording, as words. Raises as `times`."""
     path = page.puzzle_index.project.recordings / "h200" / "shown" / f"{name}.txt"
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_text(path).splitlines()
         head = next(n for n, line in enumerate(lines) if line.startswith("kernel"))
         rows = [line.split() for line in lines[head + 1 :]]
         for row in rows:

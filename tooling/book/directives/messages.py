@@ -10,6 +10,7 @@ from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.platform.errors import Location
 from tooling.platform.pins import MOJO_VERSION
+from tooling.platform.regular_files import read_text
 from tooling.project import TOOL
 from tooling.text.catalogues import ENGLISH, FOLDER, catalogue_files, every_sentence
 
@@ -44,7 +45,7 @@ def says(page: PageContext, words: Words) -> str:
             f"{{{{#says {' '.join(words)}}}}} does not say which message",
             hint="write {{#says FILE MESSAGE}}, the file below tooling/",
         )
-    _require(english, path.read_text(encoding="utf-8").splitlines(), path)
+    _require(english, read_text(path).splitlines(), path)
     if translation:
         _require_translated(translation, page.language)
     shown = english if page.language == ENGLISH else translation or english

@@ -25,6 +25,7 @@ from tooling.catalog.model import TensorApi
 from tooling.mdbook.includes import find_directives
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular, read_text
 from tooling.project import Project
 from tooling.replay.trace import VERSION, Trace
 
@@ -169,7 +170,7 @@ def load(path: Path) -> Replay:
     """
     again = f"record it again with `tooling book outputs --update {path.name.partition('.')[0]}`"
     try:
-        recorded = msgspec.json.decode(path.read_bytes(), type=Replay)
+        recorded = msgspec.json.decode(read_regular(path, limit=TEXT_LIMIT), type=Replay)
     except FileNotFoundError as error:
         raise BookError(
             f"this replay was never recorded: {path.name}",
@@ -216,8 +217,7 @@ def program_of(project: Project, selection: Selection, state: str) -> dict[str, 
         return verdicts.answer(project, selection, state)
     files = program_files(selection.program, state)
     return {
-        source.name: file.read_text(encoding="utf-8")
-        for source, file in zip(selection.program.sources, files, strict=True)
+        source.name: read_text(file) for source, file in zip(selection.program.sources, files, strict=True)
     }
 
 

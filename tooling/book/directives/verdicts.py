@@ -26,6 +26,7 @@ from tooling.book.verdict_recordings import (
 )
 from tooling.catalog.catalogue import Selection
 from tooling.mdbook.includes import Kind, take
+from tooling.platform.regular_files import read_text
 from tooling.project import Project
 from tooling.reports.html import verdict_html
 from tooling.reports.parts import positions
@@ -60,7 +61,7 @@ def verdict(page: PageContext, words: Words) -> str:
     judged = judge(selection)
     if mutant is None or f"{{{{#wrong {' '.join(words)} " in page.text:
         return judged
-    right = {file.name: file.solution.read_text("utf-8") for file in selection.program.sources}
+    right = {file.name: read_text(file.solution) for file in selection.program.sources}
     wrong = mutant.sources(selection.program)
     named, api = positions(shown_verdict(project, selection, name)), unusual_api(page, selection)
     return changed_code(selection, right, wrong, named, page.listings, api=api) + judged
@@ -117,7 +118,7 @@ def answer(project: Project, selection: Selection, name: str) -> dict[str, str]:
     if name in recordings.STATES:
         files = recordings.program_files(selection.program, name)
         names = (source.name for source in selection.program.sources)
-        return {name: file.read_text(encoding="utf-8") for name, file in zip(names, files, strict=True)}
+        return {name: read_text(file) for name, file in zip(names, files, strict=True)}
     return find_mutant(PuzzleIndex(project), selection, name).sources(selection.program)
 
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from tooling.book.errors import malformed
 from tooling.book.figures.facts import Facts
+from tooling.platform.regular_files import read_text
 
 _NAME = 28  # the width of the column with the names of a benchmark's kernels, which may contain blanks
 
@@ -70,7 +71,7 @@ def recorded(facts: Facts, file: str, *keys: str, gpu: str = "h200") -> Any:
     """What a file of `tests/data/h200`, or of another GPU, holds under some keys. Raises as `measured`."""
     path = facts.puzzle_index.project.recordings / gpu / file
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(read_text(path))
         for key in keys:
             found = found[key]
     except (OSError, KeyError, ValueError) as error:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from tooling.book.editions import Edition, editions
 from tooling.book.errors import BookError
 from tooling.platform.errors import Location
+from tooling.platform.regular_files import read_text
 from tooling.project import Project
 
 TEXTS_PAGE = "figures.md"
@@ -51,7 +52,7 @@ def text_of(project: Project, edition: Edition, name: str) -> FigureText:
 def texts_of(edition: Edition) -> dict[str, FigureText]:
     """The texts of figures in one language, by name; those with both paragraphs."""
     path = edition.page(TEXTS_PAGE)
-    sections = path.read_text(encoding="utf-8").split("\n## `")[1:] if path.is_file() else []
+    sections = read_text(path).split("\n## `")[1:] if path.is_file() else []
     texts = {}
     for heading, *paragraphs in (section.strip().split("\n\n") for section in sections):
         if len(paragraphs) == 2:

@@ -207,7 +207,13 @@ class _TraceFile(_Launch, frozen=True):
     events: tuple[_Row, ...]
 
 
+_MOST_NUMBERS = 1 << 20
+"""Of the threads or elements of one event; a launch that a figure shows has far fewer."""
+
+
 def _unpacked(numbers: Sequence[int | _Numbers]) -> tuple[int, ...]:
+    if sum(1 if isinstance(each, int) else max(each.count, 0) for each in numbers) > _MOST_NUMBERS:
+        raise ValueError(f"an event with more than {_MOST_NUMBERS} threads or elements")
     found: list[int] = []
     for each in numbers:
         if isinstance(each, int):

@@ -13,6 +13,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 
 from tooling.book.errors import malformed
+from tooling.platform.regular_files import read_text
 
 _FILES = frozenset({"additional-css", "additional-js", "input-404", "theme"})  # keys of [output.html]
 
@@ -28,7 +29,7 @@ def staged_configuration(path: Path) -> str:
         OSError: it cannot be read.
     """
     try:
-        configuration = tomllib.loads(path.read_text(encoding="utf-8"))
+        configuration = tomllib.loads(read_text(path))
         book = _table(configuration, "book")
         html = _table(_table(configuration, "output"), "html")
     except ValueError as error:

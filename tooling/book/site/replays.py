@@ -10,6 +10,7 @@ from pathlib import Path
 from tooling.book.editions import Edition
 from tooling.book.site.inputs import digest
 from tooling.book.site.stamps import Stamp
+from tooling.platform.regular_files import read_text
 from tooling.project import Project
 from tooling.text import ENGLISH, languages
 
@@ -31,7 +32,7 @@ def write_replays(project: Project, every: Sequence[Edition], work: Path, key: s
         directive
         for edition in every
         for chapter in edition.source.rglob("*.md")
-        for directive in _DIRECTIVE.findall(chapter.read_text(encoding="utf-8"))
+        for directive in _DIRECTIVE.findall(read_text(chapter))
     }
     made = Stamp(work / "replays", digest(key, *sorted(asked)))
     if not made.holds():
@@ -51,7 +52,7 @@ def write_replays(project: Project, every: Sequence[Edition], work: Path, key: s
 
 def _fonts(project: Project) -> str:
     """The rules of the book's style sheet for the fonts of text and code; the replays' is next to it."""
-    sheet = (project.root / "book" / "theme" / "assets" / "book.css").read_text(encoding="utf-8")
+    sheet = read_text(project.root / "book" / "theme" / "assets" / "book.css")
     faces, families = _FACE.findall(sheet), _FAMILIES.findall(sheet)
     return "\n".join([f":root {{ {' '.join(families)} }}", *faces, ""])
 

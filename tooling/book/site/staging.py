@@ -25,6 +25,7 @@ from tooling.book.site.configuration import staged_configuration
 from tooling.book.site.inputs import Inputs, digest
 from tooling.book.summary import Entry, read_summary, summary_text
 from tooling.platform.atomic_write import write_atomically
+from tooling.platform.regular_files import read_text
 from tooling.platform.state_file import encoded, read_cached
 from tooling.project import Project
 
@@ -102,7 +103,7 @@ class Stage(Struct):
                 continue
             stub = contents.stubs.get(entry.path, "")
             try:
-                text = "" if stub else edition.page(entry.path).read_text(encoding="utf-8")
+                text = "" if stub else read_text(edition.page(entry.path))
             except FileNotFoundError:
                 if edition.prefix:
                     untranslated.add(entry.path)
@@ -132,7 +133,7 @@ class Stage(Struct):
             )
         not_found = edition.page(NOT_FOUND)
         if not_found.is_file():
-            wanted[folder / "src" / NOT_FOUND] = not_found.read_text(encoding="utf-8")
+            wanted[folder / "src" / NOT_FOUND] = read_text(not_found)
         listed = [entry for entry in contents.entries if entry.path not in untranslated]
         wanted[folder / "src" / "SUMMARY.md"] = summary_text(listed)
         wanted[folder / "book.toml"] = staged_configuration(edition.folder / "book.toml")
@@ -223,7 +224,7 @@ class _PageCache(Struct):
         if known is None or known.key != key:
             return None
         try:
-            page = (self.folder / name).read_text(encoding="utf-8")
+            page = read_text(self.folder / name)
         except (OSError, ValueError):
             return None
         return page if digest(page) == known.result else None
@@ -241,7 +242,7 @@ def _write(folder: Path, wanted: dict[Path, str], right: set[Path]) -> None:
     for path in there - wanted.keys():
         path.unlink()
     for path, text in wanted.items():
-        if path in right or (path in there and path.read_text(encoding="utf-8") == text):
+        if path in right or (path in there and read_text(path) == text):
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -14,6 +14,7 @@ from pathlib import Path
 from tooling.book.directives.banner import status_path
 from tooling.book.editions import Edition
 from tooling.book.summary import read_summary
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.project import Project
 
 _BLOB = re.compile(rb"\A<!-- i18n-source-commit: [^\n]*-->\r?\n<!-- i18n-source-blob: ([0-9a-f]{40}) -->")
@@ -50,8 +51,8 @@ def _current(source: Edition, edition: Edition) -> dict[str, object] | None:
 
 def _is_current(original: Path, translation: Path) -> bool:
     try:
-        marker = _BLOB.match(translation.read_bytes())
-        content = original.read_bytes()
+        marker = _BLOB.match(read_regular(translation, limit=TEXT_LIMIT))
+        content = read_regular(original, limit=TEXT_LIMIT)
     except OSError:
         return False
     return marker is not None and marker[1].decode() in (

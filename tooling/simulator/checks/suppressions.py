@@ -17,6 +17,7 @@ from pathlib import Path
 from msgspec import Struct, ValidationError, convert
 
 from tooling.platform.errors import Location, ToolingError
+from tooling.platform.regular_files import read_text
 from tooling.simulator.checks.findings import Check, Finding, Kind
 from tooling.text import Text
 
@@ -61,7 +62,7 @@ def read_suppressions(path: Path) -> tuple[Suppression, ...]:
             unknown key, or with nothing to match.
     """
     try:
-        entries = tuple(convert(tomllib.loads(path.read_text("utf-8")), _File).suppress)
+        entries = tuple(convert(tomllib.loads(read_text(path)), _File).suppress)
         if any(not (each.check or each.kind or each.kernel or each.file) for each in entries):
             raise ValueError("an entry names neither check, kind, kernel nor file")
         return entries

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tooling.platform.errors import Location, ToolingError
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.simulator.counters.document import VERSION
 from tooling.simulator.counters.metrics import values
 from tooling.simulator.counters.profile import KernelProfile
@@ -48,7 +49,7 @@ def read_baseline(path: Path) -> Baseline:
         BaselineUnusable: the file cannot be read, or is not a profile of this version.
     """
     try:
-        baseline = decode(path.read_bytes(), type=Baseline)
+        baseline = decode(read_regular(path, limit=TEXT_LIMIT), type=Baseline)
         if baseline.version != VERSION:
             raise ValueError(f"version {baseline.version}, not {VERSION}")
     except (OSError, ValueError, DecodeError) as error:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path, PurePath
 
+from tooling.platform.regular_files import read_text
 from tooling.simulator.counters.profile import Line
 
 
 @lru_cache(maxsize=64)
 def _lines(file: str) -> tuple[str, ...]:
     try:
-        return tuple(Path(file).read_text("utf-8", "replace").splitlines())
+        return tuple(read_text(Path(file), errors="replace").splitlines())
     except OSError:
         return ()  # a program built on another machine
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path, PurePath
 
+from tooling.platform.regular_files import read_text
+
 _HASH = re.compile(r"_[0-9a-f]{16}$")
 _PACKAGED = re.compile(r"(mojo_pkg)_[0-9a-f]+_([0-9a-f]{8})[0-9a-f]{8}$")
 _CUT = re.compile(r"([a-z][a-z0-9]*?)6A")
@@ -77,4 +79,4 @@ def _completed(beginning: str, files: Iterable[str]) -> str:
 @lru_cache(maxsize=64)
 def _functions(file: str, changed: int) -> frozenset[str]:
     """The functions that a file defines; `changed` makes a changed file another one for the cache."""
-    return frozenset(_DEFINITION.findall(Path(file).read_text(encoding="utf-8", errors="replace")))
+    return frozenset(_DEFINITION.findall(read_text(Path(file), errors="replace")))

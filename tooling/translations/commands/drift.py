@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.translations.commands.source_history import read_source_history
 from tooling.translations.diff.blocks import Block
 from tooling.translations.diff.changes import Anchor, BlockChange, Edit, compare, origins
@@ -86,7 +87,7 @@ def page_drifts(
                     versions += [
                         (one.commit, _decode(texts[one.new])) for one in revisions if one.new in texts
                     ]
-                today = _decode(pair.source.path.read_bytes())
+                today = _decode(read_regular(pair.source.path, limit=TEXT_LIMIT))
                 if versions[-1][1] != today:
                     versions.append((None, today))
                 steps[status.key] = _steps(pair, versions, with_history=chain is not None and not net)
@@ -100,7 +101,7 @@ def _decode(data: bytes) -> str:
 def _steps(
     pair: PagePair, versions: Sequence[tuple[Commit | None, str]], *, with_history: bool
 ) -> tuple[CommitChanges, ...]:
-    translation = _decode(pair.target.page.path.read_bytes())
+    translation = _decode(read_regular(pair.target.page.path, limit=TEXT_LIMIT))
     target = split(translation)
     pinned = split(versions[0][1])
     locator = Locator(pinned, target)

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location, ToolingError
+from tooling.platform.regular_files import read_text
 from tooling.translations.pages import find_pages
 
 _CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
@@ -73,9 +74,9 @@ def add_language(base: Path, source: Path, code: str, name: str | None = None) -
         (source / "_includes").glob("*.md")
     )  # what pages share, such as the repository's address
     texts = {
-        **{book / "src" / "_includes" / path.name: path.read_text("utf-8") for path in includes},
-        book / "book.toml": _config(config.read_text("utf-8"), code),
-        book / "src" / "SUMMARY.md": summary.read_text("utf-8"),
+        **{book / "src" / "_includes" / path.name: read_text(path) for path in includes},
+        book / "book.toml": _config(read_text(config), code),
+        book / "src" / "SUMMARY.md": read_text(summary),
         folder / "glossary.yaml": _GLOSSARY.format(language=code),
         base / LANGUAGES: _languages(base / LANGUAGES, code, name or code),
     }
@@ -96,6 +97,6 @@ def _config(text: str, code: str) -> str:
 
 
 def _languages(path: Path, code: str, name: str) -> str:
-    known = path.read_text("utf-8") if path.is_file() else "# Languages of the switcher, in its order.\n"
+    known = read_text(path) if path.is_file() else "# Languages of the switcher, in its order.\n"
     quoted = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'{known.rstrip()}\n\n[[language]]\ncode = "{code}"\nname = "{quoted}"\n'

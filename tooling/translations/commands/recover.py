@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.translations.commands.source_history import SourceHistory, read_source_history
 from tooling.translations.commands.writing import replace_page
 from tooling.translations.diff.similarity import fingerprint, similarity
@@ -101,7 +102,9 @@ def _candidates(
     texts = reader.texts(one.new for one in versions)
     # The page as it was when it was pinned; later edits may have changed it.
     data = translations.get(written.blob) if written else None
-    ours = fingerprint((data or pair.target.page.path.read_bytes()).decode("utf-8", "replace"))
+    ours = fingerprint(
+        (data or read_regular(pair.target.page.path, limit=TEXT_LIMIT)).decode("utf-8", "replace")
+    )
     in_force = _in_force(reader, written, page.names(), versions)
     candidates = [
         Candidate(
@@ -142,6 +145,6 @@ def apply_recovery(recovery: Recovery) -> Pin | None:
     best = recovery.candidates[0].revision
     pin = Pin(best.commit.id, best.new)
     path = recovery.pair.target.page.path
-    before = path.read_bytes()
+    before = read_regular(path, limit=TEXT_LIMIT)
     replace_page(path, before, write_marker(before, pin))
     return pin

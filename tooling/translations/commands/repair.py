@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.translations.commands.source_history import SourceHistory, read_source_history
 from tooling.translations.commands.writing import replace_page
 from tooling.translations.freshness.pair import PagePair
@@ -115,5 +116,5 @@ def apply_repairs(repairs: Collection[Repair]) -> None:
     for repair in repairs:
         if repair.pin is not None:
             path = repair.pair.target.page.path
-            before = path.read_bytes()
+            before = read_regular(path, limit=TEXT_LIMIT)
             replace_page(path, before, write_marker(before, repair.pin))

@@ -13,6 +13,7 @@ from tooling.mdbook.books import Library
 from tooling.mdbook.files import Files
 from tooling.mdbook.pages import Page
 from tooling.platform.errors import ToolingError
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.translations.commands.source_history import SourceHistory, read_source_history
 from tooling.translations.commands.untouched import untouched_sections
 from tooling.translations.commands.writing import ConcurrentEditError, replace_page
@@ -125,7 +126,7 @@ def stamp(roots: Roots, request: StampRequest) -> StampResult:
                 raise unedited[choice.pair.key]
             _check_parity(roots, request, choice, texts[choice.blob], library)
             pin = Pin(choice.commit, choice.blob)
-            before = choice.pair.target.page.path.read_bytes()
+            before = read_regular(choice.pair.target.page.path, limit=TEXT_LIMIT)
             replace_page(choice.pair.target.page.path, before, write_marker(before, pin))
         except _RefusedError as refusal:
             result.refused.append(Refusal(file, refusal.reason, refusal.hint))
@@ -211,7 +212,7 @@ def _committed(pair: PagePair) -> str:
 
 
 def _worktree_text(pair: PagePair) -> bytes:
-    data = pair.source.path.read_bytes()
+    data = read_regular(pair.source.path, limit=TEXT_LIMIT)
     return data if pair.today == pair.source.blobs[0] else data.replace(b"\r\n", b"\n")
 
 
@@ -278,7 +279,7 @@ def _unedited(
         then = texts.get(written[paths[key]].blob) if paths.get(key) in written else None
         if then is None:
             continue
-        now = choice.pair.target.page.path.read_bytes()
+        now = read_regular(choice.pair.target.page.path, limit=TEXT_LIMIT)
         hint = f"tooling check-translations diff {roots.target_argument(key)}"
         if without_marker(then) == without_marker(now):
             reason = "the translation has not been edited since its marker was written, but its source has"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tooling.platform.atomic_write import write_temporary
 from tooling.platform.errors import Location, ToolingError
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 
 
 class ConcurrentEditError(ToolingError):
@@ -24,7 +25,7 @@ def replace_page(path: Path, before: bytes, after: bytes) -> None:
     try:
         fresh.chmod(real.stat().st_mode & 0o7777)
         # As late as possible: an editor may have saved since the page was read.
-        if real.read_bytes() != before:
+        if read_regular(real, limit=TEXT_LIMIT) != before:
             raise ConcurrentEditError(
                 "the page changed while its marker was being written",
                 where=Location(path),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.translations.diff.changes import compare
 from tooling.translations.diff.sections import changed_sections
 from tooling.translations.diff.similarity import is_nearer
@@ -28,8 +29,8 @@ def describe(task: Task) -> Difference:
         OSError: a page can no longer be read.
     """
     old = task.old.decode("utf-8", "replace")
-    new = task.source.read_bytes().decode("utf-8", "replace")
-    target = task.target.read_bytes().decode("utf-8", "replace")
+    new = read_regular(task.source, limit=TEXT_LIMIT).decode("utf-8", "replace")
+    target = read_regular(task.target, limit=TEXT_LIMIT).decode("utf-8", "replace")
     return describe_change(old, new, target)
 
 

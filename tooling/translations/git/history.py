@@ -16,6 +16,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from tooling.platform.errors import Location, ToolingError
+from tooling.platform.regular_files import read_text
 from tooling.translations.git.repository import History, Repository, RunningGit
 from tooling.translations.pages import key_of
 
@@ -39,7 +40,7 @@ def read_ignored_revisions(top: Path) -> frozenset[str]:
     if not path.is_file():
         return frozenset()
     found: set[str] = set()
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         value = line.partition("#")[0].strip()
         if not value:
             continue

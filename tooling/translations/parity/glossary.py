@@ -12,6 +12,7 @@ from msgspec import Struct
 from tooling.mdbook.markup import Prose
 from tooling.mdbook.pages import Page
 from tooling.platform.errors import Location, ToolingError
+from tooling.platform.regular_files import read_text
 from tooling.translations.parity.findings import Findings, ParityFinding
 from tooling.translations.writing_systems import WritingSystem, writing_of
 
@@ -85,7 +86,7 @@ def load(path: Path, language: str = "ko") -> Glossary:
         GlossaryError: no such file or list, an unknown key, a form that is both accepted and a rival.
     """
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+        content = yaml.load(read_text(path), Loader=_LOADER)
     except OSError as error:
         hint = "name the file with --glossary"
         raise GlossaryError("no glossary", where=Location(path), why=error.strerror, hint=hint) from error

@@ -18,6 +18,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.platform.errors import Location, ToolingError
+from tooling.platform.regular_files import read_text
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.model import FreshnessSeverity
 
@@ -52,7 +53,7 @@ def read_ignores(path: Path) -> tuple[Ignore, ...]:
     import tomllib  # noqa: PLC0415 -- most books have no such file
 
     try:
-        table = tomllib.loads(path.read_text("utf-8"))
+        table = tomllib.loads(read_text(path))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise IgnoreFileError(
             "not a TOML file",
