@@ -36,20 +36,25 @@ class Mistake(Struct, frozen=True):
     count: int = 1  # how often the first text occurs
     skeleton: bool = False  # of the problem file instead
 
+    @property
+    def golden(self) -> Path:
+        """The file of its messages."""
+        return GOLDEN / f"{self.name}.txt"
+
 
 def mistakes() -> list[Mistake]:
     return convert(yaml.safe_load((FOLDER / "mistakes.yaml").read_text("utf-8")), list[Mistake])
 
 
-def messages(mistake: Mistake) -> dict[str, str]:
-    """The text of a run by language."""
+def messages(mistake: Mistake) -> str:
+    """The text of a run in every language, each below a line with its name."""
     project = Project(REPOSITORY)
     selection = select(project, mistake.puzzle, mistake.flags, ())
     program = selection.program
     text = _with_mistake(mistake, program)
     source = open_cache().store_program(program.solution, {program.problem.name: text})  # a stable path
     texts = {language: _text(project, selection, mistake, source, language) for language in LANGUAGES}
-    return {language: _normal(text, source.parent) for language, text in texts.items()}
+    return "".join(f"[{language}]\n{_normal(said, source.parent)}" for language, said in texts.items())
 
 
 def _with_mistake(mistake: Mistake, program: Program) -> str:

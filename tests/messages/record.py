@@ -12,8 +12,7 @@ def main(names: list[str]) -> None:
     for mistake in mistakes():
         if names and mistake.name not in names:
             continue
-        for language, text in messages(mistake).items():
-            (GOLDEN / f"{mistake.name}.{language}.txt").write_text(text, "utf-8")
+        mistake.golden.write_text(messages(mistake), "utf-8")
 
 
 if __name__ == "__main__":
