@@ -37,7 +37,7 @@ import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\x1b\]8;[^\x1b]*\x1b\\")
 
 
 class Session:
@@ -64,8 +64,9 @@ class Session:
             start_new_session=True,
         )
         os.close(follower)
-        self._shown = ""
+        self.shown = ""
         self.written = b""
+        self._forgotten = 0
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
@@ -74,13 +75,13 @@ class Session:
 
     def forget(self) -> None:
         """What was shown until now no longer counts."""
-        self._shown = ""
+        self.shown, self._forgotten = "", len(self.written)
 
     def wait_for(self, text: str) -> None:
         limit = time.monotonic() + PATIENCE
-        while text not in self._shown:
-            assert time.monotonic() < limit, f"{text!r} was not shown:\n{self._shown[-4000:]}"
-            assert self.process.poll() is None or text in self._shown, self._shown[-4000:]
+        while text not in self.shown:
+            assert time.monotonic() < limit, f"{text!r} was not shown:\n{self.shown[-4000:]}"
+            assert self.process.poll() is None or text in self.shown, self.shown[-4000:]
             time.sleep(0.02)
 
     def end(self) -> int:
@@ -106,7 +107,8 @@ class Session:
             if not data:
                 return
             self.written += data
-            self._shown += _ESCAPES.sub("", data.decode("utf-8", "replace"))
+            text = self.written[self._forgotten :].decode("utf-8", "replace")
+            self.shown = _ESCAPES.sub("", text)
 
 
 @pytest.fixture
@@ -131,8 +133,16 @@ def test_every_save_is_judged_and_keys_work(course: Workbench, sessions: list[Se
     session = Session(course, "p01")
     sessions.append(session)
     session.wait_for("puzzle 1: Map · problems/p01/p01.mojo")
+    session.wait_for("0 of 2 puzzles solved")
+    session.wait_for("complete the region marked `FILL ME IN`")
+    session.wait_for("this is still the skeleton: waiting for you to save")
+    assert course.builds == []
+    session.press("r")
     session.wait_for("p01 is not right yet")
+    session.wait_for("waiting for you to save; the last build took ")
     session.forget()
+    session.press("n")
+    session.wait_for("p01 is not solved yet: press n again for the next puzzle")
     session.press("h")
     session.wait_for("hint 1 of 3: Which element is yours?")
     session.press("h")
@@ -152,6 +162,7 @@ def test_every_save_is_judged_and_keys_work(course: Workbench, sessions: list[Se
     course.answer(RIGHT)  # written in place
     session.wait_for("✅ p01 passed")
     session.wait_for("learnt: A kernel is the work of one thread.")
+    session.wait_for("1 of 2 puzzles solved")
     session.press("n")
     session.wait_for("puzzle 34: Clusters · problems/p34/p34.mojo  --coordination")
     session.wait_for("✅ p34 --coordination passed")
@@ -188,6 +199,7 @@ def test_a_hint_can_be_read_during_the_first_build(course: Workbench, sessions: 
 
 
 def test_a_missing_file_says_how_to_get_it_back(course: Workbench, sessions: list[Session]) -> None:
+    course.answer("pass\n")
     session = Session(course, "p01")
     sessions.append(session)
     session.wait_for("p01 is not right yet")
@@ -225,6 +237,74 @@ def test_it_ends_with_its_build(
     assert not any(is_alive(pid) for pid in pids)
 
 
+def test_the_next_puzzle_is_asked_for_twice_while_this_one_is_not_solved(
+    course: Workbench, sessions: list[Session]
+) -> None:
+    session = Session(course, "p01")
+    sessions.append(session)
+    session.wait_for("still the skeleton")
+    session.press("nh")
+    session.wait_for("hint 1 of 3")
+    session.press("n")
+    session.wait_for("press n again")
+    assert "puzzle 34" not in session.shown
+    session.press("n")
+    session.wait_for("puzzle 34: Clusters")
+    session.press("q")
+    assert session.end() == ExitCode.PASSED
+
+
+def test_a_puzzle_is_chosen_from_the_list_and_its_file_is_opened(
+    course: Workbench, sessions: list[Session]
+) -> None:
+    session = Session(course, "p01", VISUAL="/nonexistent/ed")
+    sessions.append(session)
+    session.wait_for("still the skeleton")
+    session.press("e")
+    session.wait_for("the editor `/nonexistent/ed` could not be started: No such file or directory")
+    session.press("l")
+    session.wait_for("all puzzles: 2")
+    session.wait_for(">   p01  Map")
+    session.forget()
+    session.press("q")
+    session.wait_for("puzzle 1: Map")
+    session.press("lG\r")
+    session.wait_for("puzzle 34: Clusters")
+    session.wait_for("✅ p34 --coordination passed")
+    session.press("q")
+    assert session.end() == ExitCode.PASSED
+
+
+def test_the_path_of_the_file_is_a_link(course: Workbench, sessions: list[Session]) -> None:
+    session = Session(course, "p01")
+    sessions.append(session)
+    session.wait_for("still the skeleton")
+    session.press("q")
+    session.end()
+    assert f";{course.problem.as_uri()}\x1b" in session.written.decode()
+
+
+def test_an_old_verdict_is_dim_while_a_build_runs() -> None:
+    screen = WatchScreen("en")
+    screen.show_verdict("\x1b[31m❌ p05 is not right yet\x1b[0m")
+
+    def shown() -> str:
+        text = io.StringIO()
+        Console(width=60, height=14, file=text, force_terminal=True, color_system="standard").print(screen)
+        return text.getvalue()
+
+    assert "\x1b[31m❌ p05 is not right yet" in shown()
+    screen.busy, screen.usual = "building p05.mojo", 20.4
+    assert "\x1b[2m❌ p05 is not right yet" in shown()
+    assert "building p05.mojo … " in shown()
+    assert " s (the last time 20 s)" in shown()
+    screen.show("hint 1 of 3: \x1b[31mred\x1b[0m")
+    assert "\x1b[31mred" in shown()
+    screen.busy = ""
+    screen.back_to_verdict()
+    assert "\x1b[31m❌ p05 is not right yet" in shown()
+
+
 def test_without_a_terminal_it_says_what_to_do(course: Workbench) -> None:
     result = course.run("watch", "p01")
     assert result.status == ExitCode.USAGE
@@ -238,4 +318,4 @@ def test_the_first_line_of_a_long_verdict_is_on_the_screen() -> None:
     shown = io.StringIO()
     Console(width=40, height=14, file=shown).print(screen)
     lines = shown.getvalue().splitlines()
-    assert lines[2:4] == ["2 more lines above (↑)", "❌ p05 is not right yet"], lines
+    assert lines[3:5] == ["2 more lines above (↑)", "❌ p05 is not right yet"], lines

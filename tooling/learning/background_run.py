@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tooling.platform.processes import group_ended_if_killed
+from tooling.reports.status_line import PHASES_VARIABLE
 
 _KEPT = 200_000  # bytes of the output, half of them from its end
 _GRACE = 10.0  # seconds for a command to end its own children
@@ -32,6 +33,8 @@ class BackgroundRun:
     Attributes:
         status: its exit status; None while it runs.
         started: `time.monotonic()` at its start.
+        phases: what it said that it does, each with `time.monotonic()` then; only of `tooling run`.
+        seconds: what it took.
     """
 
     def __init__(
@@ -45,6 +48,8 @@ class BackgroundRun:
         self.status: int | None = None
         self.started = time.monotonic()
         self.seconds = 0.0
+        self.phases: list[tuple[str, float]] = []
+        phases, told = os.pipe()
         self._output = bytearray()
         self._cut = False
         self._process = subprocess.Popen(
@@ -52,9 +57,12 @@ class BackgroundRun:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=dict(environment),
+            env={**environment, PHASES_VARIABLE: str(told)},
+            pass_fds=(told,),
             start_new_session=True,
         )
+        os.close(told)
+        threading.Thread(target=self._read_phases, args=(phases,), daemon=True).start()
         self._guard = contextlib.ExitStack()
         self._guard.enter_context(group_ended_if_killed(self._process.pid))
         self._reader = threading.Thread(target=self._read, args=(on_end,), daemon=True)
@@ -85,7 +93,13 @@ class BackgroundRun:
                 if len(self._output) > _KEPT:
                     self._output[_KEPT // 2 : -_KEPT // 2] = b"\n[...]\n" if not self._cut else b""
                     self._cut = True
-        self.status = self._process.wait()
+        status = self._process.wait()
         self._guard.close()
         self.seconds = time.monotonic() - self.started
+        self.status = status  # the last: other threads take it for the end
         on_end()
+
+    def _read_phases(self, descriptor: int) -> None:
+        with os.fdopen(descriptor, encoding="utf-8", errors="replace") as stream:
+            for line in stream:
+                self.phases.append((line.rstrip("\n"), time.monotonic()))

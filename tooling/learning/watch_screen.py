@@ -19,12 +19,15 @@ _BELOW = Text("{count} more lines below (↓)")
 _KEYS = (
     ("h", Text("hint")),
     ("n", Text("next")),
+    ("e", Text("editor")),
+    ("l", Text("list")),
     ("s", Text("solution")),
     ("p", Text("profile")),
     ("r", Text("run again")),
     ("v", Text("verdict")),
     ("q", Text("quit")),
 )
+_USUAL = Text("(the last time {seconds:.0f} s)")
 _MARKS = ("✅", "❌", "⏱")
 _ERROR = Text("error:")
 
@@ -34,20 +37,25 @@ class WatchScreen:
 
     Attributes:
         head: the puzzle and its file.
+        progress: the bar.
         busy: what runs now; empty: nothing.
+        usual: the seconds that it took the last time; 0: not known.
         state: the line above the keys while nothing runs.
         top: the first line of the body that is shown.
     """
 
     def __init__(self, language: str) -> None:
         self.language = language
-        self.head = ""
+        self.head = Styled()
+        self.progress = Styled()
+        self.usual = 0.0
         self.busy = ""
         self.busy_since = 0.0
         self.state = ""
         self.top = 0
         self._body = Styled()
         self._verdict = Styled()
+        self._is_verdict = False
         self._wrapped: tuple[int, list[Styled]] | None = None
 
     @property
@@ -57,6 +65,7 @@ class WatchScreen:
     def show(self, text: str) -> None:
         """Shows a text, with its ANSI colours, from its beginning."""
         self._set(Styled.from_ansi(text))
+        self._is_verdict = False
 
     def show_verdict(self, text: str) -> None:
         """Shows the output of a run, from the line of the verdict if it does not fit."""
@@ -65,6 +74,7 @@ class WatchScreen:
 
     def back_to_verdict(self) -> None:
         self._set(self._verdict)
+        self._is_verdict = True
         self.top = -1  # rendering looks for the verdict
 
     def scroll(self, lines: int) -> None:
@@ -75,7 +85,7 @@ class WatchScreen:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width, height = options.max_width, options.height or console.height
-        head = [Styled(self.head, "bold", overflow="ellipsis", no_wrap=True), Styled("─" * width, "dim")]
+        head = [self.head.copy(), self.progress.copy(), Styled("─" * width, "dim")]
         foot = [Styled("─" * width, "dim"), self._state_line(), *key_rows(_KEYS, width, self.language)]
         room = max(1, height - len(head) - len(foot))
         lines = self._lines(console, width)
@@ -84,6 +94,8 @@ class WatchScreen:
             self.top = _first_verdict(lines, self.language) - 1 if len(lines) > room else 0
         self.top = max(0, min(self.top, len(lines) - room))
         shown = lines[self.top : self.top + room]
+        if self.busy and self._is_verdict:  # of the file before the last save
+            shown = [Styled(line.plain, "dim") for line in shown]
         below = len(lines) - self.top - room
         if self.top and len(shown) > 1:
             shown[0] = Styled(_ABOVE.of(count=self.top + 1).render(self.language), "dim")
@@ -108,7 +120,8 @@ class WatchScreen:
             return Styled.from_ansi(self.state)
         seconds = time.monotonic() - self.busy_since
         sign = _SPINNER[int(seconds * 8) % len(_SPINNER)]
-        return Styled(f"{sign} {self.busy} … {seconds:.0f} s", rich_style("yellow"))
+        usual = f" {_USUAL.of(seconds=self.usual).render(self.language)}" if self.usual else ""
+        return Styled(f"{sign} {self.busy} … {seconds:.0f} s{usual}", rich_style("yellow"))
 
 
 def bar_line(journey: Journey, language: str) -> Styled:

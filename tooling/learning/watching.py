@@ -14,27 +14,38 @@ import threading
 
 from rich.console import Console
 from rich.live import Live
+from rich.style import Style
+from rich.text import Text as Styled
 from watchfiles import watch as watch_files
 
 from tooling.catalog.catalogue import Selection
+from tooling.generate.skeletons import FILL_MARK
 from tooling.learning import keyboard
+from tooling.learning.answers import is_skeleton
 from tooling.learning.background_run import BackgroundRun
 from tooling.learning.journey import open_journey
+from tooling.learning.own_editor import open_in_editor
+from tooling.learning.puzzle_list import PuzzleList, Request
 from tooling.learning.screens import file_of
-from tooling.learning.watch_screen import WatchScreen
-from tooling.platform.regular_files import TEXT_LIMIT, read_regular
+from tooling.learning.watch_screen import WatchScreen, bar_line
+from tooling.platform.errors import ToolingError
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular, read_text
 from tooling.progress import read_progress
 from tooling.project import Project
 from tooling.reports.hints import show_hint
 from tooling.reports.invocation import as_typed, typed_path
 from tooling.reports.terminal import Terminal
-from tooling.text import Text
+from tooling.text import Text, in_language
 from tooling.text.colours import wants_colour
 
-_HEAD = Text("puzzle {number}: {title} · {file}")
+_HEAD = Text("puzzle {number}: {title}")
 _JUDGING = Text("building, running and judging {command}")
 _PROFILING = Text("profiling {command}")
 _WAITING = Text("waiting for you to save; the last run took {seconds:.1f} s")
+_WAITING_AFTER = Text("waiting for you to save; the last build took {build:.1f} s, the run {run:.1f} s")
+_UNTOUCHED = Text("this is still the skeleton: waiting for you to save (r builds it as it is)")
+_FIRST = Text("Open {file} in your editor (`e`), complete the region marked `FILL ME IN`, and save it.")
+_ASK_NEXT = Text("{command} is not solved yet: press n again for the next puzzle")
 _MISSING = Text("{file} does not exist; `tooling reset {program}` writes a new one")
 _ASK_SOLUTION = Text("{command} is not solved yet: press s again to see the solution")
 _ALL_SOLVED = Text("there is no other unsolved puzzle")
@@ -65,7 +76,10 @@ class Watch:
         self._judging = False
         self._built = b""
         self._hint = 0
-        self._asked = False
+        self._asked = ""  # the key that asks for a second time
+        self._list: PuzzleList | None = None
+        self._usual: dict[str, float] = {}  # seconds of each phase, the last time
+        self._forced = False  # to build the skeleton as it is
         self._reading = False  # a hint or the solution, while there is no verdict yet
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._woken, False)
@@ -93,13 +107,14 @@ class Watch:
                 while True:
                     if self._run and self._judging and not self._screen.has_verdict and not self._reading:
                         self._screen.show(self._run.output)  # a sign of life
-                    live.update(self._screen, refresh=True)
+                    self._show_phase()
+                    live.update(self._list or self._screen, refresh=True)
                     ready = {key.fd for key, _ in selector.select(_TICK if self._run else 1.0)}
                     if self._woken in ready:
                         self._drain()
                         self._look()
                     keys = keyboard.read_keys() if sys.stdin.fileno() in ready else []
-                    if not all(self._key(key) for key in keys):
+                    if not all(self._key(key, live) for key in keys):
                         return True
         except OSError as error:
             if error.errno != errno.EIO:
@@ -119,11 +134,13 @@ class Watch:
 
     def _begin(self) -> None:
         step = self._step
-        self._hint, self._asked, self._reading, self._built = 0, False, False, b""
-        file = typed_path(file_of(step), os.environ)
-        head = _HEAD.of(number=step.puzzle.number, title=step.puzzle.title, file=file).render(self._language)
-        flags = " ".join(step.mode.flags)
-        self._screen.head = f"{head}  {flags}".rstrip()
+        self._hint, self._asked, self._reading, self._built, self._forced = 0, "", False, b"", False
+        path = file_of(step)
+        head = _HEAD.of(number=step.puzzle.number, title=step.puzzle.title).render(self._language)
+        file = (typed_path(path, os.environ), Style(bold=True, link=path.absolute().as_uri()))
+        flags = f"  {' '.join(step.mode.flags)}".rstrip()
+        self._screen.head = Styled.assemble((f"{head} · ", "bold"), file, (flags, "bold"))
+        self._screen.progress = bar_line(open_journey(self._project), self._language)
         self._screen.show_verdict("")
         self._look()
 
@@ -137,9 +154,31 @@ class Watch:
             self._built = b""
             file = typed_path(file_of(self._step), os.environ)
             self._screen.state = self._say(_MISSING.of(file=file, program=self._step.program.name))
+        elif content != self._built and not self._forced and self._is_untouched():
+            self._built = content
+            self._end_run()
+            file = typed_path(file_of(self._step), os.environ)
+            self._screen.state = self._say(_UNTOUCHED)
+            if not self._screen.has_verdict and not self._reading:
+                self._screen.show(self._say(_FIRST.of(file=file)))
         elif content != self._built:
             self._built = content
             self._start(["run", *self._step.command.split(), *self._run_options], _JUDGING, judging=True)
+
+    def _is_untouched(self) -> bool:
+        """Whether the program is the skeleton, with a region to complete: it cannot be right."""
+        program = self._step.program
+        try:
+            texts = [read_text(source.problem) for source in program.sources]
+            return any(FILL_MARK in text for text in texts) and is_skeleton(program)
+        except (OSError, ValueError, ToolingError):
+            return False  # the run says what is wrong
+
+    def _show_phase(self) -> None:
+        """Shows what the run does now, since when, and how long it took the last time."""
+        if self._run and self._judging and self._run.phases:
+            text, self._screen.busy_since = self._run.phases[-1]
+            self._screen.busy, self._screen.usual = text, self._usual.get(text, 0.0)
 
     def _content(self) -> bytes | None:
         """A digest of the program's files; None while one is missing, as in the middle of a save."""
@@ -156,15 +195,26 @@ class Watch:
         self._judging = judging
         self._run = BackgroundRun(arguments, self._environment(), self._notify)
         self._screen.busy = self._say(says.of(command=self._step.command))
-        self._screen.busy_since = self._run.started
+        self._screen.busy_since, self._screen.usual = self._run.started, 0.0
 
     def _show_result(self, run: BackgroundRun) -> None:
         self._screen.busy = ""
         self._screen.state = self._say(_WAITING.of(seconds=run.seconds))
         if self._judging:
+            self._keep_times(run)
+            self._screen.progress = bar_line(open_journey(self._project), self._language)
             self._screen.show_verdict(run.output)
         else:
             self._screen.show(run.output)
+
+    def _keep_times(self, run: BackgroundRun) -> None:
+        """Remembers how long each phase took; the last one is the run, those before it the build."""
+        moments = [moment for _, moment in run.phases]
+        for (text, moment), end in zip(run.phases, [*moments[1:], run.started + run.seconds], strict=True):
+            self._usual[text] = end - moment
+        if len(moments) > 1:
+            build = moments[-1] - run.started
+            self._screen.state = self._say(_WAITING_AFTER.of(build=build, run=run.seconds - build))
 
     def _end_run(self) -> None:
         run, self._run = self._run, None
@@ -174,9 +224,12 @@ class Watch:
 
     # Keys
 
-    def _key(self, key: str) -> bool:
+    def _key(self, key: str, live: Live) -> bool:
         """Does what a key asks for; False: quit."""
-        asked, self._asked = self._asked, False
+        if self._list:
+            self._choose(self._list.key(key))
+            return True
+        asked, self._asked = self._asked == key, ""
         if key in ("q", "Q", *keyboard.END_OF_INPUT):
             return False
         if key in _UP or key in _DOWN:
@@ -188,11 +241,21 @@ class Watch:
         elif key == "s":
             self._show_solution(asked)
         elif key == "n":
-            self._go_on()
+            self._ask_to_go_on(asked)
+        elif key == "e":
+            said = open_in_editor(file_of(self._step), live)
+            if said:
+                self._reading = True
+                self._screen.show(in_language(said, self._language))
+            self._look()
+        elif key == "l":
+            self._list = PuzzleList(open_journey(self._project), self._language)
+            self._list.for_watch()
+            self._list.move_to(self._step)
         elif key == "p":
             self._start(["profile", *self._step.command.split()], _PROFILING, judging=False)
         elif key == "r":
-            self._built = b""
+            self._built, self._forced = b"", True
             self._look()
         elif key in ("v", "\x1b"):
             self._reading = False
@@ -219,7 +282,7 @@ class Watch:
         if solved or puzzle in progress.shown or asked:
             self._show_command("solution", "--yes")
         else:
-            self._asked = self._reading = True
+            self._asked, self._reading = "s", True
             self._screen.show(self._say(_ASK_SOLUTION.of(command=self._step.command)))
 
     def _show_command(self, *words: str) -> None:
@@ -242,6 +305,24 @@ class Watch:
             "PYTHONIOENCODING": "utf-8",
         }
         return environment if os.environ.get("NO_COLOR") else {**environment, "FORCE_COLOR": "1"}
+
+    def _ask_to_go_on(self, asked: bool) -> None:
+        """Goes on at once from what is solved, and else when the key is pressed again."""
+        if asked or open_journey(self._project).is_solved(self._step):
+            self._go_on()
+        else:
+            self._asked, self._reading = "n", True
+            self._screen.show(self._say(_ASK_NEXT.of(command=self._step.command)))
+
+    def _choose(self, request: Request | None) -> None:
+        """Leaves the list, for the puzzle that was chosen there."""
+        if request is None:
+            return
+        self._list = None
+        if request.step:
+            self._end_run()
+            self._step = request.step
+            self._begin()
 
     def _go_on(self) -> None:
         """Watches the next unsolved step after this one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -11,6 +12,9 @@ from types import TracebackType
 from tooling.reports.terminal import Terminal
 from tooling.text import Sentence, Text
 from tooling.text.width import columns
+
+PHASES_VARIABLE = "PUZZLE_PHASES_FD"
+"""The descriptor of a pipe to which a command writes what it does, a line for each phase."""
 
 _SIGNS = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PATIENCE = 0.5  # seconds without output before the line appears
@@ -26,6 +30,7 @@ class StatusLine:
     def __init__(self, terminal: Terminal, language: str) -> None:
         self._terminal = terminal
         self._language = language
+        self._reader = os.environ.get(PHASES_VARIABLE, "")
         self._live = terminal.stream.isatty() and os.environ.get("TERM") != "dumb"
         self._lock = threading.Lock()
         self._ended = threading.Event()
@@ -54,7 +59,10 @@ class StatusLine:
             self._terminal.stream.flush()
 
     def say(self, sentence: Sentence) -> None:
-        """What is going on from now on."""
+        """What is going on from now on; the command that started this one, if it asks for it, reads it."""
+        if self._reader.isdecimal():
+            with contextlib.suppress(OSError):
+                os.write(int(self._reader), f"{sentence.render(self._language)}\n".encode())
         with self._lock:
             self._clear()
             self._text = sentence.render(self._language)
