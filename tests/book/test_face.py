@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.book.edited import edited
+from tooling.book.chapters import chapter_files
 from tooling.book.directives.cards import hints, puzzle_map
 from tooling.book.editions import editions
 from tooling.book.page import PageContext
@@ -74,6 +75,9 @@ def test_the_korean_font_of_titles_has_every_syllable_of_them(real: Project) -> 
     sheet = (real.root / "book" / "theme" / "assets" / "fonts-ko.css").read_text(encoding="utf-8")
     (listed,) = re.findall(r'"Book Display KR".*unicode-range: ([^;]*);', sheet)
     there = {chr(int(code, 16)) for code in re.findall(r"U\+(\w+)", listed)}
-    for page in (real.root / "i18n" / "ko" / "book" / "src").rglob("*.md"):
-        titles = " ".join(re.findall(r"^##? .*$", page.read_text(encoding="utf-8"), re.MULTILINE))
-        assert set(re.findall("[가-힣]", titles)) <= there, page
+    (korean,) = [each for each in editions(real) if each.language == "ko"]
+    chapters = list(chapter_files(korean))
+    assert len(chapters) > 100
+    for chapter in chapters:  # figures.md is no page
+        titles = " ".join(re.findall(r"^##? .*$", chapter.text, re.MULTILINE))
+        assert set(re.findall("[가-힣]", titles)) <= there, chapter.path
