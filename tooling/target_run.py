@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from tooling.execution.program import DEFAULT_OUTPUT_LIMIT, Ending, Transcript, run_program
 from tooling.targets.model import Target
+from tooling.text import Text
 from tooling.toolchain.cache import usable_cache
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class TargetRun(Struct, frozen=True):
     kernels: tuple[KernelProfile, ...] | None = None  # their profiles; None: not counted
     stopped: StoppedKernel | None = None  # the kernel that the simulated GPU stopped
     provenance: Provenance | None = None  # where results came from; None where it was not recorded
+    lines_cut: bool = False  # the time limit did not suffice to look up the host's lines
     ordered_copies: int = 0  # copies, fills and launches whose order with the host was checked
 
     @property
@@ -112,6 +114,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
     from tooling.simulator.backends import DEFAULT  # noqa: PLC0415
     from tooling.simulator.checks.findings import Check  # noqa: PLC0415 - imports NumPy
     from tooling.simulator.gpu.launch_selection import LaunchSelection  # noqa: PLC0415
+    from tooling.simulator.server.lookups import limited  # noqa: PLC0415
     from tooling.simulator.server.session import ALL_CHECKS, Simulation, SimulationOptions  # noqa: PLC0415
     from tooling.simulator.server.stopped import stopped_kernel  # noqa: PLC0415
 
@@ -133,9 +136,12 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         options.error_output(transcript.stderr)
     if simulation.errors:  # a program that cannot be simulated gets no verdict
         raise simulation.errors[0]
+    left = None if options.time_limit is None else max(options.time_limit - transcript.seconds, 1.0)
+    with limited(left, _announcing(options)) as lookups:
+        findings = tuple(relevant_findings(simulation.findings, transcript))
     return TargetRun(
         transcript,
-        tuple(relevant_findings(simulation.findings, transcript)),
+        findings,
         len(simulation.records),
         tuple(_kernel_name(record) for record in simulation.records),
         any(context.order_unchecked for context in simulation.gpu.contexts),
@@ -143,8 +149,20 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         tuple(profiler.profiles.kernels) if profiler else None,
         stopped_kernel(simulation.records),
         simulation.provenance,
+        lookups.cut,
         sum(context.ordered_copies for context in simulation.gpu.contexts),
     )
+
+
+_READING_LINES = Text("reading the debug information of {program} for the lines of the host …")
+
+
+def _announcing(options: RunOptions) -> Callable[[Path], object] | None:
+    """Writes that the debug information of a large program is read, where the program's errors are shown."""
+    write = options.error_output
+    if write is None:
+        return None
+    return lambda path: write(_READING_LINES.of(program=path.name).render(options.language) + "\n")
 
 
 def _kernel_name(record: LaunchRecord) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,14 +14,20 @@ import pytest
 from tests.machine import needs_simulated_gpu
 from tests.simulator.checks.launches import HandLaunch
 from tests.simulator.driver_lab import NO_LIBRARIES, Client, program, run, stand_ins
+from tooling.cli.simulate_command import show_run
+from tooling.execution.program import Ending, Transcript
+from tooling.reports.terminal import Terminal
 from tooling.simulator.checks.findings import Check, Finding, HostAction, Kind, SourcePosition, explain
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.host_order import HostOrderCheck
 from tooling.simulator.gpu.device_memory import DeviceMemory
 from tooling.simulator.gpu.hooks import AccessKind, Space
-from tooling.simulator.server.host_code import host_code
+from tooling.simulator.server import host_lines
+from tooling.simulator.server.host_code import UNKNOWN, HostCode, host_code
+from tooling.simulator.server.lookups import limited
 from tooling.simulator.server.protocol import ARENA_BASE, MAGIC, REQUESTS, VERSION, Opcode
 from tooling.simulator.server.session import Simulation, SimulationOptions
+from tooling.target_run import TargetRun
 
 BASE = 0x5_0000_0000
 FIRST, SECOND, EVENT = 0x10, 0x20, 0x30
@@ -387,3 +395,29 @@ def test_a_program_that_only_copies_is_checked(arguments: tuple[str, ...], statu
 @pytest.mark.mojo
 def test_the_order_belongs_to_the_check_of_races() -> None:
     assert simulate("read", checks=frozenset(Check) - {Check.RACES}) == ("11.0\n", [])
+
+
+@needs_simulated_gpu
+@pytest.mark.mojo
+def test_looking_up_lines_of_the_host_ends_in_time_and_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = program("host_order")
+    announced: list[Path] = []
+    monkeypatch.setattr("tooling.simulator.server.lookups.LARGE", 1)
+    code = HostCode(path, 0, 1 << 40, 0)
+    host_lines._tables.cache_clear()
+    with limited(-1.0, announced.append) as lookups:
+        assert code.position((0x2000,)) == UNKNOWN
+    assert (lookups.cut, announced) == (True, [path])
+    with limited(None, announced.append) as lookups:
+        code.position((0x2000,))
+        code.position((0x2001,))
+    assert (lookups.cut, announced) == (False, [path, path])  # the tables are kept
+
+
+def test_lines_that_were_not_looked_up_in_time_are_named() -> None:
+    for cut in (False, True):
+        run = TargetRun(Transcript("", "", Ending.EXITED, 0, 0.1), launches=1, lines_cut=cut)
+        shown = io.StringIO()
+        show_run(run, (), (), Terminal(shown, colour=False, width=None), "en")
+        expected = "note: the time limit (--timeout) did not suffice to look up the lines of the host"
+        assert (expected in shown.getvalue()) is cut

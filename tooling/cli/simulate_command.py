@@ -142,6 +142,7 @@ def show_run(  # noqa: PLR0917 - what is shown, and how
     from tooling.simulator.checks.findings import render
     from tooling.simulator.checks.texts import LAUNCHED
     from tooling.simulator.gpu.stop_texts import (
+        LINES_CUT,
         NO_LINES,
         NO_TIMES,
         ORDER_UNCHECKED,
@@ -164,6 +165,8 @@ def show_run(  # noqa: PLR0917 - what is shown, and how
             terminal.line(_MORE.of(count=left).render(language))
     if any(party.position.line <= 0 for finding in findings for party in finding.parties[:1]):
         terminal.line(NO_LINES.render(language))
+    if run.lines_cut:
+        terminal.line(LINES_CUT.render(language))
     stopped = run.stopped
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
         stop = STOPPED.of(kernel=stopped.name, position=stopped.position, why=stopped.why)

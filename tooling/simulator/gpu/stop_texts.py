@@ -49,6 +49,12 @@ NOT_LAUNCHED = Text(
     "  try: name a Mojo program that launches a kernel on every path, or the flags with which it does"
 )
 
+LINES_CUT = Text(
+    "note: the time limit (--timeout) did not suffice to look up the lines of the host\n"
+    "  try: a larger limit, or a program without the debug information of libraries (`--debug-level "
+    "line-tables`)"
+)
+
 NO_LINES = Text(
     "note: findings without a line of the source: the program was built without line tables\n"
     "  try: give the .mojo file instead of a command, or build with `mojo build --debug-level line-tables`"

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from tooling.simulator.checks.base import is_packaged
 from tooling.simulator.checks.findings import SourcePosition
+from tooling.simulator.server.lookups import LookupTimedOut
 
 UNKNOWN = SourcePosition("", 0, 0, 0)
 _RUNTIME = b"\0libAsyncRTMojoBindings.so\0"
@@ -35,11 +36,14 @@ class HostCode(Struct, frozen=True):
     def position(self, callers: Sequence[int]) -> SourcePosition:
         """The innermost line of the author among return addresses, innermost first.
 
-        `UNKNOWN` if the program has no line tables.
+        `UNKNOWN` if the program has no line tables, or there is no time to read them (`lookups`).
         """
         from tooling.simulator.server.host_lines import positions  # noqa: PLC0415 - pyelftools, for findings
 
-        chains = [one for call in callers if call for one in positions(self.path, call - 1, self.start)]
+        try:
+            chains = [one for call in callers if call for one in positions(self.path, call - 1, self.start)]
+        except LookupTimedOut:
+            return UNKNOWN
         own = [one for one in chains if not is_packaged(one.file)]
         return next((one for one in own if Path(one.file).parent.name != _LAB), next(iter(own), UNKNOWN))
 

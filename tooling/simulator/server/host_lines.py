@@ -1,4 +1,7 @@
-"""The source lines of a program's own code, with the calls that were inlined: DWARF, read with pyelftools."""
+"""The source lines of a program's own code, with the calls that were inlined: DWARF, read with pyelftools.
+
+Reading the debug information of a large program takes minutes: `lookups` ends it in time.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from msgspec import Struct
 from tooling.simulator.checks.findings import SourcePosition
 from tooling.simulator.gpu.code_model import SourceLocation
 from tooling.simulator.gpu.line_tables import file_names, line_table
+from tooling.simulator.server.lookups import current
 
 
 class _Inlined(Struct, frozen=True):
@@ -44,6 +48,9 @@ def positions(path: Path, address: int, start: int) -> tuple[SourcePosition, ...
         path: the executable.
         address: in the process.
         start: where the executable's first segment is in the process.
+
+    Raises:
+        LookupTimedOut: see `lookups`.
     """
     tables = _tables(path)
     address += tables.first - start
@@ -60,6 +67,7 @@ def positions(path: Path, address: int, start: int) -> tuple[SourcePosition, ...
 def _tables(path: Path) -> _Tables:
     """The tables of a program; empty without debug information, or where it cannot be read."""
     try:
+        current().begin(path)
         with path.open("rb") as file:
             elf = ELFFile(file)
             first = min(one["p_vaddr"] for one in elf.iter_segments("PT_LOAD"))
@@ -71,11 +79,13 @@ def _tables(path: Path) -> _Tables:
 
 
 def _inlined_calls(debug: Any) -> Iterator[_Inlined]:
+    lookups = current()
     for unit in debug.iter_CUs():
         files = file_names(debug.line_program_for_CU(unit), unit)
         low_pc = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
         base = low_pc.value if low_pc else 0
         for entry in unit.iter_DIEs():
+            lookups.require_time()
             if entry.tag != "DW_TAG_inlined_subroutine" or "DW_AT_call_line" not in entry.attributes:
                 continue
             facts = {name: attribute.value for name, attribute in entry.attributes.items()}
