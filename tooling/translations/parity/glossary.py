@@ -72,6 +72,8 @@ class Glossary(Struct, frozen=True):
 
 # ---- reading ----
 
+_LISTS = ("SUMMARY.md", "figures.md")
+"""Pages whose lines are shown on other pages: a term is explained there."""
 _KEYS = frozenset({"en", "avoid", "forms", "part", "first_use", "note"})
 _PARTS = frozenset({"", "noun", "verb", "adjective"})
 
@@ -215,7 +217,7 @@ def check(source: Page, target: Page, glossary: Glossary) -> list[ParityFinding]
         return []
     present = needed.union(*(glossary.nested[number] for number in needed))
     text = _Text.of(target.structure.prose, glossary.writing)
-    running_text = target.path.name != "SUMMARY.md"
+    running_text = target.path.name not in _LISTS
     for number in sorted(present):
         term = glossary.terms[number]
         _check_rivals(term, glossary, source, text, findings)
