@@ -25,7 +25,7 @@ from tooling.execution.channel import BufferContent
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.evidence import Evidence
 from tooling.judging.judge import judge_case
-from tooling.judging.origins import result_sizes
+from tooling.judging.origins import result_sizes, stored_by_several
 from tooling.judging.reference import ReferenceCase
 from tooling.judging.texts import EXPLANATIONS
 from tooling.judging.verdict import Outcome, Problem, Verdict
@@ -236,6 +236,19 @@ def test_wrong_values_say_more_than_their_origin() -> None:
     wrong = BufferContent("float32", bytes(16))
     (problem,) = problems(Provenance({}, (), (LAUNCH,)), submitted={"out": wrong})
     assert problem.name == "never-written"
+
+
+def test_elements_that_several_threads_stored_are_noted_on_a_right_answer() -> None:
+    one = np.arange(RIGHT.array().size) == 1
+    ((key, origin),) = copied(RIGHT.content, None).copied.items()
+    several = replace(origin, by_several=one.repeat(4))
+    provenance = replace(copied(RIGHT.content, None), copied={key: several})
+    (note,) = stored_by_several(MODE, {"out": RIGHT}, provenance)
+    assert note.render("en") == (
+        "element 1 of `out` was stored by several threads of one launch; the result is right because all of "
+        "them stored the same value"
+    )
+    assert stored_by_several(MODE, {"out": RIGHT}, copied(RIGHT.content, None)) == []
 
 
 def launched(mode: Mode, *launches: LaunchFacts) -> list[Problem]:

@@ -22,8 +22,9 @@ INITIAL = np.zeros(8, np.float32)
 RIGHT = np.arange(10, 18, dtype=np.float32)
 
 # Thread i stores i + 10 at index i. The other kernels store the same: `one` by one thread, `vectors` four
-# elements per thread, `bulk` by a bulk copy from shared memory, `shares` after reading it; `atomic` adds it.
-# `copies` stores what a second buffer holds, `compares` i + 10 if that buffer holds the same.
+# elements per thread, `clamped` by threads that all have an element, `bulk` by a bulk copy from shared
+# memory, `shares` after reading it; `atomic` adds it. `copies` stores what a second buffer holds,
+# `compares` i + 10 if that buffer holds the same.
 KERNELS = b"""
 .version 8.5
 .target sm_90a
@@ -50,6 +51,21 @@ KERNELS = b"""
     ld.param.b64 %rd1, [out];
     mov.u32 %r1, %tid.x;
     sub.s32 %r2, 7, %r1;
+    cvt.rn.f32.u32 %f1, %r2;
+    add.f32 %f2, %f1, 0f41200000;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.f32 [%rd3], %f2;
+    ret;
+}
+.visible .entry clamped(.param .u64 out)
+{
+    .reg .b32 %r<4>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<4>;
+    ld.param.b64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    min.u32 %r2, %r1, 7;
     cvt.rn.f32.u32 %f1, %r2;
     add.f32 %f2, %f1, 0f41200000;
     mul.wide.u32 %rd2, %r2, 4;
@@ -273,6 +289,37 @@ def test_what_a_kernel_stored_is_a_kernels(program: Program, kernel: str, block:
     content = program.read(out)
     assert content == RIGHT.tobytes()
     assert program.origin(content) == [True] * 8
+
+
+@pytest.mark.parametrize("block", [10, 40])  # in the same warp, and in another one too
+def test_elements_that_several_threads_of_a_launch_stored_are_known(program: Program, block: int) -> None:
+    out = program.buffer()
+    program.launch("clamped", out, block=block)
+    content = program.read(out)
+    origin = program.provenance.of(content)
+    assert origin is not None
+    assert origin.by_several is not None
+    assert origin.by_several.reshape(-1, 4).all(axis=1).tolist() == [False] * 7 + [True]
+
+
+@pytest.mark.parametrize(("kernel", "block"), [("clamped", 8), ("one", 8), ("vectors", 2), ("atomic", 8)])
+def test_elements_of_one_thread_each_are_not_of_several(program: Program, kernel: str, block: int) -> None:
+    out = program.buffer()
+    program.launch(kernel, out, block=block)
+    content = program.read(out)
+    origin = program.provenance.of(content)
+    assert origin is not None
+    assert origin.by_several is None
+
+
+def test_a_later_launch_with_one_thread_for_each_element_has_the_last_word(program: Program) -> None:
+    out = program.buffer()
+    program.launch("clamped", out, block=10)
+    program.launch("fill", out)
+    content = program.read(out)
+    origin = program.provenance.of(content)
+    assert origin is not None
+    assert origin.by_several is None
 
 
 def test_mapping_a_result_to_the_host_changes_nothing(program: Program) -> None:

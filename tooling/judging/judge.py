@@ -9,9 +9,11 @@ from tooling.catalog.model import Mode, ModeKind
 from tooling.execution.program import Transcript
 from tooling.judging.endings import error_before_results, own_error, stopped_program
 from tooling.judging.evidence import Evidence
+from tooling.judging.origins import stored_by_several
 from tooling.judging.reference import Array
 from tooling.judging.rules import find_problems
 from tooling.judging.verdict import CaseVerdict, Outcome
+from tooling.text import Sentence
 
 if TYPE_CHECKING:
     from tooling.simulator.checks.findings import Finding
@@ -22,11 +24,14 @@ _SHOWN_INPUTS = 8
 
 def judge_case(evidence: Evidence) -> CaseVerdict:
     """The verdict on one data set of a judged mode."""
-    case = evidence.case
+    case, problems = evidence.case, find_problems(evidence)
+    notes: Sequence[Sentence] = ()
+    if not problems and evidence.provenance is not None:
+        notes = stored_by_several(evidence.mode, evidence.submitted, evidence.provenance)
     return CaseVerdict(
         case.dataset,
         evidence.transcript,
-        find_problems(evidence),
+        problems,
         tuple(evidence.findings),
         uncounted=evidence.mode.needs_counters and evidence.kernels is None,
         submitted=evidence.submitted,
@@ -34,6 +39,7 @@ def judge_case(evidence: Evidence) -> CaseVerdict:
         inputs={name: _beginning(array) for name, array in case.inputs.items() if name not in case.expected},
         launches=evidence.launches,
         unchecked=evidence.unchecked,
+        notes=tuple(notes),
     )
 
 

@@ -5,7 +5,7 @@ Only the simulated GPU sees this. On hardware the two data sets and the guard st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +15,18 @@ from tooling.execution.channel import BufferContent, element_bytes
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.reference import ReferenceCase
 from tooling.judging.verdict import Problem, explained
+from tooling.text import Sentence, Text
 
 if TYPE_CHECKING:
     from tooling.simulator.server.provenance import LaunchFacts, Provenance
+
+
+_BY_SEVERAL = Text(
+    "element {index} of `{output}` was stored by several threads of one launch; the result is right because "
+    "all of them stored the same value",
+    "{count} elements of `{output}`, the first of them {index}, were stored by several threads of one "
+    "launch; the result is right because all of them stored the same values",
+)
 
 
 def result_sizes(mode: Mode, case: ReferenceCase) -> frozenset[int]:
@@ -78,6 +87,22 @@ def judge_sources(
         if not any(each in source or source in each for each in inputs):
             return explained("copied-from-host", output=output.name)
     return None
+
+
+def stored_by_several(
+    mode: Mode, submitted: Mapping[str, BufferContent], provenance: Provenance
+) -> list[Sentence]:
+    """A note for each output of which several threads of one launch stored the same elements."""
+    found: list[Sentence] = []
+    for output in mode.outputs:
+        buffer = submitted.get(output.name)
+        origin = provenance.of(buffer.content) if buffer and not output.host else None
+        if origin is None or origin.by_several is None or output.name == GUARD:
+            continue
+        several = origin.by_several.reshape(-1, element_bytes(output.dtype)).any(axis=1)
+        count, index = int(np.count_nonzero(several)), int(np.argmax(several))
+        found.append(_BY_SEVERAL.of(count=count, output=output.name, index=index))
+    return found
 
 
 def judge_launches(mode: Mode, launches: Sequence[LaunchFacts]) -> list[Problem]:

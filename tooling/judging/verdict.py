@@ -120,6 +120,7 @@ class CaseVerdict(Struct, frozen=True):
     reference: ReferenceCase | None = None
     inputs: Mapping[str, str] = {}  # the first elements of each input, as text
     launches: int | None = None  # how many kernels were launched, where that is known
+    notes: tuple[Sentence, ...] = ()  # on a right answer
     unchecked: tuple[str, ...] = ()  # keys of the mode's requirements that this target does not show
 
     @property

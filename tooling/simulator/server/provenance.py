@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.backends import backend_of
 from tooling.simulator.checks.base import survivors
-from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.checks.footprint import Footprints, Piece
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
 from tooling.simulator.gpu.kernel_names import readable_kernel
@@ -32,11 +32,15 @@ from tooling.simulator.gpu.launch import Dim3
 MOST_KEPT = 64 << 20
 """Bytes of pinned memory that a launch stored to and that are kept."""
 MOST_COUNTED_THREADS = 1 << 26
+MOST_WATCHED = 1 << 20
+"""Bytes of an allocation in which elements that several threads store are found."""
 
 Flags = NDArray[np.uint8]
 _LAST = 1  # the latest store is a kernel's
 _EVER = 2  # a kernel stored here since the memory was allocated
 _STORED = _LAST | _EVER
+_SHARED = 4  # several threads of one launch stored here, and no later launch did
+_WORD = 4
 
 
 class Origin(Struct, frozen=True, eq=False):
@@ -45,16 +49,26 @@ class Origin(Struct, frozen=True, eq=False):
     Attributes:
         by_kernel: (bytes,) whether a kernel's store was the latest; None: of every byte.
         ever_by_kernel: whether a kernel stored to any of them at some time.
+        by_several: (bytes,) whether several threads of one launch stored it; None: no byte.
     """
 
     by_kernel: NDArray[np.bool_] | None
     ever_by_kernel: bool
+    by_several: NDArray[np.bool_] | None = None
 
     def elements(self, width: int) -> NDArray[np.bool_] | None:
         """(elements,) those that a kernel stored wholly; None: all of them."""
         if self.by_kernel is None:
             return None
         return np.asarray(self.by_kernel.reshape(-1, width).all(axis=1))
+
+
+class _Writers(Struct):
+    """Of each word of an allocation: one more than the thread that stored it last, and whether others did."""
+
+    allocation: Allocation
+    last: Ints
+    several: NDArray[np.bool_]
 
 
 class LaunchFacts(Struct, frozen=True):
@@ -130,6 +144,7 @@ class _Running(Struct):
             `copied_loads` all memory.
         read: by physical address, what was read by `copied_loads`.
         reads_shared: whether it has read shared memory.
+        writers: by physical address, who stored to memory of at most MOST_WATCHED bytes.
     """
 
     threads: NDArray[np.bool_] | None
@@ -137,6 +152,7 @@ class _Running(Struct):
     stored: dict[int, tuple[Allocation, int, int]] = field(default_factory=dict)
     read: dict[int, Allocation] = field(default_factory=dict)
     reads_shared: bool = False
+    writers: dict[int, _Writers] = field(default_factory=dict)
 
 
 class ProvenanceHook(Hook):
@@ -191,6 +207,8 @@ class ProvenanceHook(Hook):
                 flags[piece.low : piece.high] = _STORED
             else:
                 _scatter(flags, piece.offsets(), piece.access.bytes)
+            if access.kind is AccessKind.STORE and allocation.size <= MOST_WATCHED:
+                self._note_writers(piece)
             if allocation.host or self._running.copied_loads:
                 _, low, high = self._running.stored.get(
                     allocation.physical_address, (allocation, piece.low, piece.high)
@@ -213,6 +231,9 @@ class ProvenanceHook(Hook):
                 running.reads_shared,
             )
         )
+        for writers in running.writers.values():
+            flags = self._flags(writers.allocation)
+            flags[: writers.several.size * _WORD] |= np.repeat(writers.several, _WORD) * np.uint8(_SHARED)
         for allocation, low, high in running.stored.values():
             if high - low > MOST_KEPT:
                 continue
@@ -222,6 +243,24 @@ class ProvenanceHook(Hook):
                 content = context.memory.view(allocation.base + low, high - low).tobytes()
                 self._note_sources(context.memory, content)
         self._running = _Running(None)
+
+    def _note_writers(self, piece: Piece) -> None:
+        """Record which thread stores each word, and the words that another one has stored."""
+        allocation, access = piece.allocation, piece.access
+        if access.element_bytes < _WORD:
+            return
+        writers = self._running.writers.get(allocation.physical_address)
+        if writers is None:
+            count = -(-allocation.size // _WORD)
+            writers = _Writers(allocation, np.zeros(count, np.int64), np.zeros(count, np.bool_))
+            self._running.writers[allocation.physical_address] = writers
+        threads = access.threads + 1
+        for word in range(access.bytes // _WORD):
+            words = (piece.offsets() // _WORD) + word
+            before = writers.last[words]
+            writers.last[words] = threads
+            again = (before != 0) & (before != threads) | (writers.last[words] != threads)
+            writers.several[words[again]] = True
 
     def _note_sources(self, memory: DeviceMemory, stored: bytes) -> None:
         """Record which buffers, written by the host alone, the launch copied from and hold what it stored."""
@@ -294,7 +333,10 @@ class ProvenanceHook(Hook):
                 flags[done : done + length] = known[low : low + length]
             done += length
         by_kernel = (flags & _LAST).astype(np.bool_)
-        origin = Origin(None if by_kernel.all() else by_kernel, bool(flags.any()))
+        several = (flags & _SHARED).astype(np.bool_)
+        origin = Origin(
+            None if by_kernel.all() else by_kernel, bool(flags.any()), several if several.any() else None
+        )
         _enter(self.copied, _key(memory.view(address, size).tobytes()), origin)
 
     def end(self, memory: DeviceMemory) -> None:
@@ -342,7 +384,7 @@ def _enter(copied: dict[tuple[int, bytes], Origin], key: tuple[int, bytes], orig
     known = copied.get(key)
     if known is not None:
         best = max(known, origin, key=_amount)
-        origin = Origin(best.by_kernel, known.ever_by_kernel or origin.ever_by_kernel)
+        origin = Origin(best.by_kernel, known.ever_by_kernel or origin.ever_by_kernel, best.by_several)
     copied[key] = origin
 
 
