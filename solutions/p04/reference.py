@@ -15,7 +15,8 @@ POISON = np.float32(-777.25)
 def inputs(mode: str, dataset: str) -> Buffers:
     """Every buffer that the program stages, flat as in memory, outputs with their initial content.
 
-    The probe's matrix is not symmetric, and its elements do not follow their indices.
+    The probe's matrix is not symmetric, and its elements do not follow their indices. Neither a type of
+    16 bits nor an integer holds all of them.
     """
     if dataset == "book":
         return {
@@ -23,7 +24,7 @@ def inputs(mode: str, dataset: str) -> Buffers:
             "out": np.zeros(SIZE * SIZE, np.float32),
         }
     return {
-        "a": np.array([2.5, -12, 40, 7], np.float32),
+        "a": np.array([2.5, -12, 2049, 7], np.float32),
         "out": np.full(SIZE * SIZE, POISON, np.float32),
     }
 

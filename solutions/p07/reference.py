@@ -15,13 +15,14 @@ POISON = np.float32(-777.25)
 def inputs(mode: str, dataset: str) -> Buffers:
     """Every buffer that the program stages, flat as in memory, outputs with their initial content.
 
-    No two elements of the probe are alike, and it is not symmetric.
+    No two elements of the probe are alike, and it is not symmetric. Neither a type of 16 bits nor an
+    integer holds all of them.
     """
     i = np.arange(SIZE * SIZE)
     if dataset == "book":
         return {"a": i.astype(np.float32), "out": np.zeros(SIZE * SIZE, np.float32)}
     return {
-        "a": ((i * 41 + 29) % 97 / 4 - 9).astype(np.float32),
+        "a": ((i * 41 + 29) % 97 * 21.25 - 900).astype(np.float32),
         "out": np.full(SIZE * SIZE, POISON, np.float32),
     }
 

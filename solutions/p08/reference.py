@@ -15,13 +15,13 @@ def inputs(mode: str, dataset: str) -> Buffers:
     """Every buffer that the program stages, outputs with their initial content.
 
     The book's elements are all 1, and any of them in any place gives the right sum. In the probe no two
-    are alike.
+    are alike, and neither a type of 16 bits nor an integer holds all of them.
     """
     if dataset == "book":
         return {"a": np.ones(SIZE, np.float32), "out": np.zeros(SIZE, np.float32)}
     i = np.arange(SIZE)
     return {
-        "a": ((i * 17 + 5) % 23 / 2 - 4).astype(np.float32),
+        "a": ((i * 17 + 5) % 23 * 111.5 - 400).astype(np.float32),
         "out": np.full(SIZE, POISON, np.float32),
     }
 

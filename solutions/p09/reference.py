@@ -14,15 +14,15 @@ POISON = np.float32(-777.25)
 def inputs(mode: str, dataset: str) -> Buffers:
     """Every buffer that the program stages, outputs with their initial content.
 
-    The first case stages no input: in the unsolved program there is none. The probe's numbers are small, of
-    both signs and follow no line.
+    The first case stages no input: in the unsolved program there is none. The probe's numbers are of both
+    signs and follow no line, and neither a type of 16 bits nor an integer holds all of them.
     """
     probe = dataset == "probe"
     buffers = {"result": np.full(SIZE, POISON if probe else 0, np.float32)}
     if mode != "first-case":
         first = 1 if mode == "third-case" else 0
         book = np.arange(first, first + SIZE)
-        buffers["input"] = np.array([7, -3, 12, 5] if probe else book, np.float32)
+        buffers["input"] = np.array([7, -2051.5, 12, 5.25] if probe else book, np.float32)
     return buffers
 
 

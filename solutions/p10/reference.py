@@ -14,10 +14,11 @@ POISON = np.float32(-777.25)
 def inputs(mode: str, dataset: str) -> Buffers:
     """Every buffer that the program stages, flat as in memory, outputs with their initial content.
 
-    The probe's numbers have different sums, whichever of them are left out.
+    The probe's numbers have different sums, whichever of them are left out. Neither a type of 16 bits nor an
+    integer holds all of them.
     """
     probe = dataset == "probe"
-    numbers = [5, -9, 17, 33] if probe else range(SIZE * SIZE)
+    numbers = [5.5, -9, 2049, 33] if probe else range(SIZE * SIZE)
     return {
         "a": np.array(numbers, np.float32),
         "out": np.full(SIZE * SIZE, POISON if probe else 0, np.float32),

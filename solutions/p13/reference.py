@@ -16,7 +16,8 @@ def inputs(mode: str, dataset: str) -> Buffers:
     """Every buffer that the program stages, outputs with their initial content.
 
     The book's filter begins with 0, and its first term may go missing unnoticed. The probe's has no zero
-    and is not symmetric, so that a filter that is turned round changes every sum.
+    and is not symmetric, so that a filter that is turned round changes every sum. Neither a type of
+    16 bits nor an integer holds all elements of either, or all sums.
     """
     size, conv_size = SIZES[mode]
     i, j = np.arange(size), np.arange(conv_size)
@@ -27,14 +28,14 @@ def inputs(mode: str, dataset: str) -> Buffers:
             "out": np.zeros(size, np.float32),
         }
     return {
-        "a": ((i * 17 + 5) % 23 - 8).astype(np.float32),
-        "b": np.array([3, -1, 2, 5], np.float32)[:conv_size],
+        "a": ((i * 17 + 5) % 23 * 55.5 - 100).astype(np.float32),
+        "b": np.array([2049, -1, 2.5, 5], np.float32)[:conv_size],
         "out": np.full(size, POISON, np.float32),
     }
 
 
 def expected(mode: str, inputs: Buffers) -> Buffers:
-    """Element i is the sum of a[i + j] * b[j] over the j that stay inside a; exact, as all are whole numbers.
+    """Element i is the sum of a[i + j] * b[j] over the j that stay inside a; exact, as all are quarters.
 
     Behind it the program's own filling, which no thread may change.
     """

@@ -11,6 +11,7 @@ Buffers = dict[str, NDArray[np.float32]]
 
 TPB = 8
 SIZES = {"simple": 8, "complete": 15}
+OTHER_SIZE = 29
 POISON = np.float32(-777.25)
 
 
@@ -18,15 +19,16 @@ def inputs(mode: str, dataset: str) -> Buffers:
     """Every buffer that the program stages, outputs with their initial content.
 
     The book's vector begins with 0, which a scan may leave out unnoticed; the probe's elements are all
-    different and of both signs, and no block's sum is 0.
+    different and of both signs, and no block's sum is 0. Neither a type of 16 bits nor an integer holds all
+    of them, or all sums.
     """
-    size = SIZES[mode]
+    size = OTHER_SIZE if dataset == "other-sizes" else SIZES[mode]
     blocks = 0 if mode == "simple" else -(-size // TPB)
     i = np.arange(size)
     if dataset == "book":
         return {"a": i.astype(np.float32), "out": np.zeros(size + blocks, np.float32)}
     return {
-        "a": ((i * 17 + 5) % 23 / 2 - 4).astype(np.float32),
+        "a": ((i * 17 + 5) % 23 * 111.5 - 400).astype(np.float32),
         "out": np.full(size + blocks, POISON, np.float32),
     }
 

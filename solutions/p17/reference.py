@@ -15,14 +15,14 @@ def inputs(mode: str, dataset: str) -> Buffers:
     """Every array that the program stages.
 
     The book's filter begins with 0, so that its first term may go missing unnoticed; the probe's has no zero
-    and is not symmetric.
+    and is not symmetric. Neither a type of 16 bits nor an integer holds all elements of either, or all sums.
     """
     i, j = np.arange(INPUT_SIZE), np.arange(CONV_SIZE)
     if dataset == "book":
         return {"input": i.astype(np.float32), "kernel": j.astype(np.float32)}
     return {
-        "input": ((i * 17 + 5) % 23 - 8).astype(np.float32),
-        "kernel": np.array([3, -1, 2, 5], np.float32),
+        "input": ((i * 17 + 5) % 23 * 55.5 - 100).astype(np.float32),
+        "kernel": np.array([2049, -1, 2.5, 5], np.float32),
     }
 
 

@@ -15,7 +15,8 @@ def inputs(mode: str, dataset: str) -> Buffers:
     """Every buffer that the program stages, outputs with their initial content; the same in each mode.
 
     The probe follows no line, so that an element from another place cannot give the same sum: the
-    periods 1009 and 521 do not divide any tile or vector width.
+    periods 1009 and 521 do not divide any tile or vector width. Neither a type of 16 bits nor
+    an integer holds all of them.
     """
     i = np.arange(SIZE)
     if dataset == "book":
@@ -25,8 +26,8 @@ def inputs(mode: str, dataset: str) -> Buffers:
             "out": np.zeros(SIZE, np.float32),
         }
     return {
-        "a": ((i * 37 + 11) % 1009 - 400).astype(np.float32),
-        "b": ((i * i * 3 + 7) % 521 / 2).astype(np.float32),
+        "a": ((i * 37 + 11) % 1009 * 3.25 - 1200).astype(np.float32),
+        "b": ((i * i * 3 + 7) % 521 * 4.75).astype(np.float32),
         "out": np.full(SIZE, POISON, np.float32),
     }
 

@@ -20,14 +20,15 @@ def inputs(mode: str, dataset: str, lanes: int = 32) -> Buffers:
     All modes but one work on as many elements as a warp has lanes: 64 on AMD's CDNA GPUs.
 
     The probe's elements are different, in no order and of both signs. The largest of the first eight is
-    the eighth, a larger one follows later, and one element is exactly half of it.
+    the eighth, a larger one follows later, and one element is exactly half of it. Neither a
+    type of 16 bits nor an integer holds all of them, or all results.
     """
     size = SIZE_2 if mode == "average" else lanes
     i = np.arange(size)
     if dataset == "book":
         return {"a": _book(mode, i).astype(np.float32), "out": np.zeros(size, np.float32)}
     a = ((i * 13 + 6) % size) / 2 - 6
-    a[7] = 8.0
+    a[[3, 7, 12, 20]] = (-1030.5, 2050, 1025, 2051)
     return {"a": a.astype(np.float32), "out": np.full(size, POISON, np.float32)}
 
 

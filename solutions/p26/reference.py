@@ -40,22 +40,25 @@ def _probe(mode: str, lane: NDArray[np.int64]) -> NDArray[np.float64]:
 
     In the book's data for the maximum the last element is the largest, so that values which only travel
     to lower lanes reach every lane; here the largest stands in the middle. In the probe for the
-    partition some elements are equal to the pivot, and more of them go right than left.
+    partition some elements are equal to the pivot, and more of them go right than left. Neither a type of
+    16 bits nor an integer holds all elements or all results of any mode.
     """
     i = lane.astype(np.float64)
     if mode == "parallel-max":
         a = -20.5 - (i * 7 + 3) % i.size
-        a[11] = 40.25
+        a[11] = 2049.5
         a[30] = -3.5
         return a
     if mode == "conditional-max":
         a = -30.5 - (i * 11 + 5) % 64
-        a[[13, 41]] = (17.75, 9.25)
-        a[[22, 52]] = (-200.0, -150.5)
+        a[[13, 41]] = (2049.75, 1029.25)
+        a[[22, 52]] = (-2051.0, -1033.5)
         return a
     if mode == "partition":
-        return (i * 5 + 3) % 11 + np.where(i % 7 == 2, 0.5, 0.0)
-    return ((i * 13 + 6) % i.size) / 2 - 6
+        a = (i * 5 + 3) % 11 + np.where(i % 7 == 2, 0.5, 0.0)
+        a[[4, 17]] = (2049.5, -1030.5)
+        return a
+    return (i * 13 + 6) % i.size * 55.5 - 300
 
 
 def expected(mode: str, inputs: Buffers, lanes: int = 32) -> Buffers:

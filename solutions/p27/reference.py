@@ -39,7 +39,8 @@ def _probe(mode: str, i: NDArray[np.int64]) -> Buffers:
     """Elements in no order, of both signs where that is possible.
 
     In the histogram's data all bins have members, unlike many in each, and one element is 1; the bins'
-    borders at 0, 1/4 and 1 are met exactly.
+    borders at 0, 1/4 and 1 are met exactly. Types of 16 bits hold the elements and results of no mode, nor do
+    integers.
     """
     scattered = (i * 37 + 11) % SIZE
     if mode == "histogram":
@@ -51,10 +52,15 @@ def _probe(mode: str, i: NDArray[np.int64]) -> Buffers:
             "members": np.full(NUM_BINS * SIZE, POISON, np.float32),
         }
     if mode == "normalize":
-        return {"a": (scattered / 4 - 5).astype(np.float32), "out": np.full(SIZE, POISON, np.float32)}
+        a = scattered * 14.25 - 900
+        a[9] = 1000.125
+        return {"a": a.astype(np.float32), "out": np.full(SIZE, POISON, np.float32)}
+    a = (scattered % 53 - 17).astype(np.float32)
+    b = ((i * i * 5 + 3) % 41 - 11).astype(np.float32)
+    a[1], b[3] = 1029.25, 4099.5
     return {
-        "a": (scattered % 53 - 17).astype(np.float32),
-        "b": ((i * i * 5 + 3) % 41 - 11).astype(np.float32),
+        "a": a,
+        "b": b,
         "out": np.full(1, POISON, np.float32),
     }
 

@@ -17,7 +17,8 @@ def inputs(mode: str, dataset: str) -> Buffers:
     """Every buffer that the program stages, outputs with their initial content.
 
     The book's vector grows evenly, so that a window in the wrong place is off by the same number
-    everywhere. The probe's elements are in no order and of both signs; the weights are not symmetric.
+    everywhere. The probe's elements are in no order and of both signs; the weights are not symmetric. Neither
+    a type of 16 bits nor an integer holds all elements of either, or all sums.
     """
     i = np.arange(VECTOR_SIZE)
     if dataset == "book":
@@ -27,8 +28,8 @@ def inputs(mode: str, dataset: str) -> Buffers:
             "out": np.zeros(VECTOR_SIZE, np.float32),
         }
     return {
-        "a": ((i * 7919 + 13) % 16411 % 211 - 97).astype(np.float32),
-        "weights": np.array([3, -1, 4, 2, -5], np.float32),
+        "a": ((i * 7919 + 13) % 16411 % 211 * 10.5 - 900).astype(np.float32),
+        "weights": np.array([3, -1, 2049, 2.5, -5], np.float32),
         "out": np.full(VECTOR_SIZE, POISON, np.float32),
     }
 

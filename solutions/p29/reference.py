@@ -21,11 +21,11 @@ def inputs(mode: str, dataset: str) -> Buffers:
     """Every buffer that the program stages, outputs with their initial content.
 
     The probe follows no slope and repeats in no block. All of it is positive: nothing cancels, so the
-    tolerance speaks of each element's own digits.
+    tolerance speaks of each element's own digits. Seventeenths have more of them than types of 16 bits hold.
     """
     i = np.arange(SIZE)
     if dataset == "probe":
-        data = ((i * 89 + i // TPB * 31 + 17) % 251 / 16 + 0.25).astype(np.float32)
+        data = ((i * 89 + i // TPB * 31 + 17) % 251 / 17 + 0.25).astype(np.float32)
         return {"input": data, "out": np.full(SIZE, POISON, np.float32)}
     if mode == "multi-stage":
         data = (i % 10).astype(np.float32) + i.astype(np.float32) / np.float32(100)

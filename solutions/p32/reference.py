@@ -20,13 +20,14 @@ def outputs(mode: str) -> tuple[str, ...]:
 def inputs(mode: str, dataset: str) -> Buffers:
     """Every buffer that the program stages, outputs with their initial content.
 
-    The probe follows no line: its period 1009 divides no power of two.
+    The probe follows no line: its period 1009 divides no power of two. Neither a type of 16 bits nor an
+    integer holds all of them.
     """
     i = np.arange(SIZE)
     if dataset == "book":
         x, initial = i + 1, np.float32(0)
     else:
-        x, initial = (i * 37 + 11) % 1009 - 400, POISON
+        x, initial = (i * 37 + 11) % 1009 * 3.25 - 1200, POISON
     return {"x": x.astype(np.float32)} | {name: np.full(SIZE, initial, np.float32) for name in outputs(mode)}
 
 

@@ -17,7 +17,8 @@ def inputs(mode: str, dataset: str, simulated: bool) -> Buffers:
 
     The probe's numbers have 11 significant bits, so tf32 holds them exactly and all sums are exact, too. Two
     narrower types give themselves away: bfloat16 has 8 bits, and float16 ends at 65504, while `a` reaches
-    2**18. Both signs occur, so that an error of bfloat16 is large beside many of the sums.
+    2**18. Both signs occur, so that an error of bfloat16 is large beside many of the sums. The sums are
+    multiples of 1/2, which tells integers apart.
     """
     size = SIMULATED_SIZE if simulated else SIZE
     i = np.arange(size * size)
@@ -28,7 +29,7 @@ def inputs(mode: str, dataset: str, simulated: bool) -> Buffers:
         mixed = i * 7919 + i // size * 613
         data = {
             "a": ((mixed % 2047 - 1023) * 256).astype(np.float32),
-            "b": ((i * 31 + i // size * 17) % 15 - 7).astype(np.float32),
+            "b": (((i * 31 + i // size * 17) % 63 - 31) / 512).astype(np.float32),
         }
         fill = POISON
     if mode != "tiled":

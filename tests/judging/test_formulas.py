@@ -220,3 +220,42 @@ def test_noise_is_no_formula(name: str) -> None:
 def _product(case: ReferenceCase, *, swapped: bool) -> Numbers:
     one, two = (array.reshape(2, 2) for array in operands(case))
     return two @ one if swapped else one @ two
+
+
+SUMS_OF = {
+    "p11": "default",
+    "p12": "default",
+    "p13": "block-boundary",
+    "p14": "complete",
+    "p16": "tiled",
+    "p24": "kernel",
+    "p26": "prefix-sum",
+    "p27": "block-sum-dot-product",
+    "p28": "default",
+    "p34": "coordination",
+}
+
+
+@pytest.mark.parametrize("name", SUMS_OF)
+def test_results_of_a_narrower_type_are_named(name: str) -> None:
+    def right(case: ReferenceCase) -> Numbers:
+        return np.asarray(next(iter(case.expected.values())), np.float64)
+
+    def in_float16(case: ReferenceCase) -> NDArray[np.generic]:
+        with np.errstate(over="ignore"):
+            return right(case).astype(np.float16)
+
+    problem = reported(name, SUMS_OF[name], in_float16)
+    says = problem.what.render("en")
+    assert "has the precision of float16 only" in says or "look as if rounded to float16" in says
+    problem = reported(name, SUMS_OF[name], lambda case: np.trunc(right(case)))
+    assert "is what the formula gives without the fractions" in problem.what.render("en")
+
+
+def test_a_difference_that_rounding_explains_is_no_partial_sum() -> None:
+    """All of the terms are not some of them."""
+    mode, reference = puzzle_of("p16", "tiled")
+    case = reference.case(mode, "probe", simulated=True)
+    got = case.expected["out"].astype(np.float32) + np.float32(0.25)
+    found = find_formula([OutputPair(case, "out", got)])
+    assert found is None or found.name != "partial-sum"

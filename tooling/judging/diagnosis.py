@@ -16,6 +16,8 @@ GUARD = "guard"
 
 _MOST_SHIFT = 64
 _MOST_TERMS = 2048
+_LEAST_BLOCK = 4  # threads
+_HALF_OF_LARGEST_FLOAT16 = 2.0**15
 _PATTERN_LIMIT = 1 << 22  # elements; sorting and shifting more than this takes longer than it helps
 
 
@@ -72,7 +74,14 @@ def not_a_number(output: WrongOutput) -> Diagnosis | None:
         return None
     bad = ~np.isfinite(output.got) & np.isfinite(output.expected) & ~output.untouched
     count = int(np.count_nonzero(bad))
-    return Diagnosis("not-a-number", {"count": count}) if count else None
+    if not count:
+        return None
+    with np.errstate(over="ignore"):
+        finite = output.got[output.comparison.wrong & np.isfinite(output.got)]
+        of_float16 = (finite.astype(np.float16) == finite).all()
+    large = np.abs(output.expected[bad]) >= _HALF_OF_LARGEST_FLOAT16
+    overflowed = of_float16 and 2 * np.count_nonzero(large) >= count
+    return Diagnosis("not-a-number", {"count": count}, "overflowed" if overflowed else "")
 
 
 def missing_last(output: WrongOutput) -> Diagnosis | None:
@@ -221,10 +230,13 @@ def partial_sum(output: WrongOutput) -> Diagnosis | None:
     first_wrong = int(np.argmax(wrong))
     # A scan without carries lacks one constant per block; the first block is complete.
     jumps = np.flatnonzero(np.diff(missing)) + 1
-    regular = jumps.size > 0 and jumps[0] == first_wrong and not (jumps % first_wrong).any()
-    if size >= 8 and first_wrong >= 2 and wrong[first_wrong:].all() and regular:
+    block = int(np.gcd.reduce(jumps)) if jumps.size and jumps[0] == first_wrong else 0
+    if size >= 8 and block >= 2 and wrong[first_wrong:].all():
         facts = {"count": int(np.count_nonzero(written)), "first": first_wrong}
-        return Diagnosis("partial-sum", facts, "scan-without-carry")
+        if block == first_wrong:
+            return Diagnosis("partial-sum", facts, "scan-without-carry")
+        if block >= _LEAST_BLOCK:
+            return Diagnosis("partial-sum", facts, "scan-without-some-carries")
     return None
 
 
@@ -252,9 +264,12 @@ def _some_of_terms(output: WrongOutput, terms: Array) -> Diagnosis | None:
     got = output.got.ravel().astype(np.float64)
     close = max(1e-6 * float(np.abs(terms).sum(axis=1).max()), 1e-12)
     for text, wanted in (("", got), ("sum-without-terms", sums[:, -1] - got)):
+        if text and np.abs(wanted).max() <= close:
+            continue
         first = sums[0]
         starts, ends = np.nonzero(np.triu(np.abs(first[None, :] - first[:, None] - wanted[0]) <= close, 1))
         fits = np.abs(sums[:, ends] - sums[:, starts] - wanted[:, None]).max(axis=0, initial=0.0) <= close
+        fits &= ends - starts < count  # all terms: a difference that is lost in their rounding
         starts, ends = starts[fits], ends[fits]
         if not starts.size:
             continue

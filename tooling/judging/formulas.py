@@ -25,6 +25,7 @@ OTHER_FORMULA = "other-formula"
 
 _LARGEST = 1 << 13  # elements of the output and of an input; beyond, only changes of the type are tried
 _WIDEST_WINDOW = 8
+_CUT_TERMS = 4.0
 _LONGEST_PRODUCT = 48  # terms of a product of matrices of which every range is tried
 _NARROW: dict[str, Callable[[Numbers], Numbers]] = {
     "bfloat16": lambda values: (
@@ -253,6 +254,8 @@ def _other_products(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
             continue
         if inner <= _LONGEST_PRODUCT:
             for first, end in itertools.combinations(range(inner + 1), 2):
+                if end - first == inner:
+                    continue
                 facts = {"first": first, "last": end - 1, "total": inner}
                 values = left[:, first:end] @ right[first:end]
                 yield Formula.of("partial-sum", "partial-sum", **facts), values
@@ -394,24 +397,45 @@ def _wrapped(values: Numbers, bits: int, signed: bool) -> Numbers:
 
 
 def _narrow_type(results: Sequence[OutputPair]) -> Formula | None:
-    """Every element is a number of a narrower type, and close to the right one, which is none."""
+    """Every wrong element is a number of a narrower type, and close to the right one, which is none."""
+    if any(result.got.dtype.name not in ("float32", "float64") for result in results):
+        return None
     for kind, narrowed in _NARROW.items():
-        exact = close = True
-        needed = False
-        for result in results:
-            if result.got.dtype.name not in ("float32", "float64"):
-                return None
-            got, expected = _wide(result.got), _wide(result.expected)
-            if not (np.isfinite(got).all() and np.isfinite(expected).all()):
-                return None
-            with np.errstate(over="ignore"):
-                exact = exact and bool((narrowed(got) == got).all())
-                needed = needed or bool((narrowed(expected) != expected).any())
-            largest = float(np.abs(expected).max(initial=0.0))
-            close = close and bool((np.abs(got - expected) <= 2.0**-6 * largest).all())
-        if exact and close and needed:
+        if all(_is_rounded(result, narrowed) for result in results):
             return Formula.of("narrow-type", type=kind)
+    if all(_is_rounded(result, np.trunc, slack=_CUT_TERMS) for result in results):
+        return Formula.of("fractions-cut")
+    if all(_is_nearly_scaled(result) for result in results):
+        return Formula.of("shared-rounding")
     return None
+
+
+def _is_nearly_scaled(result: OutputPair) -> bool:
+    """Whether all elements have the same factor, close to 1."""
+    got, expected = _wide(result.got), _wide(result.expected)
+    ratios = got[expected != 0] / expected[expected != 0]
+    if ratios.size < 2 or not np.isfinite(ratios).all():
+        return bool(_right(result).all())
+    return bool(abs(ratios[0] - 1) < 1 / 32 and np.allclose(ratios, ratios[0], rtol=1e-5, atol=0.0))
+
+
+def _is_rounded(result: OutputPair, narrowed: Callable[[Numbers], Numbers], slack: float = 0.0) -> bool:
+    """Whether the wrong elements can be sums in a type, and most elements that it cannot hold are wrong.
+
+    Args:
+        narrowed: rounds to the type.
+        slack: a difference that the terms of a sum can have lost.
+    """
+    got, expected = _wide(result.got), _wide(result.expected)
+    if not np.isfinite(expected).all():
+        return False
+    wrong, largest = ~_right(result), np.abs(expected).max(initial=0.0, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        not_held = np.abs(narrowed(expected) - expected) > result.atol + result.rtol * np.abs(expected)
+        possible = (narrowed(got) == got) & (np.abs(got - expected) <= np.maximum(largest / 32, slack))
+        if np.isinf(narrowed(2 * largest)).all():  # sums on the way to these values may overflow
+            possible |= ~np.isfinite(got)
+    return bool(possible[wrong].all() and 2 * np.count_nonzero(wrong) >= np.count_nonzero(not_held))
 
 
 # -- threads ---------------------------------------------------------------------------------------------
@@ -435,7 +459,8 @@ def _some_lanes(results: Sequence[OutputPair]) -> Formula | None:
 
 def _right(result: OutputPair) -> NDArray[np.bool_]:
     got, wanted = _wide(result.got), _wide(result.expected)
-    return np.abs(got - wanted) <= result.atol + result.rtol * np.abs(wanted)
+    with np.errstate(invalid="ignore"):
+        return np.abs(got - wanted) <= result.atol + result.rtol * np.abs(wanted)
 
 
 # -- helpers ---------------------------------------------------------------------------------------------

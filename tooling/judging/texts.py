@@ -138,6 +138,11 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("each block scans its own elements, and the sums of the blocks before it are not added"),
         Text("add to every element of a block the sum of all elements in the blocks before it"),
     ),
+    "scan-without-some-carries": Explanation(
+        Text("the first {first} elements of `{output}` are right; every later block lacks a constant"),
+        Text("a block adds the sums of some of the blocks before it, such as the last one, but not of all"),
+        Text("add to every element of a block the sum of all elements in the blocks before it"),
+    ),
     "accumulated": Explanation(
         Text("`{output}` holds the expected values added to what it held before the launch"),
         Text("the kernel adds to the buffer, whose content before the launch is not specified"),
@@ -244,6 +249,14 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("a variable, an array or a cast has this type, so every value is rounded to it"),
         Text("keep `dtype` for every variable and cast between the loads and the store"),
     ),
+    "shared-rounding": Explanation(
+        Text("all elements of `{output}` are wrong by the same factor, which is nearly 1"),
+        Text(
+            "a value that all of them share, such as a sum, was rounded: a variable, an array or a cast has "
+            "a narrower type than `dtype`"
+        ),
+        Text("keep `dtype` for every variable and cast between the loads and the store"),
+    ),
     "some-lanes": Explanation(
         Text("only the first {count} of every {period} elements of `{output}` are right"),
         Text("the threads of the others lack a value that these threads have, or a condition excludes them"),
@@ -267,6 +280,15 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "check that every value is written before it is read, that of a thread past the end of the data "
             "too, and that no divisor is 0"
         ),
+    ),
+    "overflowed": Explanation(
+        Text(
+            "one element of `{output}` is infinite, and the other wrong ones look as if rounded to float16",
+            "{count} elements of `{output}` are infinite, and the other wrong ones look as if rounded to "
+            "float16",
+        ),
+        Text("a variable, an array or a cast has the type float16, whose largest number is 65504"),
+        Text("keep `dtype` for every variable and cast between the loads and the store"),
     ),
     "not-submitted": Explanation(
         Text("the program did not hand in `{output}`"),

@@ -8,7 +8,8 @@ compute-sanitizer. With `small-` before it the programs ran at the sizes that th
 (small_inputs.py). The puzzles of a file replace what was recorded; give all files of one kind at once.
 
 Plain runs of another GPU with the same instruction set, such as an H100, complete the recordings: only runs
-that have none are added, each with its `device`. Sanitizer runs must come from the device of the recordings.
+that have none, or one on other data, are added, each with its `device`. Sanitizer runs must come from the
+device of the recordings.
 """
 
 from __future__ import annotations
@@ -66,10 +67,12 @@ def _add_runs(path: Path, like: dict[str, Any], results: list[Result]) -> None:
     runs = _read(path) if path.is_file() else {**like, "results": []}
     results = [_without_folders(result) for result in results]
     runs["results"] = _merge(runs["results"], [result for result in results if "device" not in result])
-    known = {(result["id"], result["dataset"]) for result in runs["results"]}
+    known = {_run(result): _inputs(result) for result in runs["results"]}
     elsewhere = [result for result in results if "device" in result]
-    missing = [result for result in elsewhere if (result["id"], result["dataset"]) not in known]
-    runs["results"] = sorted(runs["results"] + missing, key=_puzzle)
+    added = [result for result in elsewhere if known.get(_run(result)) != _inputs(result)]
+    again = set(map(_run, added))
+    kept = [result for result in runs["results"] if _run(result) not in again]
+    runs["results"] = sorted(kept + added, key=_puzzle)
     runs["seconds"] = round(sum(result["seconds"] for result in runs["results"]), 1)
     _write(path, runs)
 
@@ -83,6 +86,15 @@ def _merge(old: list[Result], new: list[Result]) -> list[Result]:
     again = {_puzzle(result) for result in new}
     kept = [result for result in old if _puzzle(result) not in again]
     return sorted(kept + new, key=_puzzle)  # stable: within a puzzle the order of the bundle stays
+
+
+def _run(result: Result) -> tuple[str, str]:
+    return result["id"], result["dataset"]
+
+
+def _inputs(result: Result) -> dict[str, str]:
+    """The hash of each buffer that the program worked on."""
+    return {name: str(buffer["sha256"]) for name, buffer in result["used"].items()}
 
 
 def _puzzle(result: Result) -> str:
