@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import stat
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, ProgramLanguage
@@ -26,13 +28,14 @@ from tooling.execution.program import Ending
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
 from tooling.platform.processes import temporary_folder
+from tooling.platform.regular_files import read_text
 from tooling.platform.temporary_space import MACHINE_ERRORS, no_space, require_space, temporary_root
 from tooling.platform.workers import program_pool
 from tooling.project import Project
 from tooling.target_run import RunOptions, run_on_target
 from tooling.targets.model import Choice
 from tooling.text import Text
-from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
+from tooling.toolchain import BuildCache, BuildFailed, BuildRequest, Executable, Toolchain, build
 from tooling.toolchain.cache_key import SourceNotFound
 from tooling.toolchain.extras import require_extra
 from tooling.toolchain.packages import DRIVER_VARIABLE
@@ -48,6 +51,12 @@ _ABANDONED_AFTER = 24 * 3600.0  # seconds; no run takes so long
 _FILE_SIZE = Text("the program was ended because it wrote a file that is too large for this shell")
 _FILE_SIZE_LIMIT = Text("a limit on the size of files is set (`ulimit -f`)")
 _LIFT_FILE_SIZE = Text("`ulimit -f unlimited`, then run it again")
+
+OTHER_SIZES = "other-sizes"
+"""The data set of a run with other sizes, in the reference."""
+
+_NOT_DEFINED = Text("not tried with {sizes}: the program does not define `{name}` as the problem file does")
+_NOT_BUILT = Text("not tried with {sizes}: the program does not compile with these sizes")
 
 SIMULATED_TIME_FACTOR = 3.0
 """Factor of a mode's time limit on the simulated GPU, which interprets kernels."""
@@ -132,7 +141,12 @@ def _require_file(path: Path, program: Program, project: Project) -> None:
     raise SourceNotFound(Text("{name} does not exist").of(name=path.name), where=Location(path), hint=hint)
 
 
-def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], None] | None = None) -> Verdict:
+def run_trial(
+    trial: Trial,
+    executable: Executable,
+    stream: Callable[[bytes], None] | None = None,
+    datasets: tuple[str, ...] = (),
+) -> Verdict:
     """Runs the built program on all data sets and judges it.
 
     The data sets run concurrently; those of a Python program one after the other, since the first run
@@ -140,6 +154,7 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
 
     Args:
         stream: receives the output with the book's data set as it arrives; other output is not streamed.
+        datasets: default: those of the mode.
 
     Raises:
         ReferenceUnusable: the puzzle's reference has a mistake.
@@ -155,7 +170,7 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
     mode = trial.selection.mode
     judged = mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
     reference = load_reference(trial.selection.puzzle) if judged else None
-    datasets = mode.datasets if judged else ("book",)
+    datasets = datasets or (mode.datasets if judged else ("book",))
     workers = 1 if executable.interpreter else len(datasets)
     _remove_abandoned()
     with temporary_folder(_SCRATCH) as scratch, program_pool(workers) as pool:
@@ -182,6 +197,7 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
         outcome = outcome_of(mode, cases)
         if outcome is Outcome.WRONG:
             _require_working_machine(cases, scratch)
+    notes = next((case.notes for case in cases if case.notes), ()) if outcome is Outcome.PASSED else ()
     return Verdict(
         selection=trial.selection,
         choice=trial.choice,
@@ -189,7 +205,51 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
         cases=cases,
         outcome=outcome,
         seconds=time.monotonic() - start,
-        notes=(executable.note,) if executable.note else (),
+        notes=(*((executable.note,) if executable.note else ()), *notes),
+    )
+
+
+def with_other_sizes(
+    trial: Trial, verdict: Verdict, project: Project, toolchain: Toolchain, cache: BuildCache
+) -> Verdict:
+    """The verdict with a run of the same program at the mode's other sizes, if it has passed so far.
+
+    The program is built again with other values of its constants. One that does not define them as the
+    problem file does, or does not compile with them, is not run: a note says so.
+
+    Raises: as `build_trial` and `run_trial`.
+    """
+    from tooling.judging.judge import outcome_of  # noqa: PLC0415 - imports NumPy
+    from tooling.judging.verdict import Outcome  # noqa: PLC0415
+
+    selection = trial.selection
+    sizes, program = selection.mode.other_sizes, selection.program
+    if sizes is None or verdict.outcome is not Outcome.PASSED or program.language is ProgramLanguage.PYTHON:
+        return verdict
+    text, original = read_text(trial.source), read_text(program.solution)
+    for name, value in sizes.constants.items():
+        (line,) = re.findall(rf"^comptime {re.escape(name)} = .*$", original, re.MULTILINE)
+        text, found = re.subn(
+            rf"^{re.escape(line)}[ \t\r]*$", f"comptime {name} = {value}", text, flags=re.MULTILINE
+        )
+        if found != 1:
+            return replace(verdict, notes=(*verdict.notes, _NOT_DEFINED.of(name=name, sizes=str(sizes))))
+    source = cache.store_program(trial.source, {trial.source.name: text})
+    resized = replace(trial, selection=replace(selection, mode=selection.mode.resized()), source=source)
+    try:
+        executable = build_trial(project, resized, toolchain, cache)
+    except BuildFailed:
+        return replace(verdict, notes=(*verdict.notes, _NOT_BUILT.of(sizes=str(sizes))))
+    (case,) = run_trial(resized, executable, datasets=(OTHER_SIZES,)).cases
+    cases = (*verdict.cases, replace(case, dataset=str(sizes)))
+    outcome = outcome_of(selection.mode, cases)
+    of_right = () if outcome is Outcome.PASSED else {note for each in verdict.cases for note in each.notes}
+    return replace(
+        verdict,
+        cases=cases,
+        outcome=outcome,
+        seconds=verdict.seconds + case.transcript.seconds,
+        notes=tuple(note for note in verdict.notes if note not in of_right),
     )
 
 

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.cli.conftest import MANIFEST
 from tooling.bundle.judging import Judged, ResultsUnreadable, judge_results
 from tooling.catalog.catalogue import Selection, every_selection, load_catalogue
 from tooling.catalog.manifest import load_puzzle
-from tooling.catalog.model import ModeKind
+from tooling.catalog.model import ModeKind, OtherSizes
 from tooling.judging.reference import load_reference
 from tooling.judging.verdict import Outcome
 from tooling.project import Project
@@ -164,6 +165,15 @@ def test_a_mutant_is_undecided_only_where_the_missing_buffer_decides(
     kind, text = says
     assert (bool(got.complaint), bool(got.undecided)) == (kind == "complaint", kind == "undecided"), got
     assert text in got.complaint + got.undecided
+
+
+def test_a_mutant_that_only_other_sizes_show_is_undecided(selection: Selection, tmp_path: Path) -> None:
+    sizes = OtherSizes({"SIZE": "9"}, {"out": (9,), "total": (1,)})
+    mutant = PlannedTrial(Subject.MUTANT, selection, "m", ("partial-sum",))
+    assert "must be rejected, but passed" in judged(selection, tmp_path, mutant).complaint
+    resized = replace(selection, mode=replace(selection.mode, other_sizes=sizes))
+    got = judged(resized, tmp_path, replace(mutant, selection=resized))
+    assert (got.complaint, got.undecided) == ("", "a bundle has no run with other sizes")
 
 
 def test_a_skeleton_that_may_be_right_has_not_been_rejected(selection: Selection, tmp_path: Path) -> None:

@@ -91,6 +91,15 @@ def test_counters_and_the_simulated_shape(tmp_path: Path) -> None:
     assert (mode.outputs[0].shape, mode.sized(simulated=True).outputs[0].shape) == ((8,), (4,))
 
 
+def test_a_run_with_other_sizes(tmp_path: Path) -> None:
+    sizes = '    other_sizes: {constants: {SIZE: "13", GRID: "(4, 1)"}, shapes: {out: [13]}}'
+    (mode,) = load(tmp_path, MANIFEST.replace("    anchors: [add_10]", sizes)).modes
+    assert mode.other_sizes is not None
+    assert str(mode.other_sizes) == "SIZE = 13, GRID = (4, 1)"
+    assert (mode.outputs[0].shape, mode.resized().outputs[0].shape) == ((8,), (13,))
+    assert mode.resized().other_sizes is None
+
+
 SAID = "because: {en: it is the subject, ko: 주제입니다}"
 
 
@@ -155,6 +164,14 @@ def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
         (("    anchors: [add_10]", "    programs: [p02]"), (11, 16), "unknown program `p02`"),
         (("    anchors: [add_10]", "    anchors: {p02: [x]}"), (11, 15), "p02: unknown key"),
         (("    anchors: [add_10]", "    datasets: [bok]"), (11, 16), "unknown data set `bok`"),
+        (
+            (
+                "    anchors: [add_10]",
+                '    other_sizes: {constants: {SIZE: "9"}, shapes: {out: [9], in: [9]}}',
+            ),
+            (11, 62),
+            "other_sizes.shapes.in: unknown key",
+        ),
         (("    anchors: [add_10]", "    targets: {intel: {}}"), (11, 22), "intel: unknown vendor"),
         (("    anchors: [add_10]", "    targets: {amd: {compute: '9.0'}}"), (11, 30), "only NVIDIA GPUs"),
         (("    anchors: [add_10]", "    targets: {nvidia: {compute: '9.0'}}"), (11, 23), "`because`"),

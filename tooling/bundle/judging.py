@@ -187,6 +187,8 @@ def _judge(trial: PlannedTrial, results: Sequence[_Result], choice: Choice, case
     passed = verdict.outcome is Outcome.PASSED
     if complaint and faults and (passed or faults.issuperset(trial.expect)):
         return Judged(trial, verdict, "", "only the checks of the simulated GPU can decide")
+    if complaint and passed and mode.other_sizes is not None:
+        return Judged(trial, verdict, "", "a bundle has no run with other sizes")
     return Judged(trial, verdict, complaint)
 
 

@@ -19,6 +19,7 @@ from tooling.catalog.model import (
     LeastThreads,
     Mode,
     ModeKind,
+    OtherSizes,
     Output,
     Program,
     ProgramLanguage,
@@ -35,6 +36,7 @@ from tooling.catalog.schema import (
     CriterionFile,
     LaunchFile,
     ModeFile,
+    OtherSizesFile,
     OutputFile,
     ProgramFile,
     PuzzleFile,
@@ -293,6 +295,8 @@ def _mode(
         for name in ("launch", "threads", "shared_memory"):
             if name in keys:
                 errors.add(keys[name].error("only a judged mode can have requirements on its launches"))
+        if "other_sizes" in keys:
+            errors.add(keys["other_sizes"].error("only a judged mode can have a run with other sizes"))
     narrowed = errors.attempt(lambda: _requirements(keys["targets"]) if "targets" in keys else (), ())
     overridden = {requirement.vendor for requirement in narrowed}
     mode = Mode(
@@ -314,6 +318,11 @@ def _mode(
         shared_memory=(
             errors.attempt(lambda: _shared_memory(keys["shared_memory"]), None)
             if "shared_memory" in keys
+            else None
+        ),
+        other_sizes=(
+            errors.attempt(lambda: _other_sizes(keys["other_sizes"], outputs or ()), None)
+            if "other_sizes" in keys
             else None
         ),
     )
@@ -382,6 +391,13 @@ def _criterion(value: Value) -> Criterion:
 def _launch(value: Value) -> LaunchShape:
     keys = value.mapping(*keys_of(LaunchFile))
     return LaunchShape(_extents(keys["grid"]), _extents(keys["block"]), local_text(keys["because"]))
+
+
+def _other_sizes(value: Value, outputs: tuple[Output, ...]) -> OtherSizes:
+    keys = value.mapping(*keys_of(OtherSizesFile))
+    constants = {name: entry.text() for name, entry in keys["constants"].entries().items()}
+    shapes = keys["shapes"].mapping([output.name for output in outputs], [])
+    return OtherSizes(constants, {name: _shape(entry) for name, entry in shapes.items()})
 
 
 def _extents(value: Value) -> tuple[int, int, int]:

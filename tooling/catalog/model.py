@@ -213,6 +213,21 @@ class Program(Struct, frozen=True):
         return tuple(path.parent.as_posix() for path in inits)
 
 
+class OtherSizes(Struct, frozen=True):
+    """The sizes of a further run of a mode's programs.
+
+    Attributes:
+        constants: the new value of each of a program's constants, as it is written there.
+        shapes: of the outputs, by name.
+    """
+
+    constants: Mapping[str, str]
+    shapes: Mapping[str, tuple[int, ...]]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} = {value}" for name, value in self.constants.items())
+
+
 class Mode(Struct, frozen=True):
     """One mode of a program, selected by flags (none for a program with one mode)."""
 
@@ -230,6 +245,7 @@ class Mode(Struct, frozen=True):
     launch: LaunchShape | None = None
     threads: LeastThreads | None = None
     shared_memory: SharedMemoryUse | None = None
+    other_sizes: OtherSizes | None = None
 
     def __hash__(self) -> int:
         return hash((self.name, self.flags, self.programs))  # `anchors` is a mapping, which has no hash
@@ -253,6 +269,13 @@ class Mode(Struct, frozen=True):
         """
         outputs = tuple(each.sized(simulated=simulated, lanes=lanes) for each in self.outputs)
         return replace(self, outputs=outputs)
+
+    def resized(self) -> Mode:
+        """The mode with the shapes of its other sizes, which it must have."""
+        assert self.other_sizes is not None
+        shapes = self.other_sizes.shapes
+        outputs = tuple(replace(each, shape=shapes[each.name]) for each in self.outputs)
+        return replace(self, outputs=outputs, other_sizes=None)
 
     def requirement(self, vendor: Vendor) -> Requirement:
         """What the mode needs of this vendor's GPUs; no entry means no limit."""

@@ -130,6 +130,15 @@ class SharedMemoryFile(Struct, forbid_unknown_fields=True):
     because: LocalFile
 
 
+class OtherSizesFile(Struct, forbid_unknown_fields=True):
+    """A further run of the programs, with constants of other values, once they have passed."""
+
+    constants: Annotated[
+        dict[str, str], Meta(min_length=1, description="the value of each, as a program writes it")
+    ]
+    shapes: Annotated[dict[str, Extents], Meta(description="of every output")]
+
+
 class ModeFile(Struct, forbid_unknown_fields=True):
     """A way to run the puzzle's programs."""
 
@@ -153,6 +162,7 @@ class ModeFile(Struct, forbid_unknown_fields=True):
     launch: LaunchFile | UnsetType = UNSET
     threads: ThreadsFile | UnsetType = UNSET
     shared_memory: SharedMemoryFile | UnsetType = UNSET
+    other_sizes: OtherSizesFile | UnsetType = UNSET
 
 
 class PuzzleFile(Struct, forbid_unknown_fields=True):
@@ -184,6 +194,7 @@ STRUCTURES: tuple[type[Struct], ...] = (
     LaunchFile,
     ThreadsFile,
     SharedMemoryFile,
+    OtherSizesFile,
     TargetsFile,
     VendorFile,
     LocalFile,
@@ -267,9 +278,10 @@ def expected(mode: str, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 ```
 
 `mode` is the name of a mode, and `dataset` is `book`, the data of the program itself, or `probe`, which
-replaces it. The probe is asymmetric and not constant, and the outputs contain a poison value, so that an
-element that no thread writes is noticed. `expected` gets copies of the inputs and may change them. A bfloat16
-output is returned as float32.
+replaces it. The probe is asymmetric and not constant, neither a type of 16 bits nor an integer holds
+all of its values and sums, and the outputs contain a poison value, so that an element that no thread
+writes is noticed. A mode with `other_sizes` has a third one, `other-sizes`. `expected` gets copies of
+the inputs and may change them. A bfloat16 output is returned as float32.
 
 Either function may have two more parameters: `simulated`, whether it is the simulated GPU, for sizes that are
 smaller there, and `lanes`, the number of threads of a warp.

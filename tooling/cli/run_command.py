@@ -119,8 +119,9 @@ def _judged(
     from tooling.reports.status_line import StatusLine
     from tooling.reports.terminal import ProgramOutput
     from tooling.targets.selection import choose
+    from tooling.toolchain import find_toolchain, open_cache
     from tooling.toolchain.diagnostics import render_warnings
-    from tooling.trials import Trial, run_trial
+    from tooling.trials import Trial, run_trial, with_other_sizes
 
     choice = choose(selection, options.target)
     if options.checks is not None and not choice.target.simulated:
@@ -154,6 +155,8 @@ def _judged(
         passed = False
         try:
             verdict = run_trial(trial, executable, output.show)
+            cache = open_cache(language=options.lang)
+            verdict = with_other_sizes(trial, verdict, project, find_toolchain(), cache)
             passed = verdict.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
         finally:
             output.end(passed=passed)

@@ -209,7 +209,13 @@ def _wrong(record: VerdictRecord) -> Iterator[Part]:
         yield Labelled(_LIMIT, _MORE_TIME.of(seconds=math.ceil(2 * case.seconds), **facts))
     if record.hints is not None:
         yield Labelled(_HINT, _HINTS.of(count=record.hints, **facts), style="cyan")
-    if record.replayable and case and case.ending is not Ending.TIME_LIMIT and case.launches != 0:
+    if (
+        record.replayable
+        and case
+        and case.dataset in _DATASETS
+        and case.ending is not Ending.TIME_LIMIT
+        and case.launches != 0
+    ):
         kind = record.target.kind
         options = ["" if kind is TargetKind.SIM else f" --target {kind.value}"]
         options.append("" if case.dataset == BOOK else f" --data {case.dataset}")

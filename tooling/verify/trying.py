@@ -19,7 +19,7 @@ from tooling.targets.selection import ModeGated, TargetAbsent, choose
 from tooling.toolchain import BuildCache, Toolchain
 from tooling.toolchain.extras import ExtraMissing
 from tooling.trials import Trial as RunTrial
-from tooling.trials import build_trial, run_trial
+from tooling.trials import build_trial, run_trial, with_other_sizes
 from tooling.verify.plan import PlannedTrial, Subject, Task
 
 
@@ -113,7 +113,8 @@ def _verdict(  # noqa: PLR0917
         source=task.source,
         solution=trial.subject is Subject.SOLUTION,
     )
-    return run_trial(run, build_trial(project, run, toolchain, cache))
+    verdict = run_trial(run, build_trial(project, run, toolchain, cache))
+    return with_other_sizes(run, verdict, project, toolchain, cache)
 
 
 def hidden_from(target: Target, trial: PlannedTrial, verdict: Verdict) -> bool:

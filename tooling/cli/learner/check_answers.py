@@ -110,14 +110,17 @@ def answers_of(journey: Journey) -> Iterator[Selection]:
 def _judged(options: CheckAnswersOptions, project: Project, answer: Selection, terminal: Terminal) -> Verdict:
     from tooling.reports.status_line import StatusLine
     from tooling.targets.selection import choose
-    from tooling.trials import Trial, run_trial
+    from tooling.toolchain import find_toolchain, open_cache
+    from tooling.trials import Trial, run_trial, with_other_sizes
 
     choice = choose(answer, options.target)
     trial = Trial(answer, choice, source=answer.program.problem, language=options.lang)
     with StatusLine(terminal, options.lang) as status:
         executable = built(project, trial, status)
         status.say(running(trial))
-        return run_trial(trial, executable)
+        verdict = run_trial(trial, executable)
+        cache = open_cache(language=options.lang)
+        return with_other_sizes(trial, verdict, project, find_toolchain(), cache)
 
 
 def _show_other_devices(
