@@ -363,7 +363,7 @@ class Shuffle(Statement):
             members = frozenset(thread for thread in members if thread & 1 == self.half)
         brought = yield PartialBarrier(self.number, members, lane.registers[self.a])
         source = lane.thread ^ self.distance
-        lane.registers[self.d] = brought.get(source, brought[lane.thread]).value
+        lane.registers[self.d] = brought[source].value if source in brought else 0
         return False
 
     def write(self, out: Writer) -> None:

@@ -208,11 +208,14 @@ class BodyParser:
         predicate = None
         if guard is not None:
             predicate = Predicate(self._scoped(guard), negation == "!")
+        operands = self._parse_operands(text, index, column)
+        if "b128" in known[1]:
+            operands = tuple(self._wide(operand) for operand in operands)
         return Instruction(
             known[0],
             known[1],
             predicate,
-            self._parse_operands(text, index, column),
+            operands,
             index + 1,
             self.source,
             column + 1,
@@ -239,7 +242,7 @@ class BodyParser:
     def _operand(self, piece: str) -> Operand:
         operand = self._single.get(piece)
         if operand is None:
-            operand = self._single[piece] = self._wide(parse_operand(piece, self.body.registers))
+            operand = self._single[piece] = parse_operand(piece, self.body.registers)
         return operand
 
     def _wide(self, operand: Operand) -> Operand:
