@@ -15,6 +15,7 @@ from tooling.book.errors import BookError, BuildFailed
 from tooling.book.site.build import build
 from tooling.mdbook.expansion import expand
 from tooling.mdbook.files import Files
+from tooling.platform.regular_files import WrongSize
 from tooling.project import Project
 
 SECRET = "token: 12345"
@@ -167,3 +168,12 @@ def test_a_pipe_that_a_page_includes_does_not_block_a_check_of_any_book(tmp_path
     os.mkfifo(tmp_path / "pipe")
     expansion = expand("{{#include pipe}}", tmp_path / "x.md", Files())
     assert [problem.message for problem in expansion.problems] == ["pipe cannot be read: not a regular file"]
+
+
+def test_a_huge_file_is_refused_without_being_read(short_book: Project) -> None:
+    path = short_book.root / "book" / "theme" / "assets" / "book.css"
+    with path.open("r+b") as file:
+        file.truncate(1 << 33)  # without taking space
+    with pytest.raises(WrongSize) as refused:
+        build(short_book, short_book.root / "out")
+    assert refused.value.filename == str(path)

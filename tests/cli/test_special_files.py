@@ -11,6 +11,7 @@ from tests.cli.conftest import Workbench
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.mutants import load_mutants
 from tooling.catalog.nodes import ManifestError
+from tooling.cli import list_command, main
 from tooling.mdbook.pages import Page
 from tooling.platform.exit_codes import ExitCode
 from tooling.platform.regular_files import TEXT_LIMIT, read_text
@@ -141,3 +142,16 @@ def test_a_regular_file_is_read_with_the_line_ends_of_python(tmp_path: Path) -> 
     path = tmp_path / "text"
     path.write_bytes(b"a\r\nb\rc\n")
     assert read_text(path) == path.read_text(encoding="utf-8") == "a\nb\nc\n"
+
+
+def test_a_link_to_itself_is_named_where_nothing_else_describes_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    monkeypatch.setattr(list_command, "list_command", lambda _: len(loop.read_bytes()))
+    assert main(["list"]) == ExitCode.USAGE
+    said = capsys.readouterr().err
+    assert " ".join(said.split()) == (
+        f"error: {loop}: this file cannot be read why: Too many levels of symbolic links"
+    )

@@ -162,14 +162,13 @@ def _guarded(arguments: list[str]) -> int:
         _end_children()
         _discard_output()
         return _BROKEN_PIPE
-    except UnusableFile as error:
-        _end_children()
-        where = Location(Path(os.fsdecode(error.filename)))
-        refusal = ToolingError(_NOT_READ, where=where, why=error.strerror)
-        _show(refusal, next((each for each in arguments if not each.startswith("-")), ""), language)
-        return int(refusal.exit_code)
     except OSError as error:
         _end_children()
+        if isinstance(error, UnusableFile) or (error.errno == errno.ELOOP and error.filename):
+            where = Location(Path(os.fsdecode(error.filename)))
+            refusal = ToolingError(_NOT_READ, where=where, why=error.strerror)
+            _show(refusal, next((each for each in arguments if not each.startswith("-")), ""), language)
+            return int(refusal.exit_code)
         # A failed write leaves nothing behind that would fail again: one more shows whether it was stdout's.
         if error.filename is None and (failure := _output_failure("\n")):
             lines = [f"{_ERROR.render(language)}: {_NO_OUTPUT.render(language)}"]

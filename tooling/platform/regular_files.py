@@ -25,10 +25,6 @@ class NotRegular(UnusableFile):
     """The path names a pipe, a socket or a device."""
 
 
-class LinkLoop(UnusableFile):
-    """The path is a symbolic link that leads to itself."""
-
-
 class OutsideRoot(UnusableFile):
     """The path names a file outside the permitted folder."""
 
@@ -46,18 +42,11 @@ def read_regular(path: str | Path, *, follow: bool = True, limit: int | None = N
 
     Raises:
         NotRegular: a pipe, a socket, a device.
-        LinkLoop: a symbolic link that leads to itself.
         WrongSize: more than `limit` bytes.
         OSError: missing, a folder, not readable.
     """
     name = os.fspath(path)
-    try:
-        about = os.stat(name, follow_symlinks=follow)  # noqa: PTH116 - some devices act when opened
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise LinkLoop(error.errno, error.strerror, name) from error
-        raise
-    _require_regular(about, name)
+    _require_regular(os.stat(name, follow_symlinks=follow), name)  # noqa: PTH116 - some devices act when opened
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     with os.fdopen(os.open(name, flags), "rb") as file:
         about = os.fstat(file.fileno())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import sys
@@ -16,7 +17,7 @@ from tooling.book.editions import LANGUAGES, Edition
 from tooling.book.errors import BookError
 from tooling.book.summary import read_summary
 from tooling.platform.errors import Location
-from tooling.platform.regular_files import OutsideRoot, require_below
+from tooling.platform.regular_files import TEXT_LIMIT, OutsideRoot, WrongSize, require_below
 from tooling.project import TOOL, Project
 
 _RECORDINGS = ("h200/shown", "outputs", "traces")
@@ -85,6 +86,8 @@ def _digest_of(files: Iterable[str]) -> str:
     whole = hashlib.sha256()
     for path in files:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+            if os.fstat(file.fileno()).st_size > TEXT_LIMIT:
+                raise WrongSize(errno.EFBIG, f"more than {TEXT_LIMIT} bytes", path)
             content = file.read()
         whole.update(f"\0{path}\0{len(content)}\0".encode())
         whole.update(content)
