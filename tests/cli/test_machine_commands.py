@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.conftest import REPOSITORY
+from tests.cli.conftest import HERE, REPOSITORY
 from tests.learning.language_server import diagnostics_of
 from tooling.cli import main
 from tooling.learning import editors
@@ -209,34 +210,104 @@ def test_a_missing_language_server_says_how_to_install_it(workbench: Workbench) 
     assert "mojo==1.2.0" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        (["tooling", "wat"], "watch"),
-        (["tooling", "cache", "e"], "empty"),
-        (["tooling", "run", "p34"], "p34"),
-        (["tooling", "hint", "p34", "--coord"], "--coordination"),
-        (["tooling", "run", "--target", "nv"], "nvidia"),
-        (["tooling", "editor", "hel"], "helix"),
-    ],
-)
-def test_bash_completes_commands_puzzles_and_modes(
-    workbench: Workbench, words: list[str], found: str
-) -> None:
+COMPLETED = [
+    ("tooling wat", "watch"),
+    ("tooling cache e", "empty"),
+    ("tooling run p34", "p34"),
+    ("tooling run 34 --coord", "--coordination"),
+    ("tooling run p01 --coord", ""),
+    ("tooling run p01 p34 --d", "--demo"),
+    ("tooling hint p34 --coord", "--coordination"),
+    ("tooling run --target nv", "nvidia"),
+    ("tooling run p01 --sol", "--solution"),
+    ("tooling progress --imp", "--import"),
+    ("tooling editor hel", "helix"),
+    ("tooling completion zs", "zsh"),
+    ("gpu-puzzle-lab run p0", "p01"),
+    ("bin/uv run --extra max tooling run p3", "p34"),
+    ("uvx gpu-puzzle-lab diff p3", "p34"),
+    ("pixi run -e sim tooling hint p3", "p34"),
+    ("poe p3", "p34"),
+    ("uv run poe p34 --c", "--coordination"),
+]
+
+
+@pytest.fixture
+def callers(workbench: Workbench) -> str:
+    """A search path on which every way to call the tool leads to it."""
     workbench.add_p34()
+    folder = workbench.root / "bin"
+    folder.mkdir()
+    tool = f'#!/bin/sh\nexec {sys.executable} {HERE / "launcher.py"} "$@"\n'
+    runner = '#!/bin/sh\nwhile [ "$1" != tooling ] && [ "$1" != gpu-puzzle-lab ]; do shift; done\nexec "$@"\n'
+    for name in ("tooling", "gpu-puzzle-lab", "uv", "uvx", "pixi"):
+        (folder / name).write_text(tool if name in ("tooling", "gpu-puzzle-lab") else runner)
+        (folder / name).chmod(0o755)
+    return f"{folder}:{workbench.environment['PATH']}"
+
+
+def shell_output(workbench: Workbench, callers: str, *command: str) -> str:
+    done = subprocess.run(
+        command,
+        cwd=workbench.root,
+        env=workbench.environment | {"PATH": callers},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_bash_completes_after_every_form_of_the_command(workbench: Workbench, callers: str) -> None:
     script = workbench.run("completion", "bash").stdout
-    script += f"\nCOMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _shtab_tooling"
-    script += '\necho "${COMPREPLY[@]}"\n'
+    for typed, _ in COMPLETED:
+        words = typed.split(" ")
+        script += f"\nCOMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _tooling_complete {words[0]}"
+        script += '\necho "${COMPREPLY[@]}"\n'
+    answers = shell_output(workbench, callers, "bash", "-c", script).split("\n")[:-1]
+    assert dict(zip([typed for typed, _ in COMPLETED], answers, strict=True)) == dict(COMPLETED)
+
+
+def test_bash_leaves_other_commands_of_uv_to_their_own_completion(workbench: Workbench) -> None:
+    before = "_of_uv() { COMPREPLY=(of uv $1); }\ncomplete -F _of_uv uv\n"
+    script = before + workbench.run("completion", "bash").stdout * 2  # read twice
+    script += '\nCOMP_WORDS=(uv ad); COMP_CWORD=1; _tooling_complete uv\necho "${COMPREPLY[@]}"\n'
     result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    assert result.stdout.split() == [found]
+    assert result.stdout == "of uv uv\n"
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_have_the_same_words(workbench: Workbench, shell: str) -> None:
+@pytest.mark.skipif(not shutil.which("fish"), reason="needs fish")
+def test_fish_completes_after_every_form_of_the_command(workbench: Workbench, callers: str) -> None:
+    script = workbench.run("completion", "fish").stdout
+    for typed, _ in COMPLETED:
+        script += f"echo 'at: {typed}'\ncomplete -C '{typed}'\n"
+    said = shell_output(workbench, callers, "fish", "--no-config", "-c", script)
+    found = {}
+    for part in said.split("at: ")[1:]:
+        typed, *answers = part.splitlines()
+        found[typed] = " ".join(answer.split("\t")[0] for answer in answers)
+    assert found == dict(COMPLETED)
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="needs zsh")
+def test_zsh_completes_after_every_form_of_the_command(workbench: Workbench, callers: str) -> None:
+    script = "compdef() { :; }\ntypeset -gA _comps\n" + workbench.run("completion", "zsh").stdout
+    script += '\n_describe() { print -r -- "$found"; }\n_files() { print; }\n'
+    for typed, _ in COMPLETED:
+        words = typed.split(" ")
+        script += f"words=({typed}); CURRENT={len(words)}; service={words[0]}; _tooling_complete\n"
+    answers = shell_output(workbench, callers, "zsh", "-f", "-c", script).split("\n")[:-1]
+    found = [answer.split(":")[0] for answer in answers]
+    assert dict(zip([typed for typed, _ in COMPLETED], found, strict=True)) == dict(COMPLETED)
+
+
+@pytest.mark.parametrize(("shell", "separator"), [("zsh", ":"), ("fish", "\t")])
+def test_words_have_their_meaning_beside_them(workbench: Workbench, shell: str, separator: str) -> None:
     workbench.add_p34()
-    script = workbench.run("completion", shell).stdout
-    for word in ("watch", "p34", "coordination", "nvidia"):
-        assert word in script
+    said = workbench.run("completion", shell, PUZZLE_COMPLETE="run\np0", PUZZLE_LANG="ko").stdout
+    assert said == f"p01{separator}맵\n"
+    options = workbench.run("completion", shell, PUZZLE_COMPLETE="reset\n--y").stdout
+    assert options == f"--yes{separator}with `all`: without a question\n"
 
 
 def test_the_development_container_installs_what_the_readme_does() -> None:

@@ -244,7 +244,10 @@ COMMANDS: tuple[Command, ...] = (
         "completion",
         Text("print the completion script of a shell"),
         learner_options.CompletionOptions,
-        Text("Prints a script that completes commands, options, puzzles and modes of the command `tooling`."),
+        Text(
+            "Prints a script that completes commands, options, puzzles and their flags after `tooling`, "
+            "`gpu-puzzle-lab`, `uv run tooling`, `uvx gpu-puzzle-lab`, `pixi run tooling` and `poe`."
+        ),
         Text(
             'Examples: eval "$(tooling completion bash)"; tooling completion zsh > ~/.zfunc/_tooling; '
             "tooling completion fish > ~/.config/fish/completions/tooling.fish"

@@ -171,7 +171,7 @@ def _own_message(message: str) -> str | Text:
 
 def option_names(options: type[Struct]) -> tuple[str, ...]:
     """The names of a command's options, such as `--no-check`."""
-    own = (_option_name(each) for each in fields(options) if isinstance(_description(each), Option))
+    own = (option_name(each) for each in fields(options) if isinstance(_description(each), Option))
     return (*own, "--help")
 
 
@@ -213,7 +213,7 @@ def read(parser: Parser, options: type[_Options], words: Sequence[str]) -> _Opti
     """
     descriptions = [(each, _description(each)) for each in fields(options)]
     bare = {
-        _option_name(each): one
+        option_name(each): one
         for each, one in descriptions
         if isinstance(one, Option) and one.bare is not None
     }
@@ -271,7 +271,7 @@ def _description(field: FieldInfo) -> Option | Positional | Flags:
     return cast("Option | Positional | Flags", get_args(field.type)[1])
 
 
-def _option_name(field: FieldInfo) -> str:
+def option_name(field: FieldInfo) -> str:
     """`_` at the end of a field's name distinguishes it from a keyword of Python, such as `import_`."""
     return "--" + field.name.rstrip("_").replace("_", "-")
 
@@ -292,7 +292,7 @@ def _add_positional(parser: Parser, field: FieldInfo, kind: Any, positional: Pos
 def _add_option(
     container: argparse._ActionsContainer, field: FieldInfo, kind: Any, option: Option, text: str | None
 ) -> None:
-    name = _option_name(field)
+    name = option_name(field)
     settings: dict[str, Any] = {"help": text, "dest": field.name}
     if kind is bool:
         container.add_argument(name, action="store_true", default=argparse.SUPPRESS, **settings)
