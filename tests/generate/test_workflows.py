@@ -18,7 +18,7 @@ from tooling.catalog.catalogue import load_catalogue
 from tooling.catalog.model import ProgramLanguage
 from tooling.commandline.commands import COMMANDS
 from tooling.generate.matrix import matrix_text
-from tooling.generate.workflows import ACTIONS, UV_VERSION, WORKFLOWS, workflow_text
+from tooling.generate.workflows import ACTIONS, WORKFLOWS, workflow_text
 from tooling.project import Project
 
 ROOT = Path(__file__).parents[2]
@@ -228,8 +228,9 @@ def test_every_job_installs_what_is_locked_and_nothing_else(name: str) -> None:
             assert "pip install" not in text
 
 
-def test_the_installer_is_that_of_the_readme() -> None:
-    assert f"uv=={UV_VERSION} " in (ROOT / ".ci" / "run").read_text("utf-8")
+def test_the_first_job_runs_the_test_command_of_the_readme() -> None:
+    *_, command = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
+    assert f"To run the tests:\n\n```bash\n{command}\n```" in (ROOT / "README.md").read_text("utf-8")
 
 
 # The release
