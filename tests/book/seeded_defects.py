@@ -160,9 +160,9 @@ DEFECTS = [
     Defect("spelling-of-a-vendor", "spelling", P15, "## Overview\n\nA language", "## Overview\n\nOn Nvidia GPUs a language", run=2),
     Defect("spelling-of-a-type", "spelling", HOWTO, "TileTensor is the", "Tiletensor is the"),
     Defect("register-of-a-request", "register", K15, "실행해 봅니다.", "실행해 보세요."),
-    Defect("register-of-a-question", "register", K15, "있는지 찾아봅니다.", "있나요?"),
-    Defect("register-of-an-examination", "register", K15, "있는지 찾아봅니다.", "있습니까?", run=2),
-    Defect("word-of-the-old-style", "register", K15, "두 개인 이유.**", "두 개인 까닭.**"),
+    Defect("register-of-a-question", "register", K15, "이렇게 출력합니다.", "이렇게 출력하나요?"),
+    Defect("register-of-an-examination", "register", K15, "이렇게 출력합니다.", "이렇게 출력합니까?", run=2),
+    Defect("word-of-the-old-style", "register", K15, "왜 두 개일까요?**", "왜 두 개인지 그 까닭을 말해 봅니다.**"),
     Defect("word-to-the-reader", "register", K15, "직접 계산합니다.", "여러분이 계산합니다."),
     Defect("word-misspelt", "register", K15, "맞는 것입니다.", "기대값이 나옵니다.", run=3),
     Defect("term-of-the-launch", "register", K15, "| 그리드 |", "| 실행 모양 |"),
@@ -171,8 +171,8 @@ DEFECTS = [
     Defect("code-in-a-korean-hint", "manifest-text", HINTS, "`a`의 원소는 한 행의", "a의 원소는 한 행의", run=2),
     Defect("letter-for-a-sign-in-a-hint", "manifest-text", HINTS, "The block is 3 × 3", "The block is 3 x 3", run=3),
     Defect("text-without-a-translation", "manifest-language", HINTS, "  ko: 행렬을 곱합니다. 단순한 커널, 공유 메모리, 타일의 순서로 작성합니다.\n", "", reported=HINTS),
-    Defect("glossary-rival", "glossary", K15, "배리어가 두 개인 이유", "장벽이 두 개인 이유", run=2),
-    Defect("glossary-misspelt", "glossary", K15, "남는 스레드.**", "남는 쓰레드.**"),
+    Defect("glossary-rival", "glossary", K15, "한 단계에 배리어가 왜", "한 단계에 장벽이 왜", run=2),
+    Defect("glossary-misspelt", "glossary", K15, "- **스레드가 남습니다.**", "- **쓰레드가 남습니다.**"),
     # contents
     Defect("summary-missing-chapter", "summary", KSUMMARY, "  - [타일](puzzle_23/tile.md)\n", ""),
     Defect("summary-other-order", "summary", KSUMMARY, "[소개](introduction.md)\n[이 책을 보는 법](howto.md)", "[이 책을 보는 법](howto.md)\n[소개](introduction.md)", run=2),
@@ -202,7 +202,7 @@ DEFECTS = [
     Defect("html-block-in-paragraph", "html", P15, "## Overview", "text <div>block</div> text\n\n## Overview", reported="site/puzzle_15/puzzle_15.html", run=6),
     Defect("html-id-twice", "html", P15, "## Overview", '<p id="overview">x</p>\n\n## Overview', reported="site/puzzle_15/puzzle_15.html", run=6),
     Defect("html-never-closed", "html", P15, "</details>\n\n## Wrong", "## Wrong", reported="book", run=7),
-    Defect("emphasis-before-a-particle", "emphasis", K15, "**남는 스레드.** 블록에는", "**남는 스레드(thread)**의 블록에는", reported="site/ko/puzzle_15/puzzle_15.html", run=6),
+    Defect("emphasis-before-a-particle", "emphasis", K15, "**스레드가 남습니다.** 한 블록은", "**남는 스레드(thread)**의 한 블록은", reported="site/ko/puzzle_15/puzzle_15.html", run=6),
     Defect("site-missing-download", "site", P15, "## Overview", '<p><a href="data.bin">data</a></p>\n\n## Overview', reported="site/puzzle_15/puzzle_15.html", run=6),
 ]  # fmt: skip
 
