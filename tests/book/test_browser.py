@@ -33,10 +33,14 @@ WIDTHS = (360, 640, 767, 768, 900, 991, 992, 1024, 1247, 1248, 1280, 1312, 1440)
 TAB = "[data-tab-group=package-manager] [role=tab]"
 
 
+def open_folds(page: Any) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+
+
 @pytest.mark.parametrize("path", BOTH)
 def test_only_code_and_tables_are_scrolled_sideways(page: Any, address: str, path: str) -> None:
     page.goto(address + path, wait_until="load")
-    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+    open_folds(page)
     boxes = page.locator(".figure-scroll, .formula, .language-text:not(.columns), .tab-labels")
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 740})
@@ -149,6 +153,7 @@ def test_numbers_of_lines_are_beside_the_code_and_not_copied(page: Any, address:
 def test_lines_that_are_left_out_are_marked_in_the_first_column(page: Any, address: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(f"{address}puzzle_33/puzzle_33.html")
+    open_folds(page)
     block = page.locator("figure.changed pre").first
     marks = block.evaluate(
         """pre => [...pre.querySelectorAll(".left-out")].map(mark => {
@@ -187,6 +192,7 @@ def test_a_single_short_word_in_the_last_line_has_the_word_before_it_with_it(pag
 @pytest.mark.parametrize("path", ["puzzle_01/raw", "ko/puzzle_26/warp_shuffle_xor", "index"])
 def test_causes_are_at_the_right_of_values_where_both_have_room(page: Any, address: str, path: str) -> None:
     page.goto(f"{address}{path}.html")
+    open_folds(page)
 
     def boxes() -> tuple[dict[str, float], dict[str, float]]:
         return tuple(page.locator(f".judged-values > {part}").first.bounding_box() for part in ("div", "dl"))
