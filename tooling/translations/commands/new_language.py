@@ -16,7 +16,7 @@ _CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 LANGUAGES = "i18n/languages.toml"
 SOURCE_LANGUAGE = "en"
 _GLOSSARY = """\
-# Terms of the field: the form this translation uses, and forms it avoids. Without terms, none is checked.
+# Terms of the field: the form this translation uses, and forms it avoids. A check needs at least one term.
 # - en: barrier
 #   {language}: [form]
 #   avoid: [other form]

@@ -142,9 +142,11 @@ def _glossary_problem(path: Path, language: str) -> Problem | None:
     from tooling.translations.parity import glossary  # noqa: PLC0415 -- brings YAML, which many books need not
 
     try:
-        glossary.load(path, language)
+        terms = glossary.load(path, language).terms
     except glossary.GlossaryError as error:
         return Problem(error.what, error.why or "", error.hint or f"see {path}")
+    if not terms:
+        return Problem("the glossary has no terms", "nothing of it can be checked", f"add a term to {path}")
     return None
 
 
