@@ -97,10 +97,18 @@ def find_project(start: Path | None = None) -> Project:
     named = os.environ.get("PUZZLE_ROOT")
     origin = (start or (Path(named) if named else Path.cwd())).resolve()
     for folder in (origin, *origin.parents):
-        if (folder / "problems").is_dir() and (folder / "pyproject.toml").is_file():
-            if start is None and not named:
-                _require_trusted(folder)
-            return Project(folder)
+        settings = folder / "pyproject.toml"
+        if not (folder / "problems").is_dir() or not os.path.lexists(settings):
+            continue
+        if not settings.is_file():
+            raise ProjectNotFound(
+                Text("{path} is not a regular file").of(path=settings),
+                why=Text("a checkout contains problems/ and pyproject.toml"),
+                hint=Text("`git checkout pyproject.toml` restores it"),
+            )
+        if start is None and not named:
+            _require_trusted(folder)
+        return Project(folder)
     if (TOOL.parent / "problems").is_dir():
         return Project(TOOL.parent)
     raise ProjectNotFound(

@@ -52,6 +52,16 @@ def test_a_special_manifest_is_refused_and_its_puzzle_does_not_disappear(
     assert said.endswith(f"problems/p01/puzzle.yaml: the file cannot be read why: {why}")
 
 
+@pytest.mark.parametrize("kind", ["pipe", "device", "loop"])
+def test_a_checkout_with_special_settings_is_not_replaced_by_another_one(
+    workbench: Workbench, kind: str
+) -> None:
+    plant(workbench.root / "pyproject.toml", kind)
+    result = workbench.run("list")
+    assert (result.status, result.stdout) == (ExitCode.USAGE, "")
+    assert f"{workbench.root / 'pyproject.toml'} is not a regular file" in result.stderr
+
+
 def test_a_folder_that_is_a_link_to_itself_is_a_puzzle_that_cannot_be_read(workbench: Workbench) -> None:
     (workbench.root / "problems" / "p02").symlink_to("p02")
     result = workbench.run("list")

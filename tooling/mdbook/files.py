@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tooling.mdbook import anchors
 from tooling.mdbook.anchors import Region
-from tooling.platform.regular_files import read_regular, require_below
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular, require_below
 
 
 class Files:
@@ -105,7 +105,7 @@ class Files:
         try:
             if self._root is not None:
                 require_below(os.path.realpath(path), self._root)
-            data = read_regular(path)
+            data = read_regular(path, limit=TEXT_LIMIT)
             answer = hashlib.sha1(data, usedforsecurity=False).hexdigest()
             text = data.decode("utf-8")
         except OSError as error:
