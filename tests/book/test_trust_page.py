@@ -13,6 +13,8 @@ from tests.simulator.checks import test_defects_on_h200 as defects
 from tests.simulator.checks.test_defects import DEFECTS
 from tests.simulator.counters import test_counters_on_h200 as counters
 from tests.simulator.instructions.products import FORMS as SUMS
+from tests.simulator.instructions.record_approximations import sweeps
+from tests.simulator.test_approximations import estimated
 from tests.simulator.test_driver_answers import RECORDED as DRIVER_ANSWERS
 from tests.simulator.test_instructions_on_h200 import recording
 from tests.simulator.test_tensors_on_h200 import CASES as TENSORS
@@ -26,11 +28,16 @@ PAGES = ("book/src/trust.md", "i18n/ko/book/src/trust.md")
 def compared() -> dict[str, list[int]]:
     """The numbers of each row of the table, by the test that the row names."""
     instructions, _ = recording()
+    exact = [sweep for sweep in sweeps() if not estimated(sweep)]
     debugged = [puzzle for puzzle in runs.ALL if puzzle not in runs.SEEDED]
     return {
         "tests/simulator/test_instructions_on_h200.py": [
             len(instructions),
             sum(results.size for results in instructions.values()),
+        ],
+        "tests/simulator/test_approximations.py": [
+            len({sweep.text for sweep in exact}),
+            sum(sweep.cases for sweep in exact),
         ],
         "tests/simulator/test_sums_on_h200.py": [len(SUMS)],
         "tests/simulator/test_tensors_on_h200.py": [len(TENSORS)],

@@ -29,7 +29,7 @@ def test_what_is_no_number_of_cores_is_refused(named: str, monkeypatch: pytest.M
 
 
 def test_work_in_a_worker_process_has_one_core() -> None:
-    code = "from tooling.platform.workers import _prepare_worker\n_prepare_worker()\n"
+    code = "import os\nfrom tooling.platform.workers import _prepare_worker\n_prepare_worker(os.getppid())\n"
     code += "from tooling.platform.cores import usable_cores\nprint(usable_cores())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "1\n"

@@ -104,6 +104,9 @@ def check_translations(context: CheckContext) -> Iterator[BookFinding]:
                 context.name(path), 0, "glossary", f"{error.what} ({error.why})", error.hint or ""
             )
             continue
+        if not terms.terms:
+            hint = "add a term: the check of translations needs at least one"
+            yield BookFinding(context.name(path), 0, "glossary", "the glossary has no terms", hint)
         for name, chapter in translated.items():
             original = originals.get(name)
             if original is None:
