@@ -24,7 +24,7 @@ svg { background: var(--figure-paper); font-family: system-ui, -apple-system, "S
 """The fonts of a drawing that is opened by itself, and what is behind it."""
 _MONO = ' font-family="monospace"'  # a style sheet chooses the font
 
-PAGE, PHONE = 730, 360  # pixels of a drawing beside lines of code, and on a narrow screen; two are space
+PAGE, PHONE = 730, 360  # pixels of a drawing next to lines of code, and on a narrow screen; two are space
 SMALL = 438  # the widest drawing that has its caption at its right
 GAP = 3  # between neighbouring cells
 SMALL_CELL = 28  # cells narrower or lower than this that touch share a border instead
@@ -44,8 +44,8 @@ _NAME_LINE = 20  # from the name of a row to what the row is
 _PLATE = 22  # the height of the background of a name
 _DOT = 1.75  # the radius of the sign of a product
 _SWATCH = 16  # the side of a colour in a legend
-_BESIDE_SWATCH = 8  # from it to its meaning
-_ENTRIES_APART = 24
+_NEXT_TO_SWATCH = 8  # from it to its meaning
+_ENTRIES_SPACING = 24
 _LEGEND_LINE = 24  # from a line of a legend to the next
 PAPER, TEXT, QUIET, ARROW, GRID = map(variable, ("paper", "text", "quiet", "arrow", "grid"))
 _WIDTHS = (
@@ -65,7 +65,7 @@ class Size(IntEnum):
 
     LANE = 12  # only of numbers in cells that leave them no space at their sides otherwise
     SMALL = 13  # where little room is
-    LABEL = 14  # of what is beside the cells
+    LABEL = 14  # of what is next to the cells
     VALUE = 15  # of values, of the names of rows, and of headings
     COVER = 18  # of the sum on the cover, and of operators of two letters between matrices
     OPERATOR = 22  # of operators between large matrices
@@ -257,12 +257,12 @@ class Canvas(Struct):
         self, y: float, text: Sentence | str, below: Sentence | str = "", *, size: Size = Size.VALUE
     ) -> None:
         """The name of a row at the left edge of the drawing, and what the row is in a second line."""
-        apart = _NAME_LINE / 2 if below else 0
-        self.label(_EDGE, y - apart, text, size=size, mono=isinstance(text, str))
-        self.label(_EDGE, y + apart, below, size=Size.LABEL, mono=isinstance(below, str), quiet=True)
+        spacing = _NAME_LINE / 2 if below else 0
+        self.label(_EDGE, y - spacing, text, size=size, mono=isinstance(text, str))
+        self.label(_EDGE, y + spacing, below, size=Size.LABEL, mono=isinstance(below, str), quiet=True)
 
-    def beside(self, names: Sequence[Sentence | str], below: Sequence[Sentence | str] = ()) -> int:
-        """Where the cells begin beside the names of their rows, some of which have a second line."""
+    def names_end(self, names: Sequence[Sentence | str], below: Sequence[Sentence | str] = ()) -> int:
+        """Where the cells begin next to the names of their rows, some of which have a second line."""
         long = [self.length(text, Size.VALUE, mono=isinstance(text, str)) for text in names]
         long += [self.length(text, Size.LABEL, mono=isinstance(text, str)) for text in below]
         return math.ceil(_EDGE + max(long) + _AFTER_NAME)
@@ -306,15 +306,15 @@ class Canvas(Struct):
         """
         across = across or len(entries)
         wide, high = swatch
-        beside = wide + _BESIDE_SWATCH
+        text_x = wide + _NEXT_TO_SWATCH
         said = [_VARIABLE.sub(r"\1", self.say(text)) for _, text in entries]
-        widths = [beside + measured(text, Size.LABEL) + _ENTRIES_APART for text in said]
+        widths = [text_x + measured(text, Size.LABEL) + _ENTRIES_SPACING for text in said]
         columns = [max(widths[column::across]) for column in range(across)]
         for index, (ink, text) in enumerate(entries):
             line, column = divmod(index, across)
             left, middle = x + sum(columns[:column]), y + line * _LEGEND_LINE
             self.cell(left, middle - high / 2, wide, high, ink=ink)
-            self.label(left + beside, middle, text, size=Size.LABEL)
+            self.label(left + text_x, middle, text, size=Size.LABEL)
 
     def arrow(
         self,
@@ -440,8 +440,8 @@ class Canvas(Struct):
         tables = _tables(self._boxes)
         joined = {index for table in tables for index in table}
         sizes = {self._boxes[index].size for index in joined}
-        apart = [box for index, box in enumerate(self._boxes) if index not in joined]
-        for box, inset in zip(apart, insets(apart), strict=True):
+        others = [box for index, box in enumerate(self._boxes) if index not in joined]
+        for box, inset in zip(others, insets(others), strict=True):
             # A single cell looks like those of the same size that share borders.
             corner = "" if box.size in sizes else f' rx="{min(4, box.size[0] / 4):g}"'
             self._parts[box.part] = self._rectangle(box, inset, corner=corner)

@@ -37,7 +37,7 @@ _MARKER = 3.5  # the radius of a point
 _RING = 6  # of a ring around points of other series
 _DECIMALS = 100  # values below it have one
 _CLEAR = 8  # how far a line may rise below a value without touching it
-_BESIDE_POINT = 13  # from a point to the name of its series
+_NEXT_TO_POINT = 13  # from a point to the name of its series
 _ABOVE_POINT = 16  # from a point to the middle of its value
 _ASIDE_POINT = (-4, -15)  # from there to the end and the middle of a value on the left
 _ASIDE_CLOSE = (3, -17)  # the same where points are so close that it would be above the value before it
@@ -46,22 +46,22 @@ _OVER_END, _UNDER_END = 15, 20  # from the last point to the middle of what is w
 _BANDED = 24  # how much higher a narrow chart with bands is, whose last values are below a line
 _BELOW_TITLE = 19  # from there to the bars
 _BAR_HEADING = 24  # the height of a heading above bars
-_ROWS_APART = 14  # between the bars of two rows
+_ROWS_SPACING = 14  # between the bars of two rows
 _PAST_BARS = 4  # how far the line of zero, and that of a limit, reaches beyond the bars
-_BESIDE_BARS = 10  # from the longest name to the bars
-_MOST_BESIDE = 1 / 3  # of a narrow screen for names beside bars; longer ones are above them
+_NEXT_TO_BARS = 10  # from the longest name to the bars
+_MOST_NEXT_TO = 1 / 3  # of a narrow screen for names next to bars; longer ones are above them
 _OVER_BAR = 20  # the height of a name above its bar
 _TO_NAME = 10  # from the bar to its middle
-_BESIDE_ZERO = 8  # from the line of zero to a name above its bar
-_GROUPS_APART = 18  # more, before the heading of a further group of such bars
+_NEXT_TO_ZERO = 8  # from the line of zero to a name above its bar
+_GROUPS_SPACING = 18  # more, before the heading of a further group of such bars
 _AFTER_NAMED = 9  # from a bar with its name above it to the next name
 _NAME_ABOVE = 24  # the height of a name above cells
 _KEY_LINE = 24  # from a line of a legend to the next
-_BESIDE_LINE = 6  # from a line to what is written beside it
+_NEXT_TO_LINE = 6  # from a line to what is written next to it
 _NAME_LINE = 16  # from a line of the name of a series to the next
 _INSET = 22  # from a vertical axis to the first point, whose value is clear of the ticks
-_BESIDE_AXIS = 6  # from the labels of ticks to a vertical axis
-_TICKS_APART = 9  # from the left edge to an axis, without the labels of its ticks
+_NEXT_TO_AXIS = 6  # from the labels of ticks to a vertical axis
+_TICKS_SPACING = 9  # from the left edge to an axis, without the labels of its ticks
 
 
 class Series(Struct, frozen=True):
@@ -71,7 +71,7 @@ class Series(Struct, frozen=True):
         name: code as a plain string, or a description.
         points: y by x.
         ink: of the line and the dots.
-        named: the x of the point beside which the name is.
+        named: the x of the point next to which the name is.
         corner: on which side of this point: -1 or 1 to the left or right, or 0 at the right end of the chart;
             and lines above (negative) or below.
         end: what is written at the last point.
@@ -146,7 +146,7 @@ def draw_chart(
         narrow: for narrow screens.
     """
     small = Size.SMALL if narrow else Size.LABEL
-    left = _TICKS_APART + math.ceil(max(measured(f"{tick:,g}", small) for tick in axis.ticks))
+    left = _TICKS_SPACING + math.ceil(max(measured(f"{tick:,g}", small) for tick in axis.ticks))
     wide, high = (PHONE - 1 - left, 230 + (_BANDED if bands else 0)) if narrow else (PAGE - 1 - left, 270)
     top = _TITLE + (_BAND_NAME if bands else 0)
     values = sorted({x for each in series if not each.limit for x in each.points})
@@ -154,36 +154,36 @@ def draw_chart(
     end = max(14, math.ceil(measured(_short(values[-1]), small) / 2) + 1)  # room for half of the last label
     canvas = sheet(PHONE if narrow else PAGE, top + high + 46)
 
-    def place(x: float, y: float) -> tuple[float, float]:
+    def to_pixels(x: float, y: float) -> tuple[float, float]:
         across = (math.log2(x) - first) / (last - first)
         return left + _INSET + (wide - _INSET - end) * across, top + high * (1 - axis.share(y))
 
-    ends = [place(band.last, axis.ticks[0])[0] for band in bands[:-1]]
+    ends = [to_pixels(band.last, axis.ticks[0])[0] for band in bands[:-1]]
     edges = [float(left), *ends, float(left + wide)]
     _draw_bands(canvas, bands, edges, (top, top + high), small)
     _draw_axis(canvas, axis, (left, top, wide, high), small)
     for index, value in enumerate(values):
-        x, bottom = place(value, axis.ticks[0])[0], top + high
+        x, bottom = to_pixels(value, axis.ticks[0])[0], top + high
         _line(canvas, [(x, bottom), (x, bottom + _TICK)], ARROW, 1)
         if not narrow or index % every == 0:
             canvas.label(x, bottom + 14, _short(value), "middle", size=small, quiet=True)
     canvas.label(left + wide / 2, top + high + 36, title, "middle", size=Size.LABEL, quiet=True)
     for each in sorted(series, key=lambda each: not each.limit):  # curves cover the limits
-        points = [place(x, y) for x, y in sorted(each.points.items())]
+        points = [to_pixels(x, y) for x, y in sorted(each.points.items())]
         _line(canvas, points, line_colour(each.ink), 1.5 if each.limit else 2, dashed=each.limit)
     measurements = [each for each in series if not each.limit]
     for each in sorted(measurements, key=lambda each: not each.ring):
         for point in each.points.items():
-            _draw_point(canvas, place(*point), each)
+            _draw_point(canvas, to_pixels(*point), each)
     for each in series:
         if each.values:
-            _values(canvas, each, [place(*point) for point in sorted(each.points.items())], small)
+            _values(canvas, each, [to_pixels(*point) for point in sorted(each.points.items())], small)
         if each.span:
-            _bracket(canvas, each, [place(x, each.points[x]) for x in each.span], small)
+            _bracket(canvas, each, [to_pixels(x, each.points[x]) for x in each.span], small)
         else:
-            _name(canvas, each, place(each.named, each.points[each.named]), left + wide, small)
+            _name(canvas, each, to_pixels(each.named, each.points[each.named]), left + wide, small)
         if each.end:
-            x, y = place(values[-1], each.points[values[-1]])
+            x, y = to_pixels(values[-1], each.points[values[-1]])
             colour = line_colour(each.ink)
             aside = y + (_UNDER_END if each.end_below else -_OVER_END)
             canvas.label(x + _RING, aside, each.end, "end", size=small, colour=colour, bold=True)
@@ -216,7 +216,7 @@ def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, flo
     canvas.label(1, _TITLE_LINE, axis.title, size=Size.LABEL, quiet=True)
     for tick in axis.ticks:
         _line(canvas, [(left, height(tick)), (left + wide, height(tick))], GRID, 1)
-        canvas.label(left - _BESIDE_AXIS, height(tick), f"{tick:,g}", "end", size=size, quiet=True)
+        canvas.label(left - _NEXT_TO_AXIS, height(tick), f"{tick:,g}", "end", size=size, quiet=True)
     if axis.logarithmic:
         _line(canvas, [(left, top), (left, top + high)], ARROW, 1)
     for low, high_tick in pairwise(axis.ticks if axis.logarithmic else ()):
@@ -226,9 +226,9 @@ def _draw_axis(canvas: Canvas, axis: Axis, field: tuple[float, float, float, flo
 
 
 def _name(canvas: Canvas, series: Series, at: tuple[float, float], right: float, size: Size) -> None:
-    """The name of a series beside a point of it, or at the right end of the chart."""
+    """The name of a series next to a point of it, or at the right end of the chart."""
     across, down = series.corner
-    x = at[0] + _BESIDE_POINT * across if across else right
+    x = at[0] + _NEXT_TO_POINT * across if across else right
     y = at[1] + 10 * down
     lines = [series.name]
     if series.folded:
@@ -334,7 +334,7 @@ class _Field(Struct, frozen=True):
         scale: pixels of a unit.
         lines: the x of each limit.
         high: the height of a bar.
-        above: the height of the name above a bar; 0 if names are beside the bars.
+        above: the height of the name above a bar; 0 if names are next to the bars.
         pitch: from a bar to the next one of the same row.
     """
 
@@ -358,8 +358,8 @@ def draw_bars(
 
     Args:
         sheet: creates the canvas of a width and height.
-        rows: the bars of each name, from top to bottom. The name of a row is beside its bar; if bars have
-            names, these are beside them, and the name of a row is the heading above its bars. On narrow
+        rows: the bars of each name, from top to bottom. The name of a row is next to its bar; if bars have
+            names, these are next to them, and the name of a row is the heading above its bars. On narrow
             screens, long names are above their bars.
         title: what the values are, with their unit, above the bars.
         limits: lines that are named above the bars, too.
@@ -371,14 +371,14 @@ def draw_bars(
     field = _field(canvas, rows, limits, size)
     canvas.label(1, _TITLE_LINE, title, size=Size.LABEL, quiet=True)
     y = top = _TITLE_LINE + _BELOW_TITLE
-    apart = _ROWS_APART + (_GROUPS_APART if headed and field.above else 0)
+    spacing = _ROWS_SPACING + (_GROUPS_SPACING if headed and field.above else 0)
     spans = []  # where the first bar of each row begins, and its last one ends
     for bars in rows.values():
         first = y + (_BAR_HEADING if headed else 0) + field.above
         end = first + (len(bars) - 1) * field.pitch + field.high
         spans.append((first, end))
-        y = end + apart
-    bottom = y - apart + _PAST_BARS
+        y = end + spacing
+    bottom = y - spacing + _PAST_BARS
     canvas.height = bottom + 1
     _draw_limits(canvas, limits, field, (_TITLE_LINE + 10, bottom))
     for (name, bars), (first, _) in zip(rows.items(), spans, strict=True):
@@ -388,7 +388,7 @@ def draw_bars(
         for index, bar in enumerate(bars):
             level, label = first + index * field.pitch, bar.name or name
             middle = level - _TO_NAME if field.above else level + field.high / 2
-            x, letters = 1 + (_BESIDE_ZERO if field.above else 0), Size.LABEL if headed else size
+            x, letters = 1 + (_NEXT_TO_ZERO if field.above else 0), Size.LABEL if headed else size
             canvas.label(x, middle, label, mono=isinstance(label, str), size=letters)
             _draw_bar(canvas, bar, field, level)
     lines = [(top - _PAST_BARS, bottom)]
@@ -405,15 +405,15 @@ def _field(
     """Where the bars are if their values and the limits reach the right edge of the canvas."""
     bars = [bar for row in rows.values() for bar in row]
     names = [bar.name for bar in bars if bar.name]
-    beside = Size.LABEL if names else size
-    labels = [canvas.length(name, beside, mono=isinstance(name, str)) for name in names or rows]
+    label_size = Size.LABEL if names else size
+    labels = [canvas.length(name, label_size, mono=isinstance(name, str)) for name in names or rows]
     headings = [canvas.length(name, size, mono=isinstance(name, str)) for name in rows if names]
-    left = math.ceil(1 + max(labels + headings) + _BESIDE_BARS)
+    left = math.ceil(1 + max(labels + headings) + _NEXT_TO_BARS)
     narrow = canvas.width == PHONE
-    named = narrow and left > _MOST_BESIDE * PHONE
+    named = narrow and left > _MOST_NEXT_TO * PHONE
     left = 1 if named else left
     whole = canvas.width - 1 - left
-    scales = [(whole - _BESIDE_LINE - canvas.length(bar.text, Size.LABEL)) / bar.value for bar in bars]
+    scales = [(whole - _NEXT_TO_LINE - canvas.length(bar.text, Size.LABEL)) / bar.value for bar in bars]
     scale = min(*scales, *(whole / limit.value for limit in limits))
     lines = [left + limit.value * scale for limit in limits]
     high, above = 20 if narrow else 22, _OVER_BAR if named else 0
@@ -444,9 +444,9 @@ def _draw_bar(canvas: Canvas, bar: Bar, field: _Field, top: float) -> None:
     for line in field.lines:
         if line < field.left + length:
             _line(canvas, [(line, top), (line, top + field.high)], bar.ink.text, 1.5)
-    x = field.left + length + _BESIDE_LINE
-    end = x + canvas.length(bar.text, Size.LABEL) + _BESIDE_LINE
-    x = max([x, *(line + _BESIDE_LINE for line in field.lines if x - _BESIDE_LINE < line < end)])
+    x = field.left + length + _NEXT_TO_LINE
+    end = x + canvas.length(bar.text, Size.LABEL) + _NEXT_TO_LINE
+    x = max([x, *(line + _NEXT_TO_LINE for line in field.lines if x - _NEXT_TO_LINE < line < end)])
     canvas.label(x, top + field.high / 2, bar.text, size=Size.LABEL)
 
 
@@ -463,19 +463,19 @@ def draw_counts(
     """
     canvas = sheet(PHONE if narrow else PAGE, 0)
     most = max(map(len, rows.values()))
-    behind = _BESIDE_LINE + canvas.length(str(most), Size.LABEL)
+    behind = _NEXT_TO_LINE + canvas.length(str(most), Size.LABEL)
     right = canvas.width - 1 - behind
-    side = int((right - (1 if narrow else canvas.beside(list(rows)))) / most)
+    side = int((right - (1 if narrow else canvas.names_end(list(rows)))) / most)
     left = 1 if narrow else round(right - most * side)
     above = _NAME_ABOVE if narrow else 0
-    pitch = above + side + _ROWS_APART
+    pitch = above + side + _ROWS_SPACING
     for row, (name, inks) in enumerate(rows.items()):
         top = above + row * pitch
         middle = top + side / 2
         canvas.label(1, top - _NAME_ABOVE / 2 if narrow else middle, name, mono=isinstance(name, str))
         for column, ink in enumerate(inks):
             canvas.cell(left + column * side, top, side, side, ink=ink)
-        canvas.label(left + len(inks) * side + _BESIDE_LINE, middle, str(len(inks)), size=Size.LABEL)
+        canvas.label(left + len(inks) * side + _NEXT_TO_LINE, middle, str(len(inks)), size=Size.LABEL)
     canvas.height = len(rows) * pitch
     if key:
         canvas.legend(left, canvas.height + 12, *key, across=1 if narrow else None)

@@ -16,7 +16,7 @@ _MISTAKE = "read_backwards"
 _BENDS = (0.25, 0.6, 0.4, 0.75)  # of the arrow to each thread: no three arrows cross in one point
 _CORNER = 0.16  # where the way of an addend turns, relative to its height
 _ROUNDED = 0.12  # the part of its straight line that a corner takes
-_BESIDE_WAY = 7  # from the last way of a row to the number of its threads, in pixels
+_NEXT_TO_WAY = 7  # from the last way of a row to the number of its threads, in pixels
 _RUN = "p24_tile_tensor --traditional"
 
 
@@ -51,7 +51,7 @@ class _Rows(Struct, frozen=True):
     def rest(self, top: int, lanes: int, threads: int, letters: Size) -> None:
         """The cells of the idle threads, and above the first of them how many are at work."""
         self.cells(top, range(threads, lanes), Ink.SPARE)
-        left = 1 + threads * self.pitch + _BESIDE_WAY
+        left = 1 + threads * self.pitch + _NEXT_TO_WAY
         self.canvas.label(left, top - 0.7 * letters, _threads(threads), size=letters, quiet=True, halo=True)
 
     def ways(self, top: int, height: int, step: _Step) -> None:
@@ -60,7 +60,7 @@ class _Rows(Struct, frozen=True):
         own = "".join(f"M{middle + thread * self.pitch:g} {top}v{height}" for thread, _ in step.addends)
         far = []
         for thread, element in step.addends:
-            start, end = (middle + place * self.pitch for place in (element, thread))
+            start, end = (middle + position * self.pitch for position in (element, thread))
             upper, lower = top + _CORNER * height, top + (1 - _CORNER) * height  # of the straight part
             rounded = _ROUNDED * (end - start), _ROUNDED * (lower - upper)
             far.append(

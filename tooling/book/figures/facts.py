@@ -46,7 +46,7 @@ class Facts(Struct, frozen=True):
         return self._computed("expected", mode, lambda: self._reference().expected(mode, "book", inputs))
 
     def demo(self, name: str) -> tuple[str, ...]:
-        """The recorded output of the program `NAME.mojo` beside the puzzle's pages.
+        """The recorded output of the program `NAME.mojo` next to the puzzle's pages.
 
         Raises:
             BookError: its output is not recorded.

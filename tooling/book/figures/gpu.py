@@ -28,12 +28,12 @@ _MEMORY, _GLOBAL = 44, 66  # the height of a memory with its size, and of the gl
 _BELOW_SM = 40  # from multiprocessors to the L2 cache, and from there to the global memory
 _OUTLINE = 2  # of a multiprocessor
 _SECTOR, _WORD = 32, 4  # bytes
-_SECTORS_APART, _NARROW_SECTORS_APART = 8, 21
+_SECTORS_SPACING, _NARROW_SECTORS_SPACING = 8, 21
 _READ = {"kernel1": "p30 --kernel1", "kernel2": "p30 --kernel2 unsolved"}
 _SHOWN = 1  # the warp of the first block that the page of puzzle 30 shows, too
 _LOADED = {1: Text("Lane *i* loads word *i*"), 2: Text("Lane *i* loads word 2*i*")}
 _REGISTERS = (16, 32, 64)  # of a thread
-_COLUMNS_APART = 26
+_COLUMNS_SPACING = 26
 _BAR_HIGH = 30
 
 
@@ -206,9 +206,11 @@ def draw_coalescing(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
 
     canvas = sheet(PHONE if narrow else PAGE, 0)
     define_hatching(canvas)
-    across, word, apart = (2, (21, 20), _NARROW_SECTORS_APART) if narrow else (4, (22, 24), _SECTORS_APART)
+    across, word, spacing = (
+        (2, (21, 20), _NARROW_SECTORS_SPACING) if narrow else (4, (22, 24), _SECTORS_SPACING)
+    )
     words = _SECTOR // _WORD
-    end = 1 + across * (words * word[0] + apart) - apart
+    end = 1 + across * (words * word[0] + spacing) - spacing
     row = word[1] + 5
     y = 8.0
     for kernel, run in _READ.items():
@@ -230,9 +232,9 @@ def draw_coalescing(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
         else:
             canvas.label(end, y, used, "end", size=Size.LABEL, quiet=True)
         y += 16
-        for place, read in enumerate(sectors.values()):
-            down, right = divmod(place, across)
-            _sector(canvas, (1 + right * (words * word[0] + apart), y + down * row), word, read)
+        for position, read in enumerate(sectors.values()):
+            down, right = divmod(position, across)
+            _sector(canvas, (1 + right * (words * word[0] + spacing), y + down * row), word, read)
         y += -(-len(sectors) // across) * row + 24
     canvas.height = round(y) - 22
     draw_states(canvas, all_moved=True)
@@ -299,9 +301,9 @@ def draw_occupancy(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     columns = [1.0]
     for head in heads:
         longest = max(canvas.length(line, Size.LABEL) for line in canvas.say(head).split("\n"))
-        columns.append(columns[-1] + longest + _COLUMNS_APART)
+        columns.append(columns[-1] + longest + _COLUMNS_SPACING)
     share, edge = Text("occupancy"), canvas.width - 1
-    left, right = columns.pop(), edge - canvas.length(share, Size.LABEL) - _COLUMNS_APART
+    left, right = columns.pop(), edge - canvas.length(share, Size.LABEL) - _COLUMNS_SPACING
     top, row = 42, _BAR_HIGH + 14
     if narrow:
         left, right, top, row = 1, edge, 22, _BAR_HIGH + 62
@@ -321,8 +323,8 @@ def draw_occupancy(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
             name = Text("{count} registers per thread").of(count=registers)
             canvas.label(1, y - 14, name, bold=True)
             canvas.label(edge, y - 14, percent, "end", bold=True)
-            beside = edge - canvas.length(percent, Size.VALUE) - 11
-            canvas.label(beside, y - 14, share, "end", size=Size.LABEL, quiet=True)
+            share_x = edge - canvas.length(percent, Size.VALUE) - 11
+            canvas.label(share_x, y - 14, share, "end", size=Size.LABEL, quiet=True)
             limits = Text("blocks: {registers} by registers, {warps} by warps")
             of_row = limits.of(registers=allowed[0], warps=allowed[1])
             canvas.label(1, y + _BAR_HIGH + 14, of_row, size=Size.LABEL, quiet=True)

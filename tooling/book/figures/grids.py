@@ -12,10 +12,10 @@ from tooling.text import Sentence
 
 _SMALL = Size.LABEL  # the size of labels
 _LINE = 18  # from a line of labels to the next
-_APART = 12  # from the middle of labels to the cells above or below them
+_SPACING = 12  # from the middle of labels to the cells above or below them
 _ABOVE = 3  # more than the lines of labels above cells
 _BELOW = 28  # from cells with labels below them to the next row
-_BESIDE = 12  # from the names of rows to the cells
+_NEXT_TO = 12  # from the names of rows to the cells
 _BRACKET = 22  # the height of a bracket with its name
 _TICK = 6  # the height of its ends
 
@@ -56,11 +56,11 @@ class Grid(Struct, frozen=True):
     above: Sentence | str = ""
     below: Sentence | str = ""
 
-    def beside(self, canvas: Canvas) -> int:
+    def names_end(self, canvas: Canvas) -> int:
         """The width of what is at the left of the cells, with the space after it."""
         names = (*self.names, self.heading, self.above, self.below)
         longest = max(canvas.length(name, _SMALL, mono=isinstance(name, str)) for name in names)
-        return math.ceil(longest) + _BESIDE if longest else 0
+        return math.ceil(longest) + _NEXT_TO if longest else 0
 
 
 def numbered(count: int) -> tuple[str, ...]:
@@ -80,8 +80,8 @@ def draw_grids(
     side: int = 64,
     high: int = 36,
     left: int = 0,
-    beside: int = 1,
-    apart: int = 30,
+    per_line: int = 1,
+    spacing: int = 30,
 ) -> Canvas:
     """Draws grids, some of them side by side.
 
@@ -90,18 +90,18 @@ def draw_grids(
         grids: in reading order.
         side, high: of a cell.
         left: how wide the names of rows are at least.
-        beside: how many grids are in one line.
-        apart: between grids side by side.
+        per_line: how many grids are in one line.
+        spacing: between grids side by side.
     """
     canvas = sheet(0, 0)
-    left = max(left, *(grid.beside(canvas) for grid in grids))
-    for first in range(0, len(grids), beside):
+    left = max(left, *(grid.names_end(canvas) for grid in grids))
+    for first in range(0, len(grids), per_line):
         x, top = 1.0, canvas.height + (20 if canvas.height else 0)
-        for grid in grids[first : first + beside]:
+        for grid in grids[first : first + per_line]:
             end = _draw_grid(canvas, grid, x + left, top, (side, high), left)
             canvas.height = max(canvas.height, round(end))
-            x += left + max(map(len, grid.rows)) * side + apart
-        canvas.width = max(canvas.width, round(x) - apart + 6)
+            x += left + max(map(len, grid.rows)) * side + spacing
+        canvas.width = max(canvas.width, round(x) - spacing + 6)
     canvas.height += 4
     return canvas
 
@@ -118,7 +118,7 @@ def _draw_grid(  # noqa: PLR0917 - its parts
     _beside(canvas, x - left, y + 8, grid.heading)
     for column, heading in enumerate(grid.columns):
         canvas.label(x + (column + 0.5) * side, y + 8, heading, "middle", size=_SMALL, quiet=True)
-    y += 8 + _APART if grid.columns else 0
+    y += 8 + _SPACING if grid.columns else 0
     if grid.bracket:
         name, across = grid.bracket
         _draw_bracket(canvas, (x + 1, x + across * side - 1), y + 9, name)
@@ -127,25 +127,25 @@ def _draw_grid(  # noqa: PLR0917 - its parts
         lines = max(len(square.above) for square in row)
         y += _LINE * lines + (_ABOVE if lines else 0)
         if lines:
-            _beside(canvas, x - left, y - _APART, grid.above)
+            _beside(canvas, x - left, y - _SPACING, grid.above)
         if grid.names:
             of_row, middle = grid.names[number], y + high / 2
             if isinstance(of_row, str):
-                canvas.label(x - _BESIDE, middle, of_row, "end", size=_SMALL, quiet=True)
+                canvas.label(x - _NEXT_TO, middle, of_row, "end", size=_SMALL, quiet=True)
             else:
                 _beside(canvas, x - left, middle, of_row)
         for column, square in enumerate(row):
             middle = x + (column + 0.5) * side
             for line, text in enumerate(reversed(square.above)):
-                canvas.label(middle, y - _APART - line * _LINE, text, "middle", size=_SMALL, mono=True)
+                canvas.label(middle, y - _SPACING - line * _LINE, text, "middle", size=_SMALL, mono=True)
             if square.outside:
                 canvas.frame(x + column * side + 1.5, y + 0.5, side - 3, high - 1, dashed=True, corner=4)
             else:
                 canvas.cell(x + column * side, y, side, high, square.text, ink=square.ink)
             if square.below:
-                canvas.label(middle, y + high + _APART, square.below, "middle", size=_SMALL, quiet=True)
+                canvas.label(middle, y + high + _SPACING, square.below, "middle", size=_SMALL, quiet=True)
         if any(square.below for square in row):
-            _beside(canvas, x - left, y + high + _APART, grid.below)
+            _beside(canvas, x - left, y + high + _SPACING, grid.below)
             y += _BELOW
         y += high + rows_apart
     return y

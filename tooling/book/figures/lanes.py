@@ -19,15 +19,15 @@ _BELOW_ARROWS = 34  # from a row to the next one, where arrows lead there
 _BELOW_CURVES, _BY_DISTANCE, _MOST_BELOW = 36, 12, 84  # where some lead to another thread
 _STEEP = 1.35  # how much higher such a gap is where threads exchange values
 _BELOW_CALL = 56  # where a function stands between the rows
-_MOST_BESIDE = 88  # of a label beside its row there
+_MOST_NEXT_TO = 88  # of a label next to its row there
 _STEP_LINE = 18  # from the name of a step to its value
 _ROUND_STEP = 12  # the space above and below both of them, where the arrows are short
 _BARRIER = 20  # the height of a barrier with the space around it
 _BELOW = 9  # where the values stay
-_BESIDE_LABEL = 24  # from a label above its row to the arrows that lead past it
+_NEXT_TO_LABEL = 24  # from a label above its row to the arrows that lead past it
 _OUTLINE = 1.5  # of values that the text points out
 _INSIDE_OUTLINE = 3  # from such an outline to its value, at each side
-_HEADS_APART = 8  # where several arrows lead to one thread
+_HEADS_SPACING = 8  # where several arrows lead to one thread
 _LABEL_ABOVE, _OVER_LANES = 31, 10  # the height of a label above its lanes; from them to its middle
 _WARPS = 45  # the height of the names of warps, with the numbers below them
 _HEAD = 20  # of a line of these numbers
@@ -44,9 +44,9 @@ class Row(Struct, frozen=True):
         marked: those arrows that the text points out.
         dashed: the values stay as they are; the arrows are drawn as dashed lines.
         call: a function of the warp or block that makes this row from the one above, instead of arrows.
-        apart: each column has a call of its own.
+        separate: each column has a call of its own.
         short: the label on narrow screens, where a long one would be above the row.
-        step: on narrow screens, what stands beside the arrows instead of a label beside the row.
+        step: on narrow screens, what stands next to the arrows instead of a label next to the row.
         barrier: the threads wait at one between the row above and the arrows to this one.
         reached: the threads whose values the text points out.
     """
@@ -57,7 +57,7 @@ class Row(Struct, frozen=True):
     marked: Collection[tuple[int, int]] = ()
     dashed: bool = False
     call: str = ""
-    apart: bool = False
+    separate: bool = False
     short: Text | str = ""
     step: str = ""
     barrier: bool = False
@@ -83,7 +83,7 @@ def cells(values: Mapping[int, str], ink: Ink, other: Mapping[int, Ink] | None =
     return {key: (text, (other or {}).get(key, ink)) for key, text in values.items()}
 
 
-class _Places(Struct, frozen=True):
+class _Layout(Struct, frozen=True):
     """Where `draw_rows` draws.
 
     Attributes:
@@ -91,7 +91,7 @@ class _Places(Struct, frozen=True):
         dots: between columns, where some are left out.
         left, right: the edges of all columns.
         side, high: the size of a cell, with the space around it.
-        above: the height of the label above each row; 0 if the labels are beside the rows.
+        above: the height of the label above each row; 0 if the labels are next to the rows.
         narrow: for narrow screens.
     """
 
@@ -135,39 +135,39 @@ def draw_rows(
         narrow: for narrow screens.
     """
     canvas = sheet(0, 0)
-    places = _places(canvas, rows, columns, title, steps=steps, warp=warp, narrow=narrow)
-    tops = [(56 if places.above else 26) + (_WARPS if warp else 0)]
+    layout = _layout(canvas, rows, columns, title, steps=steps, warp=warp, narrow=narrow)
+    tops = [(56 if layout.above else 26) + (_WARPS if warp else 0)]
     for row in rows[1:]:
-        tops.append(tops[-1] + places.high + _gap(row, places) + places.above)
-    canvas.width, canvas.height = round(places.right) + 1, tops[-1] + places.high + 2
+        tops.append(tops[-1] + layout.high + _gap(row, layout) + layout.above)
+    canvas.width, canvas.height = round(layout.right) + 1, tops[-1] + layout.high + 2
     if warp:
-        _draw_warps(canvas, places, warp)
-    _draw_head(canvas, places, title, _WARPS - _HEAD if warp else 0)
+        _draw_warps(canvas, layout, warp)
+    _draw_head(canvas, layout, title, _WARPS - _HEAD if warp else 0)
     if narrow and steps:
-        _draw_names_of_steps(canvas, places, steps, rows, tops)
+        _draw_names_of_steps(canvas, layout, steps, rows, tops)
     longest = max(len(text) for row in rows for text, _ in row.cells.values())
     letters = Size.LABEL if narrow else Size.VALUE
-    if narrow and longest * letters * 0.6 > places.side - 11:
+    if narrow and longest * letters * 0.6 > layout.side - 11:
         letters = Size.SMALL
-        room = places.side - GAP - 2 * _INSIDE_OUTLINE
+        room = layout.side - GAP - 2 * _INSIDE_OUTLINE
         if any(row.reached for row in rows) and longest * letters * 0.6 > room:
             letters = Size.LANE
     for row, top in zip(rows, tops, strict=True):
-        _draw_label(canvas, places, row, top, narrow=narrow)
+        _draw_label(canvas, layout, row, top, narrow=narrow)
         for column, (text, ink) in row.cells.items():
-            if column in places.at:
-                left, wide = places.across(column)
-                canvas.cell(left, top, wide, places.high, text, ink=ink, size=letters)
+            if column in layout.at:
+                left, wide = layout.across(column)
+                canvas.cell(left, top, wide, layout.high, text, ink=ink, size=letters)
                 if column in row.reached:
-                    canvas.frame(left, top, wide, places.high, corner=4, ink=Ink.MARK, line=_OUTLINE)
-        for dot in places.dots:
-            if any(places.at[column] > dot for column in row.cells if column in places.at):
-                canvas.label(dot, top + places.high / 2, "…", "middle", quiet=True)
-        _draw_ways(canvas, places, row, top)
+                    canvas.frame(left, top, wide, layout.high, corner=4, ink=Ink.MARK, line=_OUTLINE)
+        for dot in layout.dots:
+            if any(layout.at[column] > dot for column in row.cells if column in layout.at):
+                canvas.label(dot, top + layout.high / 2, "…", "middle", quiet=True)
+        _draw_ways(canvas, layout, row, top)
     return canvas
 
 
-def _places(
+def _layout(
     canvas: Canvas,
     rows: Sequence[Row],
     columns: Sequence[int | None],
@@ -176,8 +176,8 @@ def _places(
     steps: Text | None,
     warp: int | None,
     narrow: bool,
-) -> _Places:
-    """Where everything is beside the longest label; the columns reach to the right edge of the text."""
+) -> _Layout:
+    """Where everything is next to the longest label; the columns reach to the right edge of the text."""
     letters = Size.LABEL if narrow else Size.VALUE
     labels = [(row.short if narrow else "") or row.label for row in rows if not (narrow and row.step)]
     widest = max(canvas.length(label, letters, mono=isinstance(label, str)) for label in labels)
@@ -185,8 +185,8 @@ def _places(
     if narrow:
         said = [text for text in (steps, *(row.step for row in rows)) if text]
         widest = max([widest, *(canvas.length(text, letters) for text in said)])
-    beside = not narrow or widest <= _MOST_BESIDE
-    left = 0.0 if not beside else math.ceil(1 + widest + (8 if narrow else 14))
+    in_row = not narrow or widest <= _MOST_NEXT_TO
+    left = 0.0 if not in_row else math.ceil(1 + widest + (8 if narrow else 14))
     right = (PHONE if narrow else PAGE) - 1
     count = sum(0.5 if column is None else 1 for column in columns)
     even = 2 if None in columns else 1  # a gap is half as wide
@@ -206,77 +206,77 @@ def _places(
                 x += between
             at[column] = x
             x += side
-    return _Places(at, dots, left, x, side, 26 if narrow else _HIGH, 0 if beside else 16, narrow)
+    return _Layout(at, dots, left, x, side, 26 if narrow else _HIGH, 0 if in_row else 16, narrow)
 
 
-def _draw_warps(canvas: Canvas, places: _Places, warp: int) -> None:
+def _draw_warps(canvas: Canvas, layout: _Layout, warp: int) -> None:
     """The names of both warps, each with a line over its columns, and the lanes of the threads."""
     lanes = _WARPS + 9
     canvas.label(1, lanes, Text("lane"), size=Size.LABEL, quiet=True)
-    for number, threads in groupby(places.at, key=lambda thread: thread // warp):
+    for number, threads in groupby(layout.at, key=lambda thread: thread // warp):
         first, *_, last = own = list(threads)
-        left, wide = places.across(first, last)
+        left, wide = layout.across(first, last)
         canvas.label(left + wide / 2, 8, Text("warp {n}").of(n=number), "middle", size=Size.LABEL)
         canvas.arrow(left, 19, left + wide, 19, head=False)
         for thread in own:
-            middle = places.middle(thread)
+            middle = layout.middle(thread)
             canvas.label(middle, lanes, str(thread % warp), "middle", size=Size.LABEL, quiet=True)
 
 
-def _draw_head(canvas: Canvas, places: _Places, title: Text | str, top: int) -> None:
+def _draw_head(canvas: Canvas, layout: _Layout, title: Text | str, top: int) -> None:
     """The numbers of the threads, with what they are before them."""
     canvas.label(1, top + 9, title, size=Size.LABEL, quiet=True, mono=isinstance(title, str))
-    for column in places.at:
-        middle = places.middle(column), top + (25 if places.above else 9)
+    for column in layout.at:
+        middle = layout.middle(column), top + (25 if layout.above else 9)
         canvas.label(*middle, str(column), "middle", size=Size.LABEL, quiet=True)
 
 
 def _draw_names_of_steps(
-    canvas: Canvas, places: _Places, name: Text, rows: Sequence[Row], tops: Sequence[int]
+    canvas: Canvas, layout: _Layout, name: Text, rows: Sequence[Row], tops: Sequence[int]
 ) -> None:
     """What the steps are, above each of them, on a narrow screen."""
     for row, top in zip(rows, tops, strict=True):
         if row.step:
-            canvas.label(1, top - _gap(row, places) / 2 - _STEP_LINE / 2, name, size=Size.LABEL, quiet=True)
+            canvas.label(1, top - _gap(row, layout) / 2 - _STEP_LINE / 2, name, size=Size.LABEL, quiet=True)
 
 
-def _draw_label(canvas: Canvas, places: _Places, row: Row, top: int, *, narrow: bool) -> None:
-    """The label of a row: beside it, above it, or beside the arrows that lead there."""
+def _draw_label(canvas: Canvas, layout: _Layout, row: Row, top: int, *, narrow: bool) -> None:
+    """The label of a row: next to it, above it, or next to the arrows that lead there."""
     label, size = (row.short or row.label, Size.LABEL) if narrow else (row.label, Size.VALUE)
-    y, mono = top - 10 if places.above else top + places.high / 2, isinstance(label, str)
+    y, mono = top - 10 if layout.above else top + layout.high / 2, isinstance(label, str)
     if narrow and row.step:
         label, mono = row.step, False
-        y = top - _gap(row, places) / 2 + _STEP_LINE / 2
+        y = top - _gap(row, layout) / 2 + _STEP_LINE / 2
     canvas.label(1, y, label, size=size, mono=mono)
 
 
-def _draw_ways(canvas: Canvas, places: _Places, row: Row, top: int) -> None:
+def _draw_ways(canvas: Canvas, layout: _Layout, row: Row, top: int) -> None:
     """The arrows that lead to a row, or the function that makes it."""
-    shown = _shown(row, places)
-    below = top - places.above - 4
-    if places.above and shown:
+    shown = _shown(row, layout)
+    below = top - layout.above - 4
+    if layout.above and shown:
         label = canvas.length(row.short or row.label, Size.LABEL, mono=isinstance(row.label, str))
-        if min(places.middle(target) for _, target in shown) > label + _BESIDE_LABEL:
+        if min(layout.middle(target) for _, target in shown) > label + _NEXT_TO_LABEL:
             below = top - 4  # the arrows lead past the label to the cells
-    above = top - _gap(row, places) - places.above + 3
+    above = top - _gap(row, layout) - layout.above + 3
     if row.barrier:
         line = above + 12
         for source in {source for source, _ in shown}:
-            canvas.arrow(places.middle(source), above - 1, places.middle(source), line - 3, head=False)
-        canvas.arrow(places.left, line, places.right, line, head=False, dashed=True)
+            canvas.arrow(layout.middle(source), above - 1, layout.middle(source), line - 3, head=False)
+        canvas.arrow(layout.left, line, layout.right, line, head=False, dashed=True)
         call = "barrier()"
         width = canvas.length(call, Size.LABEL, mono=True) + 12
-        canvas.plate((places.left + places.right) / 2, line, width, call)
+        canvas.plate((layout.left + layout.right) / 2, line, width, call)
         above += _BARRIER
     for source, target in sorted(shown, key=row.marked.__contains__):
-        start, end = places.middle(source), places.middle(target)
+        start, end = layout.middle(source), layout.middle(target)
         end += _aside(source, target, shown)
-        if (partner := _partner(target, shown)) is not None:  # two heads beside each other
-            apart = math.copysign(min(places.side / 7, _HEADS_APART), partner - target)
+        if (partner := _partner(target, shown)) is not None:  # two heads next to each other
+            spacing = math.copysign(min(layout.side / 7, _HEADS_SPACING), partner - target)
             own = source == target
-            end += -apart if own else apart
+            end += -spacing if own else spacing
             if _partner(source, shown) is not None:
-                start += -apart
+                start += -spacing
         marked = (source, target) in row.marked
         if source != target and (target, source) in shown:  # straight lines that cross are easy to follow
             canvas.arrow(start, above, end, below, marked=marked)
@@ -284,22 +284,22 @@ def _draw_ways(canvas: Canvas, places: _Places, row: Row, top: int) -> None:
             canvas.curve(start, above, end, below, marked=marked, dashed=row.dashed)
     if row.call:
         box = above + 11
-        order = list(places.at)
-        for first, last in zip(order, order, strict=True) if row.apart else ((order[0], order[-1]),):
-            left, wide = places.across(first, last)
+        order = list(layout.at)
+        for first, last in zip(order, order, strict=True) if row.separate else ((order[0], order[-1]),):
+            left, wide = layout.across(first, last)
             # An operation is a pill without a fill; cells are data.
             canvas.frame(left, box, wide, 22, dashed=True, corner=11)
             letters = fitting(len(row.call), wide, Size.LABEL)
             canvas.label(left + wide / 2, box + 11, row.call, "middle", size=letters, mono=True)
-        for thread in places.at:
-            middle = places.middle(thread)
+        for thread in layout.at:
+            middle = layout.middle(thread)
             canvas.arrow(middle, above - 1, middle, box - 1, head=False)
             canvas.arrow(middle, box + 23, middle, below)
 
 
-def _shown(row: Row, places: _Places) -> list[tuple[int, int]]:
+def _shown(row: Row, layout: _Layout) -> list[tuple[int, int]]:
     """The arrows to a row between threads that have a column."""
-    return [arrow for arrow in row.arrows if arrow[0] in places.at and arrow[1] in places.at]
+    return [arrow for arrow in row.arrows if arrow[0] in layout.at and arrow[1] in layout.at]
 
 
 def _partner(target: int, arrows: Sequence[tuple[int, int]]) -> int | None:
@@ -310,27 +310,27 @@ def _partner(target: int, arrows: Sequence[tuple[int, int]]) -> int | None:
 
 
 def _aside(source: int, target: int, arrows: Sequence[tuple[int, int]]) -> float:
-    """How far beside the middle the head of an arrow is, if more than two lead to its target."""
+    """How far next to the middle the head of an arrow is, if more than two lead to its target."""
     sources = sorted(one for one, to in arrows if to == target)
     if len(sources) < 3:
         return 0
     middle = (len(sources) - 1) / 2
-    return (sources.index(source) - middle) * _HEADS_APART
+    return (sources.index(source) - middle) * _HEADS_SPACING
 
 
-def _gap(row: Row, places: _Places) -> int:
+def _gap(row: Row, layout: _Layout) -> int:
     """The space between a row and the one above, without its label: the further arrows lead, the more."""
     if row.call:
         return _BELOW_CALL
-    order = list(places.at)
-    far = max((abs(order.index(one) - order.index(other)) for one, other in _shown(row, places)), default=0)
+    order = list(layout.at)
+    far = max((abs(order.index(one) - order.index(other)) for one, other in _shown(row, layout)), default=0)
     barrier = _BARRIER if row.barrier else 0
     if far:
-        shown = _shown(row, places)
+        shown = _shown(row, layout)
         crossing = any((other := _partner(one, shown)) is not None and other > one for _, one in shown)
         steep = _STEEP if crossing else 1
         return round(steep * min(_BELOW_CURVES + far * _BY_DISTANCE, _MOST_BELOW)) + barrier
-    if places.narrow and row.dashed and row.step:
+    if layout.narrow and row.dashed and row.step:
         return _BELOW_ARROWS + _ROUND_STEP + barrier
     return (_BELOW_ARROWS if row.arrows else _BELOW) + barrier
 
@@ -373,12 +373,12 @@ def draw_steps(
     canvas.label(end, numbers, str(threads - 1), "end", size=Size.LABEL, quiet=True)
     remark_x, anchor = _remarks(canvas, steps, end + 10)
     if head:
-        place = (
+        position = (
             (end - measured(canvas.say(steps[0].remark), Size.LABEL) - 8, top - _OVER_LANES)
             if narrow
             else (remark_x, 11)
         )
-        canvas.label(*place, head, "end", size=Size.LABEL)
+        canvas.label(*position, head, "end", size=Size.LABEL)
     quiet = head is None
     for index, step in enumerate(steps):
         y = top + index * pitch

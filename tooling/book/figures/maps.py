@@ -16,7 +16,7 @@ _GAP = 64  # between inputs, threads and output
 _INPUT_GAP = 6  # between inputs
 _NARROW_LEFT = 1
 _INSET = 6  # of an element in a frame
-_BESIDE_ARROW = 7
+_NEXT_TO_ARROW = 7
 
 
 def draw_map(
@@ -38,7 +38,7 @@ def draw_map(
         trace: of the solution.
         inputs: for each input, its index among the kernel's pointer arguments and its name; its elements.
         output: index and name of the output.
-        work: what a thread does with what it has read, written beside the arrow to its output.
+        work: what a thread does with what it has read, written next to the arrow to its output.
         index: the kernel's name for a thread's number.
         narrow: for narrow screens; the names of the rows are right of their cells or above their ends.
 
@@ -49,7 +49,7 @@ def draw_map(
     count = max(threads, *(len(values) for values in inputs.values()))
     canvas = sheet(0, 0)
     titles = [title for _, title in (*inputs, output)]
-    left = _NARROW_LEFT if narrow else canvas.beside([*titles, Text("threads")])
+    left = _NARROW_LEFT if narrow else canvas.names_end([*titles, Text("threads")])
     side = (PHONE - 1 - left) // count if narrow else CELL
     if not narrow and left + count * side > SMALL:
         side = (PAGE - 1 - left) // count
@@ -67,7 +67,7 @@ def draw_map(
     below = tops[-1] + HIGH + _GAP
     last = below + HIGH + _GAP
     said, size = (work.replace(" ", ""), Size.SMALL) if narrow else (work, Size.LABEL)
-    beyond = _BESIDE_ARROW + canvas.length(said, size, mono=True)  # from the last arrow
+    beyond = _NEXT_TO_ARROW + canvas.length(said, size, mono=True)  # from the last arrow
     canvas.width, canvas.height = math.ceil(left + count * side + beyond), last + HIGH + 8
 
     def middle(position: int) -> float:
@@ -112,6 +112,6 @@ def draw_map(
     for store in stores:
         cell(store.element, last, number(store.value), Ink.RESULT)
         canvas.arrow(middle(store.thread), below + HIGH + 3, middle(store.element), last - 4)
-        beside = (middle(store.thread) + _BESIDE_ARROW, below + HIGH + _GAP / 2)
-        canvas.label(*beside, said, size=size, mono=True, quiet=True)
+        label_at = (middle(store.thread) + _NEXT_TO_ARROW, below + HIGH + _GAP / 2)
+        canvas.label(*label_at, said, size=size, mono=True, quiet=True)
     return canvas

@@ -37,7 +37,9 @@ def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
         bracket = Text("buffer"), len(stores)
         grids.append(Grid(title, [squares], bracket=bracket, above=Text("thread"), below=Text("bytes")))
     return (
-        draw_grids(sheet, grids, side=60) if narrow else draw_grids(sheet, grids, side=58, beside=2, apart=34)
+        draw_grids(sheet, grids, side=60)
+        if narrow
+        else draw_grids(sheet, grids, side=58, per_line=2, spacing=34)
     )
 
 
@@ -62,9 +64,9 @@ def draw_shapes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     )
     if narrow:
         return draw_grids(sheet, grids, side=76, high=40)
-    names = sum(grid.beside(sheet(0, 0)) for grid in grids)
-    apart = PAGE - 2 - names - (width + across) * _SIDE
-    return draw_grids(sheet, grids, side=_SIDE, high=44, beside=2, apart=apart)
+    names = sum(grid.names_end(sheet(0, 0)) for grid in grids)
+    spacing = PAGE - 2 - names - (width + across) * _SIDE
+    return draw_grids(sheet, grids, side=_SIDE, high=44, per_line=2, spacing=spacing)
 
 
 FIGURES = (

@@ -12,7 +12,7 @@ from tooling.book.figures.grids import Grid, Square, draw_grids, numbered
 from tooling.book.figures.traces import Trace
 from tooling.text import Sentence, Text
 
-Place = tuple[int, int]  # row and column
+Position = tuple[int, int]  # row and column
 
 _OUTPUT = 0  # its index among the kernel's pointer arguments
 _NUMBERS = 16  # the width of the rows' numbers at the left edge
@@ -21,12 +21,12 @@ _TOP = 57  # above the matrices and the frame around the threads with an element
 _OFFSETS, _LIVE, _CELLS, _STOPPED = 34, 50, 114, (196, 246)
 """The middle of the numbers above a line of memory, and the upper ends of what is below them."""
 _NAME_ABOVE = 18  # the height of the name of the offsets above them
-_LINE_THREAD = 34  # the height of a thread beside the line
+_LINE_THREAD = 34  # the height of a thread next to the line
 _LINE_HIGH = 44  # the height of an element in the line
 _ASIDE, _NARROW_ASIDE = (-18, 18), (-8, 11)
 """How far two stopped threads with the same offset are from its middle, so that both have an arrow to it."""
 _THREAD, _NARROW_THREAD = 58, 29
-"""The width of a thread beside the line."""
+"""The width of a thread next to the line."""
 _PLACE, _NARROW_PLACE = 77, 59  # the width of an element in memory
 
 
@@ -38,42 +38,42 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace, size = facts.trace("p04"), facts.constant("SIZE")
     across, down, _ = trace.block
     # The size of a thread, the space between threads, which an arrow passes, and where the block begins.
-    wide, high, apart, block = (44, 38, 12, 50) if narrow else (84, 44, 18, 236)
-    side = high + apart  # of an element, so that the frame around the threads is as high as a matrix
+    wide, high, spacing, block = (44, 38, 12, 50) if narrow else (84, 44, 18, 236)
+    side = high + spacing  # of an element, so that the frame around the threads is as high as a matrix
     output = (PHONE if narrow else PAGE) - 1 - size * side
     upper = _TOP + size * side + 32 if narrow else 0  # of the threads, below an arrow
     top = upper + _TOP
     canvas = sheet(output + size * side + 1, top + down * side)
     live = _live(trace)
-    columns, rows = (1 + max(place[axis] for place in live) for axis in (1, 0))
+    columns, rows = (1 + max(position[axis] for position in live) for axis in (1, 0))
     middle = top + rows * side / 2
     written = {divmod(store.element, size): store.value for store in trace.accesses("store", _OUTPUT)}
-    beside = apart / 2  # from the outermost framed threads to the frame
+    label_x = spacing / 2  # from the outermost framed threads to the frame
     a = facts.inputs("default")["a"].reshape(size, size)
     given = {(row, col): float(a[row, col]) for row in range(size) for col in range(size)}
-    frame = columns * (wide + apart)  # the width of the frame
+    frame = columns * (wide + spacing)  # the width of the frame
     if narrow:
-        left = block - beside + (frame - size * side) / 2
+        left = block - label_x + (frame - size * side) / 2
         _matrix(canvas, (left, 0), side, "a", given, Ink.PLAIN)
         between = left + size * side / 2
         canvas.arrow(between, _TOP + size * side + 5, between, upper)
     else:
         _matrix(canvas, (_NUMBERS, 0), side, "a", given, Ink.PLAIN)
-        canvas.arrow(_NUMBERS + size * side + 6, middle, block - beside - 3, middle)
+        canvas.arrow(_NUMBERS + size * side + 6, middle, block - label_x - 3, middle)
     _matrix(canvas, (output, upper), side, "output", written, Ink.RESULT)
-    canvas.arrow(block - beside + frame + 3, middle, output - 6, middle)  # between the rows of idle threads
-    canvas.frame(block - beside, top, frame, rows * side, ink=Ink.LIVE)
-    canvas.label(block - beside, upper + 14, Text("threads"), bold=True)
+    canvas.arrow(block - label_x + frame + 3, middle, output - 6, middle)  # between the rows of idle threads
+    canvas.frame(block - label_x, top, frame, rows * side, ink=Ink.LIVE)
+    canvas.label(block - label_x, upper + 14, Text("threads"), bold=True)
     for col in range(across):
-        x = block + col * (wide + apart)
+        x = block + col * (wide + spacing)
         canvas.label(x + wide / 2, upper + _HEADS, f"*x* = {col}", "middle", size=Size.LABEL, quiet=True)
         for row in range(down):
             ink = Ink.LIVE if (row, col) in live else Ink.SPARE
-            place = f"({col},{'' if narrow else ' '}{row})"
-            canvas.cell(x, top + row * side + beside, wide, high, place, ink=ink, size=Size.LABEL)
+            position = f"({col},{'' if narrow else ' '}{row})"
+            canvas.cell(x, top + row * side + label_x, wide, high, position, ink=ink, size=Size.LABEL)
     for row in range(down):
         y = top + (row + 0.5) * side
-        canvas.label(block - beside - 8, y, f"*y* = {row}", "end", size=Size.LABEL, quiet=True)
+        canvas.label(block - label_x - 8, y, f"*y* = {row}", "end", size=Size.LABEL, quiet=True)
     return canvas
 
 
@@ -82,7 +82,7 @@ def _matrix(  # noqa: PLR0917 - its parts
     corner: tuple[float, float],
     side: int,
     name: str,
-    elements: dict[Place, float],
+    elements: dict[Position, float],
     ink: Ink,
 ) -> None:
     """A square of elements, with its name above the first, its columns' and its rows' numbers."""
@@ -91,14 +91,14 @@ def _matrix(  # noqa: PLR0917 - its parts
     top = upper + _TOP
     canvas.label(left, upper + 14, name, bold=True, mono=True)
     for index in range(size):
-        beside = (index + 0.5) * side
-        canvas.label(left + beside, upper + _HEADS, str(index), "middle", size=Size.LABEL, quiet=True)
-        canvas.label(left - 12, top + beside, str(index), "middle", size=Size.LABEL, quiet=True)
+        label_x = (index + 0.5) * side
+        canvas.label(left + label_x, upper + _HEADS, str(index), "middle", size=Size.LABEL, quiet=True)
+        canvas.label(left - 12, top + label_x, str(index), "middle", size=Size.LABEL, quiet=True)
     for (row, col), value in elements.items():
         canvas.cell(left + col * side, top + row * side, side, side, number(value), ink=ink)
 
 
-def _live(trace: Trace) -> set[Place]:
+def _live(trace: Trace) -> set[Position]:
     """Row and column of the threads that wrote."""
     across = trace.block[0]
     return {divmod(store.thread, across) for store in trace.accesses("store", _OUTPUT)}
@@ -125,9 +125,9 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         return left + (index + 0.5) * wide
 
     if narrow:
-        beside = left + len(values) * wide + 6
+        label_x = left + len(values) * wide + 6
         canvas.label(1, _OFFSETS, Text("offset"), size=Size.SMALL, quiet=True)
-        canvas.label(beside, alive + middle, Text("threads: *x*, *y*"), size=Size.LABEL, quiet=True)
+        canvas.label(label_x, alive + middle, Text("threads: *x*, *y*"), size=Size.LABEL, quiet=True)
         # Below its elements, since arrows lead to them from above.
         canvas.label(1, line + _LINE_HIGH + 13, "output", size=Size.SMALL, mono=True)
     else:
@@ -143,7 +143,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.label(centre(index), offsets, str(index), "middle", size=Size.LABEL, quiet=True)
         canvas.cell(left + index * wide, line, wide, _LINE_HIGH, text, ink=ink)
     live = _live(trace)
-    stopped: dict[Place, int] = {}
+    stopped: dict[Position, int] = {}
     for row in range(down):
         for col in range(across):
             offset = row * size + col
@@ -168,9 +168,9 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-def _thread(canvas: Canvas, middle: float, top: float, place: Place, ink: Ink, *, narrow: bool) -> None:
-    """A thread beside the line of memory, as x and y."""
-    row, col = place
+def _thread(canvas: Canvas, middle: float, top: float, position: Position, ink: Ink, *, narrow: bool) -> None:
+    """A thread next to the line of memory, as x and y."""
+    row, col = position
     wide, name = (_NARROW_THREAD, f"{col},{row}") if narrow else (_THREAD, f"({col}, {row})")
     canvas.cell(middle - wide / 2, top, wide, _LINE_THREAD, name, ink=ink, size=Size.LABEL)
 
@@ -182,7 +182,7 @@ def _span(canvas: Canvas, x: float, width: float, name: Sentence) -> None:
 
 
 def draw_layouts(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """Two layouts of the same six cells, as the demonstration beside the page has printed them."""
+    """Two layouts of the same six cells, as the demonstration next to the page has printed them."""
     printed = dict(line.split(": ", 1) for line in facts.demo("layouts"))
     views = (
         (Text("row-major"), json.loads(printed["by rows"])),
@@ -251,22 +251,22 @@ def draw_offsets(facts: Facts, sheet: Sheet) -> Canvas:
 def draw_exchanged(facts: Facts, sheet: Sheet) -> Canvas:
     """The element that each thread reads with the right formula, and with row and column exchanged."""
     size = facts.constant("SIZE")
-    places = [[(row, col) for col in range(size)] for row in range(size)]
-    right = {(row, col): row * size + col for line in places for row, col in line}
-    wrong = {(row, col): col * size + row for line in places for row, col in line}
+    positions = [[(row, col) for col in range(size)] for row in range(size)]
+    right = {(row, col): row * size + col for line in positions for row, col in line}
+    wrong = {(row, col): col * size + row for line in positions for row, col in line}
     grids = [
         Grid(
             title,
             [
                 [Square(str(read[at]), Ink.LIVE if read[at] == right[at] else Ink.WRONG) for at in line]
-                for line in places
+                for line in positions
             ],
             numbered(size),
             numbered(size),
         )
         for title, read in (("row * width + col", right), ("col * width + row", wrong))
     ]
-    return draw_grids(sheet, grids, side=72, beside=2, apart=20)
+    return draw_grids(sheet, grids, side=72, per_line=2, spacing=20)
 
 
 FIGURES = (

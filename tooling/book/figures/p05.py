@@ -17,22 +17,24 @@ _HIGH = 40
 _MARKED = (1, 0)  # row and column of the thread whose elements are marked
 _THREAD, _ARROW = 32, 30  # the height of a thread above an element, and the space between them
 _REST = 30 + _ARROW + _HIGH + 24  # of a buffer: its name, the arrows, the elements and the offsets
-_BESIDE = 15  # from the left edge with the names of rows to the cells, without the names
+_NEXT_TO = 15  # from the left edge with the names of rows to the cells, without the names
 
 
 def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """`a` above the threads, `b` beside them, and the square that they write."""
+    """`a` above the threads, `b` next to them, and the square that they write."""
     trace = facts.trace("p05")
     data = facts.inputs("default")
     a, b = data["a"].tolist(), data["b"].tolist()
     columns, rows = trace.block[:2]
-    wide, gap, beside, side = (74, 17, 38, 50) if narrow else (100, 26, 56, 58)
+    wide, gap, b_width, side = (74, 17, 38, 50) if narrow else (100, 26, 56, 58)
     round_a, round_b = (6, 4) if narrow else (9, 6)  # from an element and its readers to the outline
     start, above = 1 + round_b, 1 + round_a  # of b, of a
-    left, top = start + beside + (42 if narrow else 60), 104  # of the first thread
+    left, top = start + b_width + (42 if narrow else 60), 104  # of the first thread
     right, bottom = left + columns * (wide + gap) - gap, top + rows * (_HIGH + gap) - gap
     out_left, out_top = (left, bottom + 74) if narrow else (PAGE + 3 - len(a) * side, top)
-    step = side if narrow else _HIGH + gap  # from a row of the output to the next; beside the threads, theirs
+    step = (
+        side if narrow else _HIGH + gap
+    )  # from a row of the output to the next; next to the threads, theirs
     out_right, out_bottom = out_left + len(a) * side, out_top + len(b) * step
     canvas = sheet(max(right + (16 if narrow else 0), out_right) + 8, max(bottom + 50, out_bottom + 8))
 
@@ -46,7 +48,7 @@ def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         name = Text("column {column}").of(column=column)
         canvas.label(x(column) + wide / 2, bottom + 30, name, "middle", size=Size.LABEL, quiet=True)
     canvas.label(x(0) - 20, above + _HIGH / 2, "a", "end", mono=True, bold=True)
-    canvas.label(start + beside / 2, y(0) - 20, "b", "middle", mono=True, bold=True)
+    canvas.label(start + b_width / 2, y(0) - 20, "b", "middle", mono=True, bold=True)
     # Bands, since arrows from thread to thread would suggest that one passes the element to the next.
     for column in range(len(a)):
         last = y(max(thread // columns for thread in _readers(trace, _A, column))) + _HIGH
@@ -58,7 +60,7 @@ def draw_square(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for column, value in enumerate(a):
         canvas.cell(x(column), above, wide, _HIGH, number(value))
     for row, value in enumerate(b):
-        canvas.cell(start, y(row), beside, _HIGH, number(value))
+        canvas.cell(start, y(row), b_width, _HIGH, number(value))
         if not narrow:
             canvas.arrow(right + 78, y(row) + _HIGH / 2, out_left - 6, y(row) + _HIGH / 2)
     canvas.label(out_left, out_top - 14, "output", mono=True, bold=True)
@@ -95,15 +97,15 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     results = [stored[element] for element in sorted(stored)]
     canvas = sheet(0, 0)
     names = Text("threads"), Text("offset")
-    left = math.ceil(_BESIDE + max(canvas.length(name, Size.LABEL) for name in names))
-    apart = 26 if narrow else 40
+    left = math.ceil(_NEXT_TO + max(canvas.length(name, Size.LABEL) for name in names))
+    spacing = 26 if narrow else 40
     count = len(data["a"])
     # On a narrow screen the output is below the vectors, and as wide as both.
     whole = (PHONE if narrow else PAGE) - 1 - left
-    wide = (whole - apart) / (2 * count) if narrow else (whole - 2 * apart) / (2 * count + len(results))
-    second = left + count * wide + apart
+    wide = (whole - spacing) / (2 * count) if narrow else (whole - 2 * spacing) / (2 * count + len(results))
+    second = left + count * wide + spacing
     below = 2 * (_THREAD + GAP) + _REST + 32
-    third = (left, below) if narrow else (second + count * wide + apart, 0)
+    third = (left, below) if narrow else (second + count * wide + spacing, 0)
     last = whole / len(results) if narrow else wide
     buffers = (
         ("a", "load", _A, data["a"].tolist(), (left, 0), wide),
@@ -124,10 +126,10 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for index, value in enumerate(values):
             corner = x + index * side
             middle = corner + side / 2
-            for line, place in enumerate(reversed(users[index])):
+            for line, position in enumerate(reversed(users[index])):
                 at = threads - _THREAD - line * (_THREAD + GAP)
-                ink = Ink.MARK if place == _MARKED else Ink.LIVE
-                text = f"({place[0]}, {place[1]})"
+                ink = Ink.MARK if position == _MARKED else Ink.LIVE
+                text = f"({position[0]}, {position[1]})"
                 canvas.cell(corner + GAP, at, side - 2 * GAP, _THREAD, text, ink=ink, size=Size.LABEL)
             ends = (element - 3, threads + 3) if action == "load" else (threads + 3, element - 3)
             canvas.arrow(middle, ends[0], middle, ends[1], marked=_MARKED in users[index])
@@ -165,8 +167,8 @@ def draw_strides(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         )
     ]
     if narrow:
-        return draw_grids(sheet, grids, side=57, beside=2, apart=24)
-    return draw_grids(sheet, grids, side=72, left=62, beside=3, apart=55)
+        return draw_grids(sheet, grids, side=57, per_line=2, spacing=24)
+    return draw_grids(sheet, grids, side=72, left=62, per_line=3, spacing=55)
 
 
 FIGURES = (

@@ -15,18 +15,18 @@ _TITLE = 30  # above a block
 # Block and thread as (x, y). With x and y exchanged anywhere, this thread would be drawn at another position.
 _EXAMPLE = ((1, 0), (1, 2))
 _EXAMPLE_HIGH, _LEGEND_HIGH = 84, 56
-_BESIDE_SWATCH = 30  # from the left edge of a colour to its meaning
+_NEXT_TO_SWATCH = 30  # from the left edge of a colour to its meaning
 
 
 def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The grid's threads in their blocks, each with the element that it read, or with none."""
     trace = facts.trace("p07")
     (columns, rows), (wide, high) = trace.grid[:2], trace.block[:2]
-    cell, along, gap, beside = (42, 46, 8, 0) if narrow else (46, 62, 16, PAGE)
+    cell, along, gap, least = (42, 46, 8, 0) if narrow else (46, 62, 16, PAGE)
     stride_x, stride_y = wide * along + 2 * _PAD + gap, high * cell + 2 * _PAD + _TITLE
     right, bottom = _LEFT + columns * stride_x - gap, _TOP + rows * stride_y
     below = _EXAMPLE_HIGH + _LEGEND_HIGH + 30 if narrow else 0
-    canvas = sheet(max(right + 4, beside), bottom + 6 + below)
+    canvas = sheet(max(right + 4, least), bottom + 6 + below)
     read = {(load.block, load.thread): load.element for load in trace.accesses("load", _A)}
     a = facts.inputs("default")["a"].reshape(-1)
 
@@ -75,16 +75,16 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         *(canvas.length(formula, Size.VALUE, mono=True) for formula in formulas),
         *(canvas.length(text, Size.VALUE) for _, text in key),
     )
-    left = 1 if narrow else PAGE - 1 - _BESIDE_SWATCH - longest
+    left = 1 if narrow else PAGE - 1 - _NEXT_TO_SWATCH - longest
     upper = bottom + 18 if narrow else _TOP + _TITLE + 4
     canvas.cell(left, upper, 20, 20, ink=Ink.MARK)
-    canvas.label(left + _BESIDE_SWATCH, upper + 10, example, bold=True)
+    canvas.label(left + _NEXT_TO_SWATCH, upper + 10, example, bold=True)
     for line, formula in enumerate(formulas):
-        canvas.label(left + _BESIDE_SWATCH, upper + 38 + line * 24, formula, mono=True)
+        canvas.label(left + _NEXT_TO_SWATCH, upper + 38 + line * 24, formula, mono=True)
     for line, (ink, text) in enumerate(key):
         top = upper + _EXAMPLE_HIGH + 14 + line * 30
         canvas.cell(left, top, 20, 20, ink=ink)
-        canvas.label(left + _BESIDE_SWATCH, top + 10, text)
+        canvas.label(left + _NEXT_TO_SWATCH, top + 10, text)
     return canvas
 
 

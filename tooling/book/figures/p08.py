@@ -14,7 +14,7 @@ from tooling.text import Text
 
 _OUTPUT, _A = 0, 1  # the kernel's arguments
 _GLOBAL, _OF_BLOCK = Text("global memory"), Text("one for each block")
-_APART = 16  # between the blocks
+_SPACING = 16  # between the blocks
 _INDEX = 40  # how far the names of the indices reach beyond those of the rows
 
 
@@ -67,17 +67,17 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     enter = frame + 3 if narrow else kept - 24
     pitch, small, first = 36, 28, 44  # along them
     if not narrow:
-        left = canvas.beside(["shared", "output"], [_GLOBAL, _OF_BLOCK]) + _INDEX
-        pitch, small = (PAGE - 3 - left - (blocks - 1) * _APART) // len(a), 42
-        first = PAGE - 3 - (blocks - 1) * _APART - len(a) * pitch
-    end = first + len(a) * pitch + (blocks - 1) * _APART
+        left = canvas.names_end(["shared", "output"], [_GLOBAL, _OF_BLOCK]) + _INDEX
+        pitch, small = (PAGE - 3 - left - (blocks - 1) * _SPACING) // len(a), 42
+        first = PAGE - 3 - (blocks - 1) * _SPACING - len(a) * pitch
+    end = first + len(a) * pitch + (blocks - 1) * _SPACING
     canvas.width, canvas.height = (output + deep + 20, end + 26) if narrow else (PAGE, output + deep + 24)
 
     def at(along: float, depth: float) -> tuple[float, float]:
         return (depth, along) if narrow else (along, depth)
 
     def start(index: int) -> float:
-        return first + index * pitch + index // threads * _APART
+        return first + index * pitch + index // threads * _SPACING
 
     def label(along: float, depth: float, text: str) -> None:
         canvas.label(*at(along, depth), text, "middle", size=Size.LABEL, quiet=True)

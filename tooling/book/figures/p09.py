@@ -21,7 +21,7 @@ _OFFSETS = (-1, 0, 1)  # of the elements that a window should have
 def draw_launch(_: Facts, sheet: Sheet) -> Canvas:
     """What the host and the GPU do, from left to right."""
     canvas = sheet(PAGE, 184)
-    left = canvas.beside([_HOST])
+    left = canvas.names_end([_HOST])
     call, failed = 190, 140  # the widths of the first and the last cell of the host
     end = PAGE - 1 - failed
     canvas.label(1, 40, _HOST)
@@ -70,7 +70,7 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     count = len(values)
     side, step, size = (40, 50, Size.VALUE) if narrow else (48, 58, Size.VALUE)
     canvas = sheet(0, 34 + count * step)
-    left = 30 if narrow else canvas.beside([_THREAD.of(thread=0)])
+    left = 30 if narrow else canvas.names_end([_THREAD.of(thread=0)])
     got_at = left + count * side + (38 if narrow else 32)
     right_at = got_at + side + (38 if narrow else 32)
     canvas.width = right_at + side + (10 if narrow else 24)

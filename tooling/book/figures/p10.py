@@ -27,7 +27,7 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     top, step = (44, 20) if narrow else (28, 21)
     most = max(map(len, readers.values()))
     canvas = sheet(0, top + 84 + (most + narrow) * step)
-    side, left = (51, 1) if narrow else (0, canvas.beside([title]))
+    side, left = (51, 1) if narrow else (0, canvas.names_end([title]))
     if not narrow:
         side = (PAGE - 1 - left) // len(readers)
         left = PAGE - 1 - len(readers) * side
@@ -63,7 +63,7 @@ def draw_additions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     rows = (Text("read"), Text("add"), Text("write"), Text("remains"))
     step, gap = (54, 10) if narrow else (56, 22)
     canvas = sheet(0, 40 + 4 * step)
-    left = canvas.beside(rows)
+    left = canvas.names_end(rows)
     column = ((PHONE if narrow else PAGE) - 1 + gap - left) // len(values)
     wide = column - gap
     right = left + len(values) * column - gap

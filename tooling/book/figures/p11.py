@@ -21,15 +21,15 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     trace = facts.trace("p11")
     a = facts.inputs("default")["a"].reshape(-1)
     threads, window = facts.constant("TPB"), facts.constant("WINDOW")
-    side, step, apart = (28, 36, 28) if narrow else (35, 41, 48)
+    side, step, spacing = (28, 36, 28) if narrow else (35, 41, 48)
     canvas = sheet(0, 0)
     memories = Text("global memory"), Text("shared memory")
-    names = 23 if narrow else canvas.beside([_THREAD.of(thread=0)])
+    names = 23 if narrow else canvas.names_end([_THREAD.of(thread=0)])
     # A row has the cells, those that do not exist, and the output.
-    wide = 28 if narrow else (PAGE - 1 - apart - names) // (threads + window)
+    wide = 28 if narrow else (PAGE - 1 - spacing - names) // (threads + window)
     left = names + (window - 1) * wide
     right = left + threads * wide
-    result = right + apart if narrow else PAGE - 1 - wide
+    result = right + spacing if narrow else PAGE - 1 - wide
     end = result + wide
     first = 30 + 2 * side + _GAP + _BARRIER
     canvas.width, canvas.height = end + 1, first + threads * step

@@ -133,7 +133,7 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     labels = [label.of(thread=store.thread) for store in shown]
     canvas = sheet(0, 0)
     side, wide = (30, 28) if narrow else (38, 47)
-    left = _AROUND + (1 if narrow else canvas.beside(labels))
+    left = _AROUND + (1 if narrow else canvas.names_end(labels))
     end = (_NARROW_END if narrow else PAGE - 1) - _AROUND
     right = end - taps * wide  # of the filter
     shared, pitch = 98, side + 12

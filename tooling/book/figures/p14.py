@@ -209,18 +209,18 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
     """The input, the output after the first kernel, and the output after the second."""
     stores, a, result, threads = _complete(facts)
     size, blocks = len(a), len(result) - len(a)
-    side, gap, apart = 35, 14, 14
+    side, gap, spacing = 35, 14, 14
     canvas = sheet(0, 0)
     memory, kernels = Text("global memory"), (Text("after kernel 1"), Text("after kernel 2"))
-    left = PAGE - 1 - (size + blocks) * side - (blocks - 1) * apart - gap  # right of the names
-    slots = left + size * side + (blocks - 1) * apart + gap  # of the blocks' sums
+    left = PAGE - 1 - (size + blocks) * side - (blocks - 1) * spacing - gap  # right of the names
+    slots = left + size * side + (blocks - 1) * spacing + gap  # of the blocks' sums
     rows = (28, 134, 272)
     canvas.width, canvas.height = PAGE, rows[2] + side + 26
 
     def at(element: int) -> float:
         if element >= size:
             return slots + (element - size) * side
-        return left + element * side + element // threads * apart
+        return left + element * side + element // threads * spacing
 
     canvas.name(rows[0] + side / 2, "a", memory)
     for row, kernel in zip(rows[1:], kernels, strict=True):

@@ -84,7 +84,7 @@ def draw_naive(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     read_a, read_b = _read(trace, _A), _read(trace, _B)
     stored = {store.thread: store for store in trace.accesses("store", _OUTPUT, block=0)}
     across, down = trace.block[:2]
-    # Each column of `b` is as wide as the threads below it, each row of `a` as high as those beside it.
+    # Each column of `b` is as wide as the threads below it, each row of `a` as high as those next to it.
     cell, wide, high, gap = (31, 92, 76, 14) if narrow else (40, 102, 76, 24)
     left, top, heading = 1, 28, 32
     right, below = left + size * cell + gap, top + size * _LOW + 14 + heading
@@ -191,9 +191,9 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     (one, other, total), high = ((25, 32, 50), 32) if narrow else ((39, 39, 62), 36)
     columns, end = _columns(narrow, steps * small, (tile * one, tile * other, tile * total))
     # A narrow step has the tiles of a and b above its elements.
-    apart, top = (62, 99) if narrow else (30, 66)
-    pitch = tile * high + apart
-    bottom = top + steps * pitch - apart
+    spacing, top = (62, 99) if narrow else (30, 66)
+    pitch = tile * high + spacing
+    bottom = top + steps * pitch - spacing
     letters = Size.SMALL if narrow else Size.VALUE
     canvas = sheet(end + 1, bottom + (96 if narrow else 66))
     name = f"({_BLOCK % grid}, {_BLOCK // grid})"
@@ -201,8 +201,8 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     headings = ("a", "b", "a_shared", "b_shared", "total")
     for x, heading in list(zip(columns, headings, strict=True))[2 if narrow else 0 :]:
         canvas.label(x, top - (15 if narrow else 16), heading, mono=True, bold=True, size=letters)
-    beside = columns[4] + canvas.length("total", letters, mono=True) + 8
-    canvas.label(beside, top - (15 if narrow else 16), Text("after the step"), size=Size.SMALL, quiet=True)
+    label_x = columns[4] + canvas.length("total", letters, mono=True) + 8
+    canvas.label(label_x, top - (15 if narrow else 16), Text("after the step"), size=Size.SMALL, quiet=True)
     copied = Ink.LIVE, Text("copied tile, shared memory")
     canvas.legend(
         1,
@@ -227,8 +227,8 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         tiles = y - (13 if step else 33) - steps * small if narrow else y + (tile * high - steps * small) / 2
         middle = tiles + steps * small / 2
         # Narrow, the arrow from the totals of the step before passes at the left of the name.
-        beside = columns[4] + tile * total / 2 + 14 if narrow and step else 1
-        canvas.label(beside, middle, label, mono=True)
+        label_x = columns[4] + tile * total / 2 + 14 if narrow and step else 1
+        canvas.label(label_x, middle, label, mono=True)
         for x, matrix in zip(columns, ("a", "b"), strict=False):
             first = min(load.element for load in loads[matrix][step * cells : (step + 1) * cells])
             here = (first // size // tile, first % size // tile)
@@ -481,7 +481,7 @@ def draw_copies(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 ]
             )
         grids.append(Grid(f"block_dim_count={dimensions}", rows))
-    return draw_grids(sheet, grids, side=66, high=32, beside=1 if narrow else 2)
+    return draw_grids(sheet, grids, side=66, high=32, per_line=1 if narrow else 2)
 
 
 FIGURES = (

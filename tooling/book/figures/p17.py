@@ -23,7 +23,7 @@ def draw_graph(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(0, 386)
     side, high, left, size = 23, 24, 1, Size.SMALL
     if not narrow:
-        left, high, size = canvas.beside(["kernel", "output"]), 32, Size.VALUE
+        left, high, size = canvas.names_end(["kernel", "output"]), 32, Size.VALUE
         side = (PAGE - 1 - left) // len(result)
         left = PAGE - 1 - side * len(result)
     right = left + len(result) * side

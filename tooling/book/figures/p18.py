@@ -17,7 +17,7 @@ def draw_bars(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     shares = facts.expected("default")["out"].tolist()
     largest, smallest = numbers.index(max(numbers)), numbers.index(min(numbers))
     canvas = sheet(0, 0)
-    left = 1 if narrow else canvas.beside([_SHARE])
+    left = 1 if narrow else canvas.names_end([_SHARE])
     pitch = ((PHONE if narrow else PAGE) - 1 - left) / len(numbers)
     width = pitch * len(numbers)
     unit = 24 if narrow else 28
@@ -45,7 +45,7 @@ def draw_bars(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         value = f"x[{index}] = {number(numbers[index], '.2f')}"
         share = f"{_SHARE}[{index}] = {number(shares[index], '.4f')}"
         above = index == largest
-        # A dashed line leads from the number to its share; the labels are beside it, clear of all bars.
+        # A dashed line leads from the number to its share; the labels are next to it, clear of all bars.
         if not narrow:
             start, stop = (zero + 4, top - 3) if above else (end + 4, base - 3)
             canvas.arrow(x, start, x, stop, head=False, dashed=True)

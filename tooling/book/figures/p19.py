@@ -32,8 +32,8 @@ def draw_launches(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         mono = "*" not in text  # and otherwise a variable
         canvas.label(x, y - 12, text, mono=mono, size=size if mono else Size.VALUE)
         if rows > 1 or not narrow:
-            beside = x + 6 + canvas.length(text, size if mono else Size.VALUE, mono=mono)
-            canvas.label(beside, y - 12, f"{rows} × {columns}", size=Size.SMALL, quiet=True)
+            label_x = x + 6 + canvas.length(text, size if mono else Size.VALUE, mono=mono)
+            canvas.label(label_x, y - 12, f"{rows} × {columns}", size=Size.SMALL, quiet=True)
 
     def vector(
         x: float, y: float, text: str, cells: int, marked: int | None = None, *, other: Ink = Ink.PLAIN

@@ -44,11 +44,11 @@ def _draw_call(
     canvas.label(left, top + 9, title, bold=True)
     values, wide = left + _NAMES, _WIDE - _NAMES
     middle = values + wide / 2
-    rows = [top + 30 + place * _PITCH for place in range(3)]
+    rows = [top + 30 + index * _PITCH for index in range(3)]
     box = rows[-1] + _HIGH + 34
     last = box + 36 + 34
     given = len(arguments) == len(rows)
-    if not given:  # those of both calls are beside each other
+    if not given:  # those of both calls are next to each other
         canvas.label(
             values, rows[0] + _HIGH / 2, Text("no tensor for the output"), size=Size.LABEL, quiet=True
         )
@@ -87,11 +87,11 @@ def _row(canvas: Canvas, corner: tuple[float, float], name: str, numbers: Sequen
         texts = [*(number(value) for value in numbers[:_SHOWN]), "…", number(numbers[-1])]
     if not numbers:
         texts, ink = [*[""] * _SHOWN, "…", ""], Ink.SPARE
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         if text == "…":
-            canvas.label(x + (place + 0.5) * _SIDE, y + _HIGH / 2, text, "middle", quiet=True)
+            canvas.label(x + (index + 0.5) * _SIDE, y + _HIGH / 2, text, "middle", quiet=True)
         else:
-            canvas.cell(x + place * _SIDE + GAP / 2, y, _SIDE - GAP, _HIGH, text, ink=ink)
+            canvas.cell(x + index * _SIDE + GAP / 2, y, _SIDE - GAP, _HIGH, text, ink=ink)
 
 
 FIGURES = (responsive("p20", draw_calls),)

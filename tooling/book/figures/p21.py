@@ -42,8 +42,8 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     middle_of = {}
     label_x = second + offset - 8
     canvas.label(second + offset, 12, "table", mono=True, bold=True)
-    for place, row in enumerate(rows):
-        y = top + place * (high + 2)
+    for index, row in enumerate(rows):
+        y = top + index * (high + 2)
         if row is None:
             canvas.label(second + offset + values * cell / 2, y + high / 2, "⋮", "middle", quiet=True)
             continue
@@ -52,18 +52,18 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         middle_of[row] = y + high / 2
     canvas.label(third, 12, "output", mono=True, bold=True)
     start = top + (len(rows) - 2 * shown) / 2 * (high + 2)
-    for place, token in enumerate(tokens):
-        level = start + 2 * place * (high + 2)
+    for index, token in enumerate(tokens):
+        level = start + 2 * index * (high + 2)
         canvas.cell(first, level, side, high, str(token), size=size)
         numbers(third, level, token, Ink.RESULT)
         edge = label_x - 5 - canvas.length(str(token), Size.LABEL)
-        canvas.side_curve(first + side + 2, level + high / 2, edge, middle_of[token], marked=not place)
+        canvas.side_curve(first + side + 2, level + high / 2, edge, middle_of[token], marked=not index)
         canvas.side_curve(
             second + offset + values * cell + 27,
             middle_of[token],
             third - 3,
             level + high / 2,
-            marked=not place,
+            marked=not index,
         )
     return canvas
 
@@ -110,12 +110,12 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     requests = first_requests(facts)
     left, shown = 1, 4  # rows of a kernel
     word, line, high, gap = (21, 16, 20, 22) if narrow else (22, 32, 24, 8)  # as in the maps of `requests.py`
-    apart = 5  # from a line to the next
+    spacing = 5  # from a line to the next
     lines = [[(row, 0) for row in request.rows[:shown]] for request in requests]
     lines[0] = [(row, part) for row, _ in lines[0] for part in range(_LANES // line)]
     above = 26  # for the number of a row
     first = sum(not part for each in lines for _, part in each)
-    height = sum(38 + len(each) * (high + apart) for each in lines) + first * above + 34
+    height = sum(38 + len(each) * (high + spacing) for each in lines) + first * above + 34
     canvas = sheet(left + line * word + (line // _SECTOR - 1) * gap + 1, height)
     define_hatching(canvas)
     y = 12.0
@@ -146,7 +146,7 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                     _sector(canvas, (x, y), (_SECTOR * word, high), moved=column // _SECTOR in moved)
                 if column // _SECTOR in moved:
                     _word(canvas, (x, y), (word, high), lane_of.get(column))
-            y += high + apart
+            y += high + spacing
         if len(request.rows) > shown:
             rest = len(request.rows) - shown
             canvas.label(left, y + 14, Text("… {rest} more rows").of(rest=rest), size=Size.LABEL, quiet=True)
@@ -198,7 +198,7 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         ]
         names = [Text("token {row}").of(row=row) for row in range(rows)]
         grids.append(Grid(title, squares, numbered(columns), names))
-    canvas = draw_grids(sheet, grids, side=57 if narrow else 56, left=69, beside=1 if narrow else 2)
+    canvas = draw_grids(sheet, grids, side=57 if narrow else 56, left=69, per_line=1 if narrow else 2)
     canvas.height += 30
     canvas.legend(
         1, canvas.height - 12, (Ink.LIVE, Text("in the first warp")), (Ink.PLAIN, Text("in another"))

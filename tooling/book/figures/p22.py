@@ -46,21 +46,21 @@ def draw_fusion(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.arrow(x, y + _HIGH + 3, x, y + _STEP - 3)
 
     left, right = 1.0, 1.0 + wide - half
-    places = [_FIRST + row * _STEP for row in range(7)]
+    positions = [_FIRST + row * _STEP for row in range(7)]
     canvas.label(left, 10, Text("--unfused: four kernels"), bold=True)
-    matrix(left, places[0], half, "input", Ink.PLAIN)
-    matrix(right, places[0], half, "weight", Ink.PLAIN)
-    kernel(left, places[1], half, "layernorm_kernel")
-    kernel(right, places[1], half, "transpose_kernel")
-    matrix(left, places[2], half, "normal", Ink.PLAIN)
-    matrix(right, places[2], half, "turned", Ink.PLAIN)
-    kernel(left, places[3], wide, "matmul_tiled")
-    matrix(left, places[4], wide, "output", Ink.PLAIN)
-    kernel(left, places[5], wide, "add_bias_kernel")
-    matrix(left, places[6], wide, "output", Ink.RESULT)
+    matrix(left, positions[0], half, "input", Ink.PLAIN)
+    matrix(right, positions[0], half, "weight", Ink.PLAIN)
+    kernel(left, positions[1], half, "layernorm_kernel")
+    kernel(right, positions[1], half, "transpose_kernel")
+    matrix(left, positions[2], half, "normal", Ink.PLAIN)
+    matrix(right, positions[2], half, "turned", Ink.PLAIN)
+    kernel(left, positions[3], wide, "matmul_tiled")
+    matrix(left, positions[4], wide, "output", Ink.PLAIN)
+    kernel(left, positions[5], wide, "add_bias_kernel")
+    matrix(left, positions[6], wide, "output", Ink.RESULT)
     for row in range(6):
         for middle in (left + half / 2, right + half / 2) if row < 3 else (left + wide / 2,):
-            down(middle, places[row])
+            down(middle, positions[row])
 
     x, top = (1.0, high + 34.0) if narrow else (1.0 + wide + _BETWEEN, 0.0)
     first = top + _FIRST
@@ -69,7 +69,7 @@ def draw_fusion(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     matrix(x, first, part, "input", Ink.PLAIN)
     matrix(x + single - other, first, other, "weight", Ink.PLAIN)
     body = first + _STEP
-    # What the kernel keeps is beside the matrices that it does without.
+    # What the kernel keeps is next to the matrices that it does without.
     kept = (body + _STEP, body + (2 if narrow else 3) * _STEP)
     last = kept[-1] + 2 * _STEP - 36 * narrow
     canvas.frame(x, body, single, last - body - 24, dashed=True, corner=_HIGH / 2)
@@ -96,17 +96,17 @@ def draw_row(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     normal = (row - mean) / (variance + _EPS) ** 0.5
     names: tuple[Text | str, ...] = ("input", Text("minus the mean"), Text("normalised"))
     canvas = sheet(0, 0)
-    across, left = (len(row) // 2, 1) if narrow else (len(row), canvas.beside(names))
+    across, left = (len(row) // 2, 1) if narrow else (len(row), canvas.names_end(names))
     cell = ((PHONE if narrow else PAGE) - 1 - left) // across
     left = left if narrow else PAGE - 1 - across * cell
     lines = tuple(zip(names, (row, row - mean, normal), (Ink.PLAIN, Ink.LIVE, Ink.RESULT), strict=True))
     high = 32 if narrow else 38
     step = 2 * high + 34 if narrow else high + 16
     canvas.width = left + across * cell + 1
-    told = Text("mean {mean:.2f}, variance {variance:.2f}").of(mean=mean, variance=variance)
-    canvas.label(1, 12, told, bold=True)
-    for place, (name, values, ink) in enumerate(lines):
-        y = 34 + place * step + (16 if narrow else 0)
+    summary = Text("mean {mean:.2f}, variance {variance:.2f}").of(mean=mean, variance=variance)
+    canvas.label(1, 12, summary, bold=True)
+    for position, (name, values, ink) in enumerate(lines):
+        y = 34 + position * step + (16 if narrow else 0)
         if narrow:
             canvas.label(left, y - 12, name, size=Size.LABEL, mono=isinstance(name, str))
         else:
@@ -136,7 +136,8 @@ def draw_gradients(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     right = PAGE - 1 - added
     step, skipped = 46, 26  # from one thread to the next, and for those that are left out
     tops = [
-        32 + place * step + (skipped if place == len(numbers) - 1 else 0) for place in range(len(numbers))
+        32 + position * step + (skipped if position == len(numbers) - 1 else 0)
+        for position in range(len(numbers))
     ]
     canvas = sheet(PAGE, tops[-1] + high + 1)
     canvas.label(1, 10, Text("own row"), bold=True)
@@ -150,8 +151,8 @@ def draw_gradients(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     # All threads lead to one arrow, and that to all gradients.
     each = (tops[-1] - tops[0]) / (len(shared) - 1)
     joint, fork = thread + box + 28, right - 34
-    for place, (name, shape) in enumerate(shared.items()):
-        level = tops[0] + each * place
+    for position, (name, shape) in enumerate(shared.items()):
+        level = tops[0] + each * position
         _draw_gradient(canvas, (right, level, added, high), name, shape, Size.VALUE)
         canvas.arrow(fork, level + high / 2, right - 4, level + high / 2)
     for y in tops:
@@ -197,9 +198,11 @@ def _narrow_gradients(sheet: Sheet, numbers: Sequence[int], shared: Mapping[str,
     last = end + (len(shared) - 1) * step + high / 2
     canvas.arrow(bus, 28 + high / 2, bus, last, head=False)
     canvas.label(1, end - 18, Text("all add to these"), bold=True)
-    for place, (name, shape) in enumerate(shared.items()):
-        _draw_gradient(canvas, (1, end + place * step, thread + box - 1, high), name, shape, Size.LABEL)
-        canvas.arrow(bus, end + place * step + high / 2, thread + box + 4, end + place * step + high / 2)
+    for position, (name, shape) in enumerate(shared.items()):
+        _draw_gradient(canvas, (1, end + position * step, thread + box - 1, high), name, shape, Size.LABEL)
+        canvas.arrow(
+            bus, end + position * step + high / 2, thread + box + 4, end + position * step + high / 2
+        )
     return canvas
 
 

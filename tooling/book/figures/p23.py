@@ -136,7 +136,7 @@ def draw_lanes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     lanes: tuple[int | None, ...] = (0, 1, None, 31) if narrow else (0, 1, 2, 3, 4, 5, None, 30, 31)
     canvas = sheet(0, 0)
     names = [f"[{word}]" if narrow else f"a_vector[{word}]" for word in range(words)]
-    left = canvas.beside([*names, Text("lane")])
+    left = canvas.names_end([*names, Text("lane")])
     side = ((PHONE if narrow else PAGE) - 1 - left) // len(lanes)
     left = (PHONE if narrow else PAGE) - 1 - side * len(lanes)
     call, first_row, high = 26, 88, 34
@@ -176,7 +176,7 @@ def draw_tile_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canv
         found.setdefault(name, {})[int(tile or 0)] = row.of_copy
 
     def named(mode: str, speed: float) -> str:
-        """The name of a curve, with the speed at the point beside it where it has room."""
+        """The name of a curve, with the speed at the point next to it where it has room."""
         return mode if narrow else f"{mode} {speed:.2f}"
 
     series = (
@@ -249,8 +249,8 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     width, skipped = (107, 37) if narrow else (121, 123)
     whole = (len(strip) - 1) * width + skipped
     canvas = sheet(whole + 2, 290)
-    told = Text("{size} elements in {tiles} tiles").of(size=f"{size:,}", tiles=tiles)
-    canvas.label(1, 10, told, bold=True)
+    summary = Text("{size} elements in {tiles} tiles").of(size=f"{size:,}", tiles=tiles)
+    canvas.label(1, 10, summary, bold=True)
     left = 1.0
     x = left
     for tile_id in strip:

@@ -74,7 +74,7 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     }
     slow, warp, fast = (f"{list(each.values())[-1]:.1f} µs" for each in times.values())
     names = tuple(times)
-    wide = not narrow  # the lower name is beside the last point, and otherwise both are
+    wide = not narrow  # the lower name is next to the last point, and otherwise both are
     steep, last = sorted(times[names[0]])[-2:]
     series = (
         Series(f"{names[0]} {slow}", times[names[0]], Ink.SPARE, last, (-1, -1 - wide), ring=True),

@@ -50,7 +50,9 @@ def draw_block_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     sums = {warp: sums[warp] for warp in warps}
     rows = (
         Row(Text("threads"), cells(threads, Ink.PLAIN)),
-        Row(Text("sum of the warp"), cells(sums, Ink.LIVE), call="warp.sum", apart=True, short=Text("sum")),
+        Row(
+            Text("sum of the warp"), cells(sums, Ink.LIVE), call="warp.sum", separate=True, short=Text("sum")
+        ),
         Row(
             Text("shared memory"),
             cells(sums, Ink.LIVE),
@@ -75,16 +77,16 @@ def draw_histogram(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     threads = range(len(own))
     chosen = [min(int(own[i] * bins), bins - 1) for i in threads]
     belongs = [int(each == _BIN) for each in chosen]
-    place = [0, *accumulate(belongs)]
+    index = [0, *accumulate(belongs)]
     other = {i: Ink.SPARE for i in threads if not belongs[i]}
     rows = (
         Row("own", cells({i: f"{own[i]:.2f}" for i in threads}, Ink.PLAIN)),
         Row("bin", cells({i: str(chosen[i]) for i in threads}, Ink.LIVE, other)),
         Row("belongs", cells({i: str(belongs[i]) for i in threads}, Ink.LIVE, other)),
-        Row("place", cells({i: str(place[i]) for i in threads}, Ink.LIVE), call="block.prefix_sum"),
+        Row("place", cells({i: str(index[i]) for i in threads}, Ink.LIVE), call="block.prefix_sum"),
         Row(
             Text("index in row {row}").of(row=_BIN),
-            cells({i: str(place[i]) for i in threads if belongs[i]}, Ink.RESULT),
+            cells({i: str(index[i]) for i in threads if belongs[i]}, Ink.RESULT),
             short=Text("index"),
         ),
     )

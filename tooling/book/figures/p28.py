@@ -27,7 +27,7 @@ class _Step(Struct, frozen=True):
 def _steps(facts: Facts) -> tuple[_Step, _Step, _Step, _Step]:
     """The steps before the synchronisation points, and those after them, by the trace of a block."""
     events = list(facts.trace(_PROGRAM).of_block(_BLOCK))
-    barrier = next(place for place, event in enumerate(events) if event.action == BARRIER)
+    barrier = next(position for position, event in enumerate(events) if event.action == BARRIER)
     tile, weights = (
         next(event for event in events[:barrier] if (event.action, event.buffer) == ("load", buffer))
         for buffer in (_A, _WEIGHTS)
@@ -51,12 +51,12 @@ def draw_overlap(facts: Facts, sheet: Sheet) -> Canvas:
     start, weights, *last = _steps(facts)
     names = Text("threads"), Text("hardware")
     canvas = sheet(PAGE, 0)
-    left = canvas.beside(names)
+    left = canvas.names_end(names)
     waits = Text("waits")
     wide = [_width(canvas, step) for step in (start, weights)]
-    high, top, apart = 72, 38, 6
-    second = left + wide[0] + apart
-    wait = second + wide[1] + apart
+    high, top, spacing = 72, 38, 6
+    second = left + wide[0] + spacing
+    wait = second + wide[1] + spacing
     copied = wait + canvas.length(waits, Size.LABEL) + 36  # where the wait for the copy ends
     synchronised = copied + 30
     below, end = top + high + 46, PAGE - 1
@@ -99,7 +99,7 @@ def _write(canvas: Canvas, middle: tuple[float, float], step: _Step, size: Size 
 
 
 def draw_overlap_narrow(facts: Facts, sheet: Sheet) -> Canvas:
-    """The steps from top to bottom, and the copy beside those that it overlaps with."""
+    """The steps from top to bottom, and the copy next to those that it overlaps with."""
     start, weights, sums, edges = _steps(facts)
     steps: tuple[_Step | str, ...] = (start, weights, "async_copy_wait_all()", "barrier()", sums, edges)
     left, wide, high, pitch, gap = 1, 206, 40, 54, 32

@@ -72,8 +72,8 @@ def draw_padding(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.label(x0 + 1, y0 + 14, heading, bold=True, size=Size.VALUE)
         columns: tuple[int | None, ...] = (*range(shown), None, _BANKS - 1)
         columns += (_BANKS,) if row_words > _BANKS else ()
-        for place, column in enumerate(columns):
-            x = float(x0 + left + place * cell)
+        for index, column in enumerate(columns):
+            x = float(x0 + left + index * cell)
             name = "…" if column is None else str(column)
             canvas.label(x + cell / 2, y0 + 40, name, "middle", size=Size.SMALL, quiet=True)
             for line, row in enumerate(rows):

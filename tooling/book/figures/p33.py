@@ -13,7 +13,7 @@ from tooling.book.figures.h200 import measured
 from tooling.book.figures.p16 import measured_roof
 from tooling.text import Sentence, Text
 
-Place = tuple[int, int]
+Position = tuple[int, int]
 
 _LANES = 32
 _A, _B, _C, _D = "*A*", "*B*", "*C*", "*D*"  # as the text of the page writes them
@@ -27,19 +27,19 @@ _TENSOR_CORES = 495  # TFLOP/s with tf32 and dense matrices, by NVIDIA's data sh
 _SPARE = 4  # the columns that the challenge adds to a row of the tile of a
 
 
-def a_elements(lane: int) -> tuple[Place, ...]:
+def a_elements(lane: int) -> tuple[Position, ...]:
     """Row and column of the elements that `load_a_fragment` gives a lane, of 16 x 8."""
     r, c = lane // 4, lane % 4
     return (r, c), (r + 8, c), (r, c + 4), (r + 8, c + 4)
 
 
-def b_elements(lane: int) -> tuple[Place, ...]:
+def b_elements(lane: int) -> tuple[Position, ...]:
     """Those of `load_b_fragment`, of 8 x 8."""
     r, c = lane % 4, lane // 4
     return (r, c), (r + 4, c)
 
 
-def sum_elements(lane: int) -> tuple[Place, ...]:
+def sum_elements(lane: int) -> tuple[Position, ...]:
     """Those that `store_fragment` writes, of 16 x 8."""
     r, c = lane // 4, lane % 4 * 2
     return (r, c), (r, c + 1), (r + 8, c), (r + 8, c + 1)
@@ -57,16 +57,16 @@ def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     end = below + rows * high
     canvas = sheet(sums + cols * cell + 1, end + 2 if narrow else end + 38)
 
-    def grid(x: float, y: float, elements: Callable[[int], tuple[Place, ...]]) -> None:
+    def grid(x: float, y: float, elements: Callable[[int], tuple[Position, ...]]) -> None:
         for lane in range(_LANES):
             for row, col in elements(lane):
                 _draw_lane(canvas, (x + col * cell, y + row * high), (cell, high), lane)
 
-    alike = Text("{shape}, same for *D*").of(shape=_shape(rows, cols))
+    of_both = Text("{shape}, same for *D*").of(shape=_shape(rows, cols))
     for x, y, name, shape, elements in (
         (left, below, _A, _shape(rows, depth), a_elements),
         (b_left, b_top, _B, _shape(depth, cols), b_elements),
-        (sums, below, _C, alike, sum_elements),
+        (sums, below, _C, of_both, sum_elements),
     ):
         _draw_name(canvas, (x, y - 14), name, shape)
         grid(x, y, elements)
@@ -105,27 +105,27 @@ def _draw_name(canvas: Canvas, at: tuple[float, float], name: str, shape: Senten
     """The name of a matrix, as the text of the page writes it, and its shape."""
     x, y = at
     canvas.label(x, y, name, bold=True)
-    beside = x + canvas.length(name, Size.VALUE) + 8
-    canvas.label(beside, y, shape, size=Size.LABEL, quiet=True)
+    label_x = x + canvas.length(name, Size.VALUE) + 8
+    canvas.label(label_x, y, shape, size=Size.LABEL, quiet=True)
 
 
 def _draw_key(canvas: Canvas, left: float, top: float, cell: tuple[float, float]) -> None:
     """What the marked lane holds, and which lanes have the rest of its rows and column."""
     wide, high = cell
-    beside, middle, line = left + wide + 8, top + high / 2, 20
+    label_x, middle, line = left + wide + 8, top + high / 2, 20
     _draw_lane(canvas, (left, top), cell, _SHOWN)
-    canvas.label(beside, middle, Text("lane {lane} holds").of(lane=_SHOWN), bold=True)
+    canvas.label(label_x, middle, Text("lane {lane} holds").of(lane=_SHOWN), bold=True)
     of_lane = ((_A, a_elements), (_B, b_elements), (f"{_C}, {_D}", sum_elements))
-    for place, (name, elements) in enumerate(of_lane, 1):
-        canvas.label(beside, middle + place * line, name, size=Size.LABEL)
+    for index, (name, elements) in enumerate(of_lane, 1):
+        canvas.label(label_x, middle + index * line, name, size=Size.LABEL)
         count = Text("{count} elements").of(count=len(elements(_SHOWN)))
-        column = beside + canvas.length(of_lane[-1][0], Size.LABEL) + 8
-        canvas.label(column, middle + place * line, count, size=Size.LABEL)
+        column = label_x + canvas.length(of_lane[-1][0], Size.LABEL) + 8
+        canvas.label(column, middle + index * line, count, size=Size.LABEL)
     middle += 4 * line + 10
     _draw_lane(canvas, (left, middle - high / 2), cell, _GROUP[0])
     names = Text("lanes {lanes}").of(lanes=_OTHERS)
-    canvas.label(beside, middle, names, bold=True)
-    canvas.label(beside, middle + line, Text("rest of row or column"), size=Size.LABEL)
+    canvas.label(label_x, middle, names, bold=True)
+    canvas.label(label_x, middle + line, Text("rest of row or column"), size=Size.LABEL)
 
 
 def draw_banks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

@@ -12,7 +12,7 @@ from tooling.text import Sentence, Text
 
 _REDUCTION = "p34_tile_tensor --reduction"
 _ADVANCED = "p34_tile_tensor --advanced"
-_LEVELS_APART = 244  # pixels between the levels in the key of a wide drawing
+_LEVELS_SPACING = 244  # pixels between the levels in the key of a wide drawing
 _LANES = 32  # of a warp, on every GPU that has clusters
 
 
@@ -99,10 +99,10 @@ def _draw_band(canvas: Canvas, ends: tuple[float, float], y: float, call: str, m
     """A half of the barrier as a band across the blocks, with its meaning."""
     left, right = ends
     canvas.band(left, y - 13, right - left, 26)
-    beside = canvas.length(call, Size.LABEL, mono=True) + 10
-    start = (left + right - beside - canvas.length(meaning, Size.LABEL)) / 2
+    label_x = canvas.length(call, Size.LABEL, mono=True) + 10
+    start = (left + right - label_x - canvas.length(meaning, Size.LABEL)) / 2
     canvas.label(start, y, call, size=Size.LABEL, mono=True)
-    canvas.label(start + beside, y, meaning, size=Size.LABEL, quiet=True)
+    canvas.label(start + label_x, y, meaning, size=Size.LABEL, quiet=True)
 
 
 def _draw_barrier(canvas: Canvas, end: float, begin: float, y: float) -> None:
@@ -141,7 +141,7 @@ def draw_scopes(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (Text("a cluster of {count} blocks"), blocks, "cluster_sync()"),
     )
     for line, (level, count, call) in enumerate(levels):
-        x, y = (margin, below + 28 * line) if narrow else (margin + line * _LEVELS_APART, below)
+        x, y = (margin, below + 28 * line) if narrow else (margin + line * _LEVELS_SPACING, below)
         if line == 0:
             canvas.cell(x, y - 9, 18, 18, ink=Ink.LIVE)
         else:

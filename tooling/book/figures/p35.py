@@ -73,8 +73,8 @@ def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     for y, (first, words_of_it, ink) in zip(tops, rows, strict=True):
         for word in range(first, first + _VECTOR // _WORD):
             canvas.cell(left + word * cell, y, cell, 24, str(word), ink=ink, size=letters)
-        beside = (left + first * cell + 1, y + 36) if narrow else (left + 12 * cell + 12, y + 12)
-        canvas.label(*beside, words_of_it, size=Size.LABEL)
+        label_x = (left + first * cell + 1, y + 36) if narrow else (left + 12 * cell + 12, y + 12)
+        canvas.label(*label_x, words_of_it, size=Size.LABEL)
     # On a narrow screen the lines leave out what is written below a vector.
     spans = [(44, tops[0] + 26), *((top - 4, top + 26) for top in tops[1:])]
     for boundary in range(0, words + 1, _VECTOR // _WORD):
@@ -115,12 +115,12 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     """The first elements of the input, above them the threads that load one each, below those of vectors."""
     names = (("--scalar",), ("input",), ("--unaligned,", "--aligned"))
     canvas = sheet(0, 0)
-    left = 1 if narrow else canvas.beside([name for lines in names for name in lines])
+    left = 1 if narrow else canvas.names_end([name for lines in names for name in lines])
     wide = ((PHONE if narrow else PAGE) - 1 - left) / _ELEMENTS
     threads, elements = (34, 42) if narrow else (38, 46)  # their heights
-    apart = 34 if narrow else 10
+    spacing = 34 if narrow else 10
     tops = [24 if narrow else 0]
-    tops += [tops[0] + threads + apart, tops[0] + threads + 2 * apart + elements]
+    tops += [tops[0] + threads + spacing, tops[0] + threads + 2 * spacing + elements]
     for top, lines in zip(tops, names, strict=True):
         if narrow:
             canvas.label(1, top - 14, " ".join(lines), mono=True)

@@ -11,7 +11,7 @@ from tooling.text import Sentence, Text
 
 CELL = 36  # the height of a cell
 NARROW_CELL = 40  # its width
-_APART = 52  # from a row to the next one on a narrow screen
+_SPACING = 52  # from a row to the next one on a narrow screen
 _AFTER = Text("after stride {move}")
 
 
@@ -54,7 +54,7 @@ def draw_reduction(
     for index, move in enumerate(moves):
         gap = 0
         if index:
-            gap = _APART if narrow else curves_high(stride(move))
+            gap = _SPACING if narrow else curves_high(stride(move))
             top += CELL + gap
         label = _AFTER.of(move=stride(move)) if index else first
         if narrow:
@@ -78,13 +78,13 @@ def draw_reduction(
 
 
 def beside_reduction(canvas: Canvas, first: Text, threads: int) -> tuple[int, int]:
-    """Where the cells begin beside the labels of `draw_reduction`, and their width: they fill the text."""
+    """Where the cells begin next to the labels of `draw_reduction`, and their width: they fill the text."""
     return beside_cells(canvas, (first, _AFTER.of(move=1)), threads)
 
 
 def beside_cells(canvas: Canvas, names: Sequence[Sentence], cells: int) -> tuple[int, int]:
-    """Where cells that fill the text begin beside the names of their rows, and their width."""
-    wide = (PAGE - 1 - canvas.beside(names)) // cells
+    """Where cells that fill the text begin next to the names of their rows, and their width."""
+    wide = (PAGE - 1 - canvas.names_end(names)) // cells
     return PAGE - 1 - cells * wide, wide
 
 

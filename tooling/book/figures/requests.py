@@ -143,8 +143,8 @@ def draw_requests(
         drawn = _draw_map(canvas, picture, words, banks)
         all_moved &= 'class="still"' not in drawn.contents
         if picture.sample.service or counted:
-            beside = _passes(picture.sample) if picture.sample.service else _moved(picture.sample)
-            canvas.label(drawn.width - 1, top, beside, "end", size=Size.LABEL, quiet=True)
+            label_x = _passes(picture.sample) if picture.sample.service else _moved(picture.sample)
+            canvas.label(drawn.width - 1, top, label_x, "end", size=Size.LABEL, quiet=True)
         canvas.height += _GAP if picture is not pictures[-1][1] else 0
     if _of_memory([picture for _, picture in pictures]):
         draw_states(canvas, all_moved=all_moved)
