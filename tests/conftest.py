@@ -70,6 +70,19 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the tests of the book last, the long ones first: no worker then waits for the last test of another.
+
+    Builds of the book make a worker process large, and a large one is slow to fork, as for a reference.
+    """
+
+    def order(item: pytest.Item) -> tuple[bool, bool]:
+        folder, name = item.path.parent.name, item.path.name
+        return folder == "book", name != "test_seeded_defects.py"
+
+    items.sort(key=order)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Publishes the tests as `tooling verify` does its programs."""
     if not _OF_WORKFLOW:
