@@ -71,7 +71,7 @@ def browser() -> Iterator[Any]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the tests of the book last, the long ones first: no worker then waits for the last test of another.
+    """Puts the tests of the book last, the long ones first: no worker waits for the last of another.
 
     Builds of the book make a worker process large, and a large one is slow to fork, as for a reference.
     """
