@@ -30,7 +30,7 @@ from tooling.mdbook.pages import Page
 from tooling.translations.parity import blocks, comparison, glossary, numbers
 from tooling.translations.parity.findings import Findings, ParityFinding
 from tooling.translations.parity.names import Names
-from tooling.translations.parity.pair import ComparedPages
+from tooling.translations.parity.pair import ComparedPages, Difference
 from tooling.translations.writing_systems import writing_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -575,7 +575,7 @@ def _score_numbers(source: Page, target: Page, score: NumberScore) -> None:
     names = Names.of(source, target, Files())
     alignment = blocks.compare(source, target, names, findings, writing)
 
-    def found(prose: tuple[Prose, ...]) -> list[numbers.Mismatch]:
+    def found(prose: tuple[Prose, ...]) -> list[Difference]:
         page = structs.replace(target, structure=structs.replace(target.structure, prose=prose))
         pair = ComparedPages(source, page, names, alignment, None, findings, writing)
         return list(numbers.mismatches(pair))

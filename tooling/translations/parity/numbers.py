@@ -16,7 +16,7 @@ from itertools import groupby
 from msgspec import Struct
 
 from tooling.mdbook.markup import Prose
-from tooling.translations.parity.pair import ComparedPages, Item
+from tooling.translations.parity.pair import ComparedPages, Difference, Item
 from tooling.translations.writing_systems import WritingSystem
 
 NUMBER = re.compile(r"[0-9](?<![A-Za-z0-9_#.].)[0-9]*(?:(?:,[0-9]{3})+(?:\.[0-9]+)?|(?:\.[0-9]+)*)")
@@ -161,16 +161,6 @@ def _roman(numeral: str) -> int:
 # ---- comparison ----
 
 
-class Mismatch(Struct, frozen=True):
-    """Numbers of one block that the other page's block lacks, each at its line."""
-
-    missing: list[Item]
-    extra: list[Item]
-
-    def __bool__(self) -> bool:
-        return bool(self.missing or self.extra)
-
-
 class _Block(Struct, frozen=True):
     """A paragraph, a heading, or a row of a table, or several of them that are compared together."""
 
@@ -200,7 +190,7 @@ _REORDERED = 3
 """More differing blocks than this in a section of as many blocks are taken to be in another order."""
 
 
-def mismatches(pair: ComparedPages) -> Iterator[Mismatch]:
+def mismatches(pair: ComparedPages) -> Iterator[Difference]:
     """The numbers in digits that one page has and the other lacks, block by block.
 
     A number may be a word on one of the pages. Words that translate each other are not counted twice: what
@@ -227,7 +217,7 @@ def _sections(prose: Iterable[Prose], starts: Sequence[int]) -> dict[int, list[P
     return sections
 
 
-def _compare_section(blocks: _Blocks, copies: _Blocks, writing: WritingSystem) -> Iterator[Mismatch]:
+def _compare_section(blocks: _Blocks, copies: _Blocks, writing: WritingSystem) -> Iterator[Difference]:
     found = {key: list(_compare_block(block, copies[key], key[1], writing)) for key, block in blocks.items()}
     differing = [key for key, mismatches in found.items() if mismatches]
     if len(differing) <= _REORDERED:
@@ -241,7 +231,7 @@ def _compare_section(blocks: _Blocks, copies: _Blocks, writing: WritingSystem) -
         yield mismatch
 
 
-def _compare_block(block: _Block, copy: _Block, kind: str, writing: WritingSystem) -> Iterator[Mismatch]:
+def _compare_block(block: _Block, copy: _Block, kind: str, writing: WritingSystem) -> Iterator[Difference]:
     if mismatch := _compare(block, copy, writing):
         yield mismatch
     elif kind == "row":
@@ -286,7 +276,7 @@ def _joined(blocks: Iterable[_Block]) -> _Block:
     )
 
 
-def _compare(block: _Block, copy: _Block, writing: WritingSystem) -> Mismatch:
+def _compare(block: _Block, copy: _Block, writing: WritingSystem) -> Difference:
     ours = [english_numbers(text) for text in block.texts]
     theirs = [numbers_of(text, writing) for text in copy.texts]
     balance = Counter(_in_digits(ours))
@@ -300,7 +290,7 @@ def _compare(block: _Block, copy: _Block, writing: WritingSystem) -> Mismatch:
         _excuse(extra, words)
         if extra["1"] and ("0",) not in words and any(_MEANS_ONE.search(text) for text in block.texts):
             del extra["1"]
-    return Mismatch(block.items(missing, ours), copy.items(extra, theirs))
+    return Difference(block.items(missing, ours), copy.items(extra, theirs))
 
 
 def _in_digits(numbers: Iterable[Iterable[Number]]) -> list[str]:

@@ -95,4 +95,4 @@ def compare_codes(pair: ComparedPages) -> None:
 def compare_numbers(pair: ComparedPages) -> None:
     """Compares the numbers in the text, block by block; `two` and `두` may be written for 2."""
     for found in numbers.mismatches(pair):
-        _NUMBER_RULE.report(Difference(found.missing, found.extra), pair)
+        _NUMBER_RULE.report(found, pair)
