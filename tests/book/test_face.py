@@ -78,6 +78,6 @@ def test_the_korean_font_of_titles_has_every_syllable_of_them(real: Project) -> 
     (korean,) = [each for each in editions(real) if each.language == "ko"]
     chapters = list(chapter_files(korean))
     assert len(chapters) > 100
-    for chapter in chapters:  # figures.md is no page
+    for chapter in chapters:  # not figures.md, which has no page of its own
         titles = " ".join(re.findall(r"^##? .*$", chapter.text, re.MULTILINE))
         assert set(re.findall("[가-힣]", titles)) <= there, chapter.path

@@ -15,7 +15,7 @@ from tooling.simulator.engine.executor import Engine
 from tooling.simulator.gpu.launch import Dim3
 from tooling.simulator.server.context import Context, Gpu
 from tooling.simulator.server.protocol import ARENA_BASE, MAGIC, VERSION, DriverRequest, MemoryKind, Opcode
-from tooling.simulator.server.provenance import LaunchFacts, Provenance, merged
+from tooling.simulator.server.provenance import LaunchFacts, Origin, Provenance, merged
 
 SIZE = 32  # bytes: eight elements
 INITIAL = np.zeros(8, np.float32)
@@ -263,6 +263,13 @@ class Program:
         assert self.context.provenance is not None
         return merged([self.context.provenance])
 
+    def origin_of(self, address: int) -> Origin:
+        """Where the bytes came from that the host now reads from an address."""
+        content = self.read(address)
+        origin = self.provenance.of(content)
+        assert origin is not None
+        return origin
+
     def origin(self, content: bytes) -> list[bool] | str:
         """For each element whether a kernel stored it; `never read` where the content was never read."""
         origin = self.provenance.of(content)
@@ -295,9 +302,7 @@ def test_what_a_kernel_stored_is_a_kernels(program: Program, kernel: str, block:
 def test_elements_that_several_threads_of_a_launch_stored_are_known(program: Program, block: int) -> None:
     out = program.buffer()
     program.launch("clamped", out, block=block)
-    content = program.read(out)
-    origin = program.provenance.of(content)
-    assert origin is not None
+    origin = program.origin_of(out)
     assert origin.by_several is not None
     assert origin.by_several.reshape(-1, 4).all(axis=1).tolist() == [False] * 7 + [True]
 
@@ -306,9 +311,7 @@ def test_elements_that_several_threads_of_a_launch_stored_are_known(program: Pro
 def test_elements_of_one_thread_each_are_not_of_several(program: Program, kernel: str, block: int) -> None:
     out = program.buffer()
     program.launch(kernel, out, block=block)
-    content = program.read(out)
-    origin = program.provenance.of(content)
-    assert origin is not None
+    origin = program.origin_of(out)
     assert origin.by_several is None
 
 
@@ -316,9 +319,7 @@ def test_a_later_launch_with_one_thread_for_each_element_has_the_last_word(progr
     out = program.buffer()
     program.launch("clamped", out, block=10)
     program.launch("fill", out)
-    content = program.read(out)
-    origin = program.provenance.of(content)
-    assert origin is not None
+    origin = program.origin_of(out)
     assert origin.by_several is None
 
 
@@ -429,15 +430,11 @@ def test_a_guard_that_was_refilled_was_stored_to(program: Program) -> None:
     memory = program.buffer(np.full(16, -777.25, np.float32), size=2 * SIZE)
     guard = memory + SIZE
     program.launch("fill", memory)
-    content = program.read(guard)
-    origin = program.provenance.of(content)
-    assert origin is not None
+    origin = program.origin_of(guard)
     assert not origin.ever_by_kernel
     program.launch("fill", memory, block=9)
     program.write(guard, np.full(8, -777.25, np.float32))
-    content = program.read(guard)
-    origin = program.provenance.of(content)
-    assert origin is not None
+    origin = program.origin_of(guard)
     assert origin.ever_by_kernel
     elements = origin.elements(4)
     assert elements is not None
