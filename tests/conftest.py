@@ -71,12 +71,16 @@ def browser() -> Iterator[Any]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the tests of judged bundles before those of the book.
+    """Puts the tests of the book last, the long ones first, so that no worker waits for the last of another.
 
-    Each starts processes for references, as forks, which are slow where builds of the book have made the
-    worker process large.
+    Builds of the book make a worker process large, and a large one is slow to fork, as for a reference.
     """
-    items.sort(key=lambda item: item.path.parent.name != "bundle")
+
+    def order(item: pytest.Item) -> tuple[bool, bool]:
+        folder, name = item.path.parent.name, item.path.name
+        return folder == "book", name != "test_seeded_defects.py"
+
+    items.sort(key=order)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

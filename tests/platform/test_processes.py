@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tooling.execution.program import Ending, run_program
-from tooling.platform.processes import run_captured
+from tooling.platform.processes import process_group, run_captured, start_piped
 
 # Two processes write to one pipe. Each line is one write: unbuffered, print makes several.
 SESSION_OF_ITS_OWN = """
@@ -175,3 +175,15 @@ def test_a_signal_that_arrives_while_a_program_starts_ends_it() -> None:
     pid, rest = done.stdout.split(maxsplit=1)
     assert rest == "terminated True\n"
     assert gone(int(pid))
+
+
+def test_the_pipes_of_a_program_are_closed_when_its_output_is_no_longer_wanted() -> None:
+    command = [sys.executable, "-c", "print('started', flush=True); import time; time.sleep(60)"]
+    with (
+        pytest.raises(ZeroDivisionError),
+        process_group(lambda: start_piped(command, {}, None)) as process,
+    ):
+        assert process.stdout is not None and process.stdout.readline() == b"started\n"
+        raise ZeroDivisionError
+    assert process.stderr is not None
+    assert (process.stdout.closed, process.stderr.closed) == (True, True)

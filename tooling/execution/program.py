@@ -105,9 +105,6 @@ def run_program(
     status = process.returncode
     if ending is None:
         ending = Ending.SIGNALLED if status < 0 else Ending.EXITED
-    for pipe in (process.stdout, process.stderr):
-        if pipe:
-            pipe.close()
     return Transcript(
         collected["stdout"].decode("utf-8", "replace"),
         collected["stderr"].decode("utf-8", "replace"),

@@ -68,7 +68,7 @@ def process_group(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Starts a process, and kills it and all that it started when the block is left, however it is left.
 
-    If this process is killed, another one ends the group.
+    Its pipes are closed too. If this process is killed, another one ends the group.
 
     Args:
         start: starts the process, which must lead its own session (`start_new_session=True`).
@@ -89,6 +89,9 @@ def process_group(
         if process:
             kill_group(process)
             forget(process.pid)
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                if pipe:
+                    pipe.close()
         if environment and _MARK in environment:
             _kill_orphans(f"{_MARK}={environment[_MARK]}".encode())
 
