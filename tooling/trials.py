@@ -146,6 +146,7 @@ def run_trial(
     executable: Executable,
     stream: Callable[[bytes], None] | None = None,
     datasets: tuple[str, ...] = (),
+    meanwhile: Callable[[], object] | None = None,
 ) -> Verdict:
     """Runs the built program on all data sets and judges it.
 
@@ -155,6 +156,7 @@ def run_trial(
     Args:
         stream: receives the output with the book's data set as it arrives; other output is not streamed.
         datasets: default: those of the mode.
+        meanwhile: called once while the programs start and run; what it raises is raised after they ended.
 
     Raises:
         ReferenceUnusable: the puzzle's reference has a mistake.
@@ -187,6 +189,8 @@ def run_trial(
             for index, dataset in enumerate(datasets)
         ]
         mistakes = partial(known_mistakes, trial.selection.puzzle, mode.name)
+        if meanwhile is not None:
+            meanwhile()
         try:
             results = [future.result() for future in futures]
         except OSError as error:

@@ -534,7 +534,7 @@ def test_a_run_with_fewer_checks_keeps_no_progress(
     keeps: bool,
 ) -> None:
     def passed(
-        _arguments: object, _project: object, selection: Selection, _terminal: object
+        _arguments: object, _project: object, selection: Selection, *_rest: object
     ) -> tuple[Verdict, str]:
         choice = Choice(SIMULATED, "the test's")
         verdict = Verdict(selection, choice, solution=False, cases=(), outcome=Outcome.PASSED, seconds=0.1)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tooling.cli.learner.choice import one_puzzle_at_a_time
@@ -13,7 +16,9 @@ from tooling.text import Sentence, Text
 
 if TYPE_CHECKING:
     from tooling.catalog.catalogue import Selection
+    from tooling.catalog.model import Puzzle
     from tooling.judging.verdict import Verdict
+    from tooling.learning.journey import Journey
     from tooling.project import Project
     from tooling.reports.records import ReportRecord
     from tooling.reports.result_table import ProgramResult
@@ -85,7 +90,13 @@ def _run(
     options: PuzzleRunOptions, project: Project, selection: Selection, terminal: Terminal
 ) -> tuple[Verdict, ReportRecord]:
     """Judges one mode, and shows and keeps the verdict."""
-    verdict, warnings = _judged(options, project, selection, terminal)
+    from tooling.catalog.model import ModeKind
+    from tooling.judging.verdict import Outcome
+
+    # With fewer checks than all, a race may have gone unseen.
+    is_step = not options.solution and options.checks is None and selection.mode.kind is ModeKind.PUZZLE
+    following = _Following(project)
+    verdict, warnings = _judged(options, project, selection, terminal, following.prepare if is_step else None)
     from tooling.reports.annotations import annotation_lines, in_workflow, verdict_annotations
     from tooling.reports.console import show_verdict
     from tooling.reports.invocation import from_here
@@ -93,8 +104,8 @@ def _run(
     from tooling.reports.step_summary import add_to_summary, records_markdown
 
     show_verdict(verdict, terminal, options.lang)
-    if options.checks is None:  # with fewer checks than all, a race may have gone unseen
-        _keep_progress(verdict, project, terminal, options.lang)
+    if is_step and verdict.outcome is Outcome.PASSED:
+        _keep_progress(verdict, following, terminal, options.lang)
     for line in from_here(warnings, os.environ).splitlines():
         terminal.message(line, "dim")
     record = verdict_record(verdict, options.lang)
@@ -106,8 +117,36 @@ def _run(
     return verdict, record
 
 
+class _Following:
+    """The state of the reader's journey after a run, whose catalogue is loaded while the program runs."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._puzzles: tuple[Puzzle, ...] | None = None
+
+    def prepare(self) -> None:
+        """Loads what does not depend on the verdict. A wrong manifest is reported by `journey`."""
+        from tooling.catalog.catalogue import load_catalogue
+        from tooling.platform.errors import ToolingError
+
+        for name in ("tooling.learning.screens", "tooling.reports.console"):
+            import_module(name)
+        with contextlib.suppress(ToolingError):
+            self._puzzles = load_catalogue(self.project)
+
+    def journey(self) -> Journey:
+        """Raises: as `open_journey`."""
+        from tooling.learning.journey import open_journey
+
+        return open_journey(self.project, self._puzzles)
+
+
 def _judged(
-    options: PuzzleRunOptions, project: Project, selection: Selection, terminal: Terminal
+    options: PuzzleRunOptions,
+    project: Project,
+    selection: Selection,
+    terminal: Terminal,
+    meanwhile: Callable[[], None] | None,
 ) -> tuple[Verdict, str]:
     """The verdict, and the compiler's warnings as they are shown."""
     from tooling.catalog.model import ModeKind
@@ -154,7 +193,7 @@ def _judged(
         output = ProgramOutput(terminal, judged=judged, write=status.write)
         passed = False
         try:
-            verdict = run_trial(trial, executable, output.show)
+            verdict = run_trial(trial, executable, output.show, meanwhile=meanwhile)
             cache = open_cache(language=options.lang)
             verdict = with_other_sizes(trial, verdict, project, find_toolchain(), cache)
             passed = verdict.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
@@ -204,25 +243,15 @@ def keep_success(verdict: Verdict, project: Project) -> Sentence | None:
     )
 
 
-def _keep_progress(verdict: Verdict, project: Project, terminal: Terminal, language: str) -> None:
+def _keep_progress(verdict: Verdict, following: _Following, terminal: Terminal, language: str) -> None:
     """Records that the reader has solved a mode, and shows what follows."""
-    from tooling.catalog.model import ModeKind
-    from tooling.judging.verdict import Outcome
-    from tooling.learning.journey import open_journey
     from tooling.learning.screens import show_after
 
-    selection = verdict.selection
-    if (
-        verdict.solution
-        or selection.mode.kind is not ModeKind.PUZZLE
-        or verdict.outcome is not Outcome.PASSED
-    ):
-        return
-    note = keep_success(verdict, project)
+    note = keep_success(verdict, following.project)
     if note:
         terminal.note(note, language)
     else:
-        show_after(open_journey(project), selection, terminal, language)
+        show_after(following.journey(), verdict.selection, terminal, language)
 
 
 def _write(options: PuzzleRunOptions, records: list[ReportRecord]) -> None:

@@ -64,14 +64,17 @@ class Journey(Struct, frozen=True):
         return tuple(dict.fromkeys(puzzle.part for puzzle in self.puzzles))
 
 
-def open_journey(project: Project) -> Journey:
+def open_journey(project: Project, puzzles: tuple[Puzzle, ...] | None = None) -> Journey:
     """The state of a project.
+
+    Args:
+        puzzles: its catalogue, if it has been loaded.
 
     Raises:
         ManifestError: one of the manifests is wrong.
         ToolingError: there are no puzzles.
     """
-    puzzles = load_catalogue(project)
+    puzzles = load_catalogue(project) if puzzles is None else puzzles
     if not puzzles:
         raise ToolingError(
             Text("{problems} contains no puzzles").of(problems=project.problems),
