@@ -185,5 +185,5 @@ def test_the_pipes_of_a_program_are_closed_when_its_output_is_no_longer_wanted()
     ):
         assert process.stdout is not None and process.stdout.readline() == b"started\n"
         raise ZeroDivisionError
-    assert process.stderr is not None
+    assert process.stdout is not None and process.stderr is not None
     assert (process.stdout.closed, process.stderr.closed) == (True, True)
