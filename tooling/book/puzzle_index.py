@@ -22,7 +22,9 @@ from tooling.project import Project
 if TYPE_CHECKING:
     import numpy as np
 
+    from tooling.book.figures.canvas import Drawing
     from tooling.catalog.mutants import Mutant
+    from tooling.judging.reference import Reference
 
 _CONSTANT = re.compile(r"^(?:comptime\s+)?(\w+)\s*=\s*(.+?)\s*(?:#.*)?$", re.MULTILINE)
 
@@ -32,10 +34,13 @@ class PuzzleIndex(Struct):
 
     Attributes:
         reference_data: what figures show of the references: buffers by puzzle, function and mode.
+        drawings: figures that have been drawn, by name and language: for wide screens, then for narrow ones.
     """
 
     project: Project
     reference_data: dict[tuple[str, str, str], dict[str, np.ndarray]] = field(default_factory=dict)
+    drawings: dict[tuple[str, str], tuple[Drawing, ...]] = field(default_factory=dict)
+    _references: dict[str, Reference] = field(default_factory=dict)
     _programs: dict[str, tuple[Puzzle, Program]] = field(default_factory=dict)
     _puzzles: dict[str, Puzzle] = field(default_factory=dict)
     _catalogue: tuple[Puzzle, ...] | None = None
@@ -83,6 +88,19 @@ class PuzzleIndex(Struct):
         if self._needs is None:
             self._needs = all_needs(self.project)
         return self._needs
+
+    def reference(self, puzzle: str) -> Reference:
+        """The reference of a puzzle. Its process is kept: each start is a fork of this one.
+
+        Raises:
+            ReferenceUnusable: as `read_reference` does.
+        """
+        if puzzle not in self._references:
+            # Most builds show no new figure, and this imports NumPy.
+            from tooling.judging.reference import read_reference  # noqa: PLC0415
+
+            self._references[puzzle] = read_reference(self.project.solutions / puzzle / "reference.py")
+        return self._references[puzzle]
 
     def mutants(self, puzzle: Puzzle) -> tuple[Mutant, ...]:
         """The wrong answers of a puzzle.

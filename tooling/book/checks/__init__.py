@@ -84,7 +84,7 @@ def check(project: Project, *, build_pages: bool = True, rules: Container[str] =
         with temporary_folder("book-") as folder:
             site = folder / "site"
             try:
-                built = build(project, site)
+                built = build(project, site, puzzle_index=context.puzzle_index)
                 count = built.pages
                 for edition in built.rendered:
                     found |= set(pages.check_rendered(edition))

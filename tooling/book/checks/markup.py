@@ -8,6 +8,7 @@ contain only their own elements.
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -67,6 +68,15 @@ PHRASING_ONLY = {
     "label",
 }
 REFERENCES = ("aria-controls", "aria-labelledby", "aria-describedby", "for")
+_ELEMENTS = VOID | BLOCKS | INLINE | OTHER | FOREIGN
+
+
+class _Open(NamedTuple):
+    """An element that is not closed yet."""
+
+    name: str
+    line: int
+    foreign: bool  # in an element of another language, such as SVG, or one itself
 
 
 class Flaw(Struct, frozen=True):
@@ -92,7 +102,7 @@ class Validator(HTMLParser):
         self.flaws: list[Flaw] = []
         self.ids: dict[str, int] = {}
         self.links: list[tuple[int, str]] = []  # values of href and src
-        self._open: list[tuple[str, int]] = []
+        self._open: list[_Open] = []
         self._references: list[tuple[int, str, str]] = []
         self._names: dict[str, int] = {}
 
@@ -101,7 +111,7 @@ class Validator(HTMLParser):
 
     @property
     def _foreign(self) -> bool:
-        return any(name in FOREIGN for name, _ in self._open)
+        return bool(self._open) and self._open[-1].foreign
 
     def handle_decl(self, decl: str) -> None:
         if decl.lower() != "doctype html":
@@ -110,13 +120,13 @@ class Validator(HTMLParser):
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         self._attributes(tag, attributes)
         if self._foreign:
-            self._open.append((tag, self.getpos()[0]))
+            self._open.append(_Open(tag, self.getpos()[0], foreign=True))
             return
-        if tag not in VOID | BLOCKS | INLINE | OTHER | FOREIGN:
+        if tag not in _ELEMENTS:
             self.flaw(f"<{tag}> is not an HTML element")
         self._placed(tag)
         if tag not in VOID:
-            self._open.append((tag, self.getpos()[0]))
+            self._open.append(_Open(tag, self.getpos()[0], tag in FOREIGN))
 
     def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         self._attributes(tag, attributes)
@@ -124,14 +134,13 @@ class Validator(HTMLParser):
             self.flaw(f"<{tag}/> is not closed by its slash")
 
     def _placed(self, tag: str) -> None:
-        parent = self._open[-1][0] if self._open else None
+        parent = self._open[-1].name if self._open else None
         misplaced = tag in PARENTS and parent not in PARENTS[tag]
         if misplaced or (parent in CHILDREN and tag not in CHILDREN[parent]):
             self.flaw(f"<{tag}> is not allowed in <{parent}>", nesting=True)
         elif tag in BLOCKS and parent in PHRASING_ONLY:
             self.flaw(f"the block <{tag}> is not allowed in <{parent}>", nesting=True)
-        names = [name for name, _ in self._open]
-        if tag in ("a", "button") and ("a" in names or "button" in names):
+        if tag in ("a", "button") and any(outer.name in ("a", "button") for outer in self._open):
             self.flaw(f"<{tag}> is inside another link or button")
 
     def _attributes(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
@@ -163,11 +172,11 @@ class Validator(HTMLParser):
         if tag in VOID:
             self.flaw(f"</{tag}> closes a void element")
             return
-        if not self._open or self._open[-1][0] != tag:
-            inner = self._open[-1] if self._open else ("nothing", 0)
-            self.flaw(f"</{tag}> where <{inner[0]}> of line {inner[1]} is open", nesting=True)
-            if any(name == tag for name, _ in self._open):
-                while self._open.pop()[0] != tag:
+        if not self._open or self._open[-1].name != tag:
+            name, line = self._open[-1][:2] if self._open else ("nothing", 0)
+            self.flaw(f"</{tag}> where <{name}> of line {line} is open", nesting=True)
+            if any(outer.name == tag for outer in self._open):
+                while self._open.pop().name != tag:
                     pass
             return
         self._open.pop()
@@ -175,7 +184,7 @@ class Validator(HTMLParser):
     def finish(self) -> list[Flaw]:
         """All violations of the page."""
         self.close()
-        for name, line in self._open:
+        for name, line, _ in self._open:
             self.flaws.append(Flaw(line, f"<{name}> is never closed", nesting=True))
         for line, name, target in self._references:
             if target not in self.ids:

@@ -47,7 +47,11 @@ def figure(page: PageContext, words: Words) -> str:
     """`{{#figure pNN[-NAME]}}`: a figure with its caption; `tooling figure pNN` draws it into a file."""
     (name,) = words
     shown = find_figure(name)
-    drawings = [canvas.finished() for canvas in draw(page.puzzle_index, shown, page.language)]
+    drawn, key = page.puzzle_index.drawings, (name, page.language)
+    if key not in drawn:
+        forms_of = draw(page.puzzle_index, shown, page.language)
+        drawn[key] = tuple(canvas.finished() for canvas in forms_of)
+    drawings = drawn[key]
     text = text_of(page.puzzle_index.project, page.edition, name)
     caption, description = _escaped(text.caption), _escaped(text.description)
     forms = zip(drawings, ("wide", "narrow"), strict=False)

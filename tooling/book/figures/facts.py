@@ -19,8 +19,6 @@ from tooling.platform.errors import Location, ToolingError
 if TYPE_CHECKING:
     import numpy as np
 
-    from tooling.judging.reference import Reference
-
 
 class Facts(Struct, frozen=True):
     """The data of one puzzle."""
@@ -38,12 +36,16 @@ class Facts(Struct, frozen=True):
         Raises:
             BookError: the puzzle has no usable reference.
         """
-        return self._computed("inputs", mode, lambda: self._reference().inputs(mode, "book"))
+        return self._computed(
+            "inputs", mode, lambda: self.puzzle_index.reference(self.puzzle).inputs(mode, "book")
+        )
 
     def expected(self, mode: str) -> dict[str, np.ndarray]:
         """What a mode must compute from the book's data, by buffer. Raises as `inputs`."""
         inputs = self.inputs(mode)
-        return self._computed("expected", mode, lambda: self._reference().expected(mode, "book", inputs))
+        return self._computed(
+            "expected", mode, lambda: self.puzzle_index.reference(self.puzzle).expected(mode, "book", inputs)
+        )
 
     def demo(self, name: str) -> tuple[str, ...]:
         """The recorded output of the program `NAME.mojo` next to the puzzle's pages.
@@ -105,12 +107,6 @@ class Facts(Struct, frozen=True):
             with _as_book_error():
                 known[key] = compute()
         return known[key]
-
-    def _reference(self) -> Reference:
-        # Most builds only show figures, and this imports NumPy.
-        from tooling.judging.reference import read_reference  # noqa: PLC0415
-
-        return read_reference(self.puzzle_index.project.solutions / self.puzzle / "reference.py")
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -27,6 +28,9 @@ from tooling.platform.output_folder import OutputFolder
 from tooling.platform.pins import MDBOOK_VERSION
 from tooling.platform.processes import process_group, start_piped
 from tooling.project import Project
+
+if TYPE_CHECKING:
+    from tooling.book.puzzle_index import PuzzleIndex
 
 COMMAND = "tooling book build"
 
@@ -68,13 +72,19 @@ def find_mdbook() -> Path:
     return Path(found)
 
 
-def build(project: Project, target: Path | None = None, site: str | None = None) -> Built:
+def build(
+    project: Project,
+    target: Path | None = None,
+    site: str | None = None,
+    puzzle_index: PuzzleIndex | None = None,
+) -> Built:
     """Builds both editions into one site.
 
     Args:
         project: the checkout.
         target: the site's folder; default: `site/` in the checkout.
         site: its public address; by default that of the repository's pages.
+        puzzle_index: of the same state of the checkout, if there is one.
 
     Raises:
         BuildFailed: errors in the pages or from mdBook; the message lists all of them.
@@ -90,17 +100,17 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
     with (work / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another build of this checkout uses the same folder
         with output.replaced() as fresh:
-            rendered = _render(project, every, work, site, fresh)
+            rendered = _render(
+                Stage(project, read_inputs(project, every), work, puzzle_index), every, site, fresh
+            )
             count = assemble(rendered, fresh, site)
     return Built(target or output.path, count, time.perf_counter() - started, rendered)
 
 
-def _render(
-    project: Project, every: Sequence[Edition], work: Path, site: str, fresh: Path
-) -> tuple[Rendered, ...]:
+def _render(stage: Stage, every: Sequence[Edition], site: str, fresh: Path) -> tuple[Rendered, ...]:
     """Stages the pages of every edition, runs mdBook on them, and meanwhile creates the new site."""
     mdbook = find_mdbook()
-    stage = Stage(project, read_inputs(project, every), work)
+    project = stage.project
     repository, theme = repository_address(every[0]), project.root / "book" / "theme"
     jobs: list[_Rendering] = []
     with contextlib.ExitStack() as programs:
@@ -118,7 +128,7 @@ def _render(
             # mdBook renders this edition while the next one is staged.
             jobs.append(_Rendering.start(mdbook, edition, staged, stage, settings, programs))
         create_site(every, theme, fresh)
-        write_replays(project, every, work, stage.inputs.digest, fresh)
+        write_replays(project, every, stage.work, stage.inputs.digest, fresh)
         complaints = [job.finish() for job in jobs]
     for edition, complaint in zip(every, complaints, strict=True):
         if complaint:

@@ -71,13 +71,14 @@ class Stage(Struct):
         project: the checkout.
         inputs: the inputs of the pages.
         work: the folder for the staged books and for what is kept between builds.
+        puzzle_index: made when a page is rendered, unless it is given.
     """
 
     project: Project
     inputs: Inputs
     work: Path
+    puzzle_index: PuzzleIndex | None = None
     _first: ChapterRenderer | None = None
-    _index: PuzzleIndex | None = None
     _numbers: dict[str, FigureNumber] | None = None
 
     def render(self, edition: Edition) -> Staged:
@@ -167,8 +168,8 @@ class Stage(Struct):
     def _puzzles(self) -> PuzzleIndex:
         from tooling.book.puzzle_index import PuzzleIndex  # noqa: PLC0415 - as below
 
-        self._index = self._index or PuzzleIndex(self.project)
-        return self._index
+        self.puzzle_index = self.puzzle_index or PuzzleIndex(self.project)
+        return self.puzzle_index
 
     def _renderer(self, edition: Edition, states: banner.States | None) -> ChapterRenderer:
         # Not imported when every page is cached: importing is most of the cost of a build without changes.
