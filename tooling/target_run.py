@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from tooling.execution.program import DEFAULT_OUTPUT_LIMIT, Ending, Transcript, run_program
+from tooling.platform.errors import ToolingError
+from tooling.platform.exit_codes import ExitCode
 from tooling.targets.model import Target
 from tooling.text import Text
 from tooling.toolchain.cache import usable_cache
@@ -47,6 +50,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         unused_memory: whether the simulated GPU reports device memory that was never written.
         skip_repeats: whether launches that repeat an earlier one exactly are not simulated again.
         executor: runs the launches on the simulated GPU; None: its engine, or the profiler with `count`.
+        gpus: the number of simulated GPUs.
     """
 
     time_limit: float
@@ -66,10 +70,22 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     unused_memory: bool = False
     skip_repeats: bool = False
     executor: Executor | None = None
+    gpus: int = 1
+
+
+class NotSeveral(ToolingError):
+    """More than one GPU of an instruction set of which only one is simulated."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
 
 
 _ASKS_FOR_TIMES = "simulated GPU: the program asks for times"
 """What the stand-in driver writes to standard error, see `nvidia/driver/streams.mojo`."""
+
+_LACKS_A_GPU = re.compile(
+    r"Device\(api: cuda, id: \d+\) is not available|simulated GPU: the program asks for GPU "
+)
+"""The message of MAX, which knows the number of devices, or that of `nvidia/driver/session.mojo`."""
 
 
 class TargetRun(Struct, frozen=True):
@@ -86,6 +102,12 @@ class TargetRun(Struct, frozen=True):
     provenance: Provenance | None = None  # where results came from; None where it was not recorded
     lines_cut: bool = False  # the time limit did not suffice to look up the host's lines
     ordered_copies: int = 0  # copies, fills and launches whose order with the host was checked
+    gpus: int = 1  # simulated GPUs that the program had
+
+    @property
+    def lacked_a_gpu(self) -> bool:
+        """Whether the program asked for a GPU beyond those that are simulated."""
+        return _LACKS_A_GPU.search(self.transcript.stderr) is not None
 
     @property
     def asked_for_times(self) -> bool:
@@ -109,6 +131,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
     Raises:
         ProgramNotStarted: the program cannot be started on this machine.
         ToolingError: the program uses a feature that the simulated GPU does not support.
+        NotSeveral: more than one GPU of AMD.
         ValueError: an unknown schedule.
     """
     from tooling.simulator.backends import DEFAULT  # noqa: PLC0415
@@ -119,6 +142,11 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
     from tooling.simulator.server.stopped import stopped_kernel  # noqa: PLC0415
 
     profiler = _profiler(options.selection) if options.count else None
+    if options.gpus > 1 and (options.instruction_set or DEFAULT) != DEFAULT:
+        raise NotSeveral(
+            Text("several GPUs are simulated for NVIDIA only"),
+            hint=Text("without `--gpus`, or with a program for NVIDIA GPUs"),
+        )
     simulation_options = SimulationOptions(
         checks=ALL_CHECKS if options.checks is None else frozenset(map(Check, options.checks)),
         language=options.language,
@@ -129,6 +157,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         selection=options.selection or LaunchSelection(),
         unused_memory=options.unused_memory,
         skip_repeats=options.skip_repeats,
+        gpus=options.gpus,
     )
     with Simulation(simulation_options, executor=options.executor or profiler) as simulation:
         transcript = _run(command, options, simulation.environment)
@@ -151,6 +180,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         simulation.provenance,
         lookups.cut,
         sum(context.ordered_copies for context in simulation.gpu.contexts),
+        options.gpus,
     )
 
 

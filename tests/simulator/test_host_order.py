@@ -257,7 +257,7 @@ def test_the_order_is_not_checked_for_programs_that_may_wait_by_asking() -> None
         status, answer, _ = Client(gpu).ask(Opcode.HELLO, MAGIC, VERSION, os.getpid(), ARENA_BASE)
     shape = REQUESTS[Opcode.HELLO].reply
     assert status == 0
-    assert shape.unpack_from(answer)[-3:] == (0, 0, 0)
+    assert shape.unpack_from(answer)[-4:] == (0, 0, 0, 1)  # the last: one device
     assert [context.order_unchecked for context in gpu.gpu.contexts] == [True]
     with Simulation(SimulationOptions(checks=frozenset()), libraries=NO_LIBRARIES) as gpu:
         Client(gpu).hello()

@@ -34,7 +34,7 @@ MOST_OF_A_KIND = 3
 
 
 def simulate_command(options: SimulateOptions) -> int:
-    from tooling.cli.subject import program_subject, simulated_gpu
+    from tooling.cli.subject import chosen_gpus, program_subject, simulated_gpu
     from tooling.commandline.parser import UsageError
     from tooling.execution.program import Ending
     from tooling.reports.terminal import open_terminal
@@ -67,6 +67,7 @@ def simulate_command(options: SimulateOptions) -> int:
         selection=options.launches,
         unused_memory=options.unused_memory,
         skip_repeats=True,
+        gpus=chosen_gpus(options.gpus),
     )
     run = simulated_run(subject.command, settings)
     transcript = run.transcript
@@ -88,6 +89,9 @@ def simulate_command(options: SimulateOptions) -> int:
     terminal.line(terminal.paint(summary.render(options.lang), "dim"))
     if options.json:
         _write_json(options.json, [finding.to_json() for finding in findings], run)
+    if run.lacked_a_gpu and not errors:
+        terminal.line(_more_gpus(run).render(options.lang))
+        return ExitCode.NOT_POSSIBLE
     if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
         return ExitCode.TIME_LIMIT
     failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
@@ -97,6 +101,16 @@ def simulate_command(options: SimulateOptions) -> int:
         terminal.line(NOT_LAUNCHED.render(options.lang))
         return ExitCode.NOT_POSSIBLE
     return ExitCode.PASSED
+
+
+def _more_gpus(run: TargetRun) -> Text:
+    """How a program gets the GPUs that it asked for."""
+    from tooling.commandline.options import MOST_GPUS
+    from tooling.simulator.gpu.stop_texts import FEWER_GPUS, NO_SECOND_GPU
+
+    if run.gpus == 1:
+        return NO_SECOND_GPU.of(most=MOST_GPUS)
+    return FEWER_GPUS.of(count=run.gpus, most=MOST_GPUS)
 
 
 def _require_selected(run: TargetRun, options: SimulateOptions) -> None:

@@ -11,6 +11,8 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from tooling.catalog.catalogue import Selection, select
+from tooling.commandline.fields import BadValue
+from tooling.commandline.options import gpu_count
 from tooling.commandline.parser import UsageError
 from tooling.execution.program import Ending, Transcript
 from tooling.generate.skeletons import FILL_MARK
@@ -50,6 +52,24 @@ class Subject(Struct, frozen=True):
     graphs: bool = False
     again: str = ""
     written: frozenset[str] = frozenset()
+
+
+GPUS_VARIABLE = "PUZZLE_GPUS"
+
+
+def chosen_gpus(given: int | None, needed: int = 1) -> int:
+    """How many GPUs to simulate: as `--gpus` says, else PUZZLE_GPUS, else as many as the program needs.
+
+    Raises:
+        UsageError: PUZZLE_GPUS is not a number of GPUs that can be simulated.
+    """
+    text = os.environ.get(GPUS_VARIABLE, "")
+    if given is not None or not text:
+        return given or needed
+    try:
+        return gpu_count(text)
+    except BadValue as error:
+        raise UsageError(Text("{name}: {what}").of(name=GPUS_VARIABLE, what=error.what)) from error
 
 
 def simulated_gpu(kind: TargetKind = TargetKind.SIM) -> Target:

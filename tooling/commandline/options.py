@@ -20,6 +20,7 @@ SimulatedGpu = Literal["nvidia", "gfx942", "gfx1100"]
 SubjectName = Literal["solution", "skeleton", "mutant"]
 CHECKS = ("memory", "races", "initialisation", "synchronisation")
 LONGEST_SIMULATION = 600.0  # seconds
+MOST_GPUS = 8
 
 _NO_CHECK = Text("there is no check `{name}`: {known} or none")
 _NO_SECONDS = Text("must be a positive number of seconds, not {text}")
@@ -27,6 +28,7 @@ _NO_INTEGER = Text("must be an integer of at least {least}, not {text}")
 _NO_SCHEDULE = Text("`{text}` is not a schedule: lockstep, random:SEED or adversarial")
 _NO_POSITION = Text("must be a position such as 3 or 3,1, not {text}")
 _MORE_THAN_8 = Text("must be at most 8, not {text}")
+_NO_GPUS = Text("must be a number of GPUs from 1 to {most}, not {text}")
 _NO_PORT = Text("must be a port number from 0 to 65535, not {text}")
 
 
@@ -74,6 +76,13 @@ def schedule_name(text: str) -> str:
     raise BadValue(_NO_SCHEDULE.of(text=text), proposal(near) if near else None)
 
 
+def gpu_count(text: str) -> int:
+    """The number of GPUs that are simulated."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_GPUS:
+        raise BadValue(_NO_GPUS.of(most=MOST_GPUS, text=text))
+    return int(text)
+
+
 def _processors() -> int:
     return os.cpu_count() or 1
 
@@ -105,6 +114,16 @@ Check = Annotated[
         "LIST",
         alternative="checks",
         read=check_names,
+    ),
+]
+Gpus = Annotated[
+    int | None,
+    Option(
+        Text("how many GPUs to simulate, 1 to {most} (default: PUZZLE_GPUS, else what the program needs)").of(
+            most=MOST_GPUS
+        ),
+        "N",
+        read=gpu_count,
     ),
 ]
 NoCheck = Annotated[
@@ -148,6 +167,7 @@ class PuzzleRunOptions(Struct, frozen=True, kw_only=True):
     target: Target = None
     solution: Annotated[bool, Option(Text("run the solution instead of the problem file"))] = False
     timeout: Annotated[float | None, Option(Text("time limit in seconds"), "S", read=seconds)] = None
+    gpus: Gpus = None
     check: Check = None
     no_check: NoCheck = False
     hint: Annotated[int | None, Option(Text("show a hint (the first, or number N)"), "N", bare="1")] = None
@@ -268,6 +288,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
         SimulatedGpu,
         Option(Text("the GPU that the program was built for: nvidia (default), gfx942 or gfx1100 (AMD)")),
     ] = "nvidia"
+    gpus: Gpus = None
     timeout: Timeout = LONGEST_SIMULATION
     json: Annotated[str | None, Option(Text("write the findings as JSON"), "FILE")] = None
     suppressions: Annotated[
@@ -305,6 +326,7 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
     ]
     solution: Annotated[bool, Option(Text("the solution instead of the problem file"))] = False
     target: Annotated[SimulatedName, Option(Text("the simulated GPU to run on (default: sim)"))] = "sim"
+    gpus: Gpus = None
     timeout: Timeout = LONGEST_SIMULATION
     json: Annotated[str | None, report(Text("write the counters as JSON (default: to stdout)"))] = None
     html: Annotated[str | None, Option(Text("write a page with pictures of the accesses"), "FILE")] = None

@@ -43,6 +43,8 @@ Position = Callable[[], SourcePosition]
 Mask = NDArray[np.uint8]
 
 LEGACY, PER_THREAD = 1, 2
+_DEVICE_SHIFT = 56
+"""The number of a device's default streams has the device in its highest byte (`server.protocol`)."""
 _NON_BLOCKING = 1
 _MOST_USES = 256
 
@@ -116,6 +118,7 @@ class HostOrderCheck(CheckHook):
         self._host: Clock = {}
         self._streams: dict[int, Clock] = {}
         self._numbers: dict[int, int] = {}
+        self._devices: dict[int, int] = {}
         self._non_blocking: set[int] = set()
         self._events: dict[int, Clock] = {}
         self._operation: _Operation | None = None
@@ -132,7 +135,7 @@ class HostOrderCheck(CheckHook):
 
     def call(self, stream: int, waits: bool, host_address: int, position: Position) -> None:
         """The next work is enqueued by this call; `waits` if the call returns when the work is complete."""
-        stream = stream or LEGACY
+        stream = _explicit(stream)
         clock = self._clock_of(stream)
         _join(clock, self._host)
         for other in self._implicit(stream):
@@ -147,6 +150,7 @@ class HostOrderCheck(CheckHook):
     def create_stream(self, stream: int, flags: int) -> None:
         self._clock_of(stream)
         self._numbers[stream] = 1 + len(self._numbers)
+        self._devices[stream] = flags >> 32
         if flags & _NON_BLOCKING:
             self._non_blocking.add(stream)
 
@@ -154,7 +158,7 @@ class HostOrderCheck(CheckHook):
         self._events[event] = self._reached(stream)
 
     def stream_waits(self, stream: int, event: int) -> None:
-        _join(self._clock_of(stream or LEGACY), self._events.get(event, {}))
+        _join(self._clock_of(_explicit(stream)), self._events.get(event, {}))
 
     def wait_for_stream(self, stream: int, _event: int) -> None:
         _join(self._host, self._reached(stream))
@@ -319,14 +323,22 @@ class HostOrderCheck(CheckHook):
 
     def _implicit(self, stream: int) -> Iterator[int]:
         """The streams whose earlier work precedes this stream's next work without an event."""
-        if stream == LEGACY:
-            yield from [other for other in self._streams if other not in self._non_blocking]
+        device = self._device_of(stream)
+        legacy = device << _DEVICE_SHIFT | LEGACY
+        if stream == legacy:
+            for other in list(self._streams):
+                if other not in self._non_blocking and self._device_of(other) == device:
+                    yield other
         elif stream not in self._non_blocking:
-            yield LEGACY
+            yield legacy
+
+    def _device_of(self, stream: int) -> int:
+        return self._devices.get(stream, stream >> _DEVICE_SHIFT)
 
     def _reached(self, stream: int) -> Clock:
-        reached = dict(self._clock_of(stream or LEGACY))
-        for other in self._implicit(stream or LEGACY):
+        stream = _explicit(stream)
+        reached = dict(self._clock_of(stream))
+        for other in self._implicit(stream):
             _join(reached, self._clock_of(other))
         _join(reached, self._host)
         return reached
@@ -393,6 +405,11 @@ class HostOrderCheck(CheckHook):
             self.check, kind, Severity.ERROR, "", buffer=buffer, offset=offset, address=address, calls=calls
         )
         self.note((kind, *((call.action, call.position, call.kernel) for call in calls)), finding)
+
+
+def _explicit(stream: int) -> int:
+    """The stream itself; for stream 0 of a device, the legacy default stream that it means."""
+    return stream if stream & (1 << _DEVICE_SHIFT) - 1 else stream | LEGACY
 
 
 def _join(clock: Clock, other: Clock) -> None:

@@ -58,6 +58,7 @@ class Allocation(Struct):
             is the same for each of its mappings.
         read_only: created memory is mapped here for reading only.
         of_runtime: only the vendor's code accesses it, by a protocol that the race check does not judge.
+        device: the GPU that it belongs to.
     """
 
     base: int
@@ -70,6 +71,7 @@ class Allocation(Struct):
     physical_address: int = 0
     read_only: bool = False
     of_runtime: bool = False
+    device: int = 0
 
     @property
     def end(self) -> int:
@@ -118,6 +120,9 @@ class DeviceMemory:
         buffer: the arena's bytes, writable (an mmap, memoryview or uint8 array).
         base: device address of its first byte, a multiple of `ALIGNMENT`, not 0.
 
+    Attributes:
+        peers: (device, peer) if kernels of the device were enabled to access the peer's memory.
+
     Raises:
         ValueError: `base` is zero or not aligned.
     """
@@ -137,8 +142,9 @@ class DeviceMemory:
         self._freed_host: list[_Space] = []
         self._reservations: list[Reservation] = []
         self._mapped: list[Allocation] = []
-        self._symbols: dict[str, dict[str, int]] = {}
-        self._constant_windows: dict[str, int] = {}
+        self._symbols: dict[tuple[str, int], dict[str, int]] = {}
+        self._constant_windows: dict[tuple[str, int], int] = {}
+        self.peers: set[tuple[int, int]] = set()
 
     @property
     def used(self) -> int:
@@ -151,9 +157,16 @@ class DeviceMemory:
         return self._serial
 
     def allocate(
-        self, size: int, label: str = "", *, host: bool = False, poison: bool = True, internal: bool = False
+        self,
+        size: int,
+        label: str = "",
+        *,
+        host: bool = False,
+        poison: bool = True,
+        internal: bool = False,
+        device: int = 0,
     ) -> int:
-        """Reserve `size` bytes (at least 1) and return the device address.
+        """Reserve `size` bytes (at least 1) of a device's memory and return the device address.
 
         Device memory is filled with the poison pattern; pinned host memory is left as it is (zeros if never
         used), so that a large staging pool takes no memory.
@@ -166,7 +179,7 @@ class DeviceMemory:
             raise ValueError(f"cannot allocate {size} bytes")
         space = _space_for(size, host)
         address = self._take_host(space) if host else self._take(space)
-        self._enter(address, size, label, host=host, internal=internal)
+        self._enter(address, size, label, host=host, internal=internal, device=device)
         if poison and not host:
             self.poison(address, size)
         return address
@@ -181,10 +194,20 @@ class DeviceMemory:
         internal: bool = False,
         physical_address: int = 0,
         read_only: bool = False,
+        device: int = 0,
     ) -> Allocation:
         self._serial += 1
         allocation = Allocation(
-            address, size, self._serial, True, label, host, internal, physical_address or address, read_only
+            address,
+            size,
+            self._serial,
+            True,
+            label,
+            host,
+            internal,
+            physical_address or address,
+            read_only,
+            device=device,
         )
         if address not in self._allocations:
             self._bases.insert(bisect_right(self._bases, address), address)
@@ -258,9 +281,13 @@ class DeviceMemory:
                 found = np.where(inside, addresses + (allocation.physical_address - allocation.base), found)
         return found
 
-    def map(self, address: int, size: int, physical_address: int, *, read_only: bool) -> Allocation:
-        """Make reserved addresses an allocation, whose bytes are at `physical_address`."""
-        allocation = self._enter(address, size, physical_address=physical_address, read_only=read_only)
+    def map(
+        self, address: int, size: int, physical_address: int, *, read_only: bool, device: int = 0
+    ) -> Allocation:
+        """Make reserved addresses an allocation of a device, whose bytes are at `physical_address`."""
+        allocation = self._enter(
+            address, size, physical_address=physical_address, read_only=read_only, device=device
+        )
         self._mapped.append(allocation)
         return allocation
 
@@ -311,23 +338,26 @@ class DeviceMemory:
             raise IndexError(f"{size} bytes at {address:#x} are not in the arena")
         return self.bytes[offset : offset + size]
 
-    def symbols(self, module: Module) -> dict[str, int]:
-        """Device addresses of a module's `.global` and `.const` variables, allocated at first use."""
-        known = self._symbols.get(module.digest)
+    def symbols(self, module: Module, device: int = 0) -> dict[str, int]:
+        """Device addresses of a module's `.global` and `.const` variables, allocated at first use.
+
+        Each device has its own.
+        """
+        known = self._symbols.get((module.digest, device))
         if known is None:
             loaded = module.load(self)
-            known = self._symbols[module.digest] = (
-                self._allocate_variables(module) if loaded is None else loaded
+            known = self._symbols[module.digest, device] = (
+                self._allocate_variables(module, device) if loaded is None else loaded
             )
         return known
 
-    def _allocate_variables(self, module: Module) -> dict[str, int]:
+    def _allocate_variables(self, module: Module, device: int) -> dict[str, int]:
         variables = [v for v in module.globals.values() if v.space in ("global", "const")]
-        addresses = self._allocate_constants(module)
+        addresses = self._allocate_constants(module, device)
         for variable in variables:
             if variable.space == "global":
                 addresses[variable.name] = self.allocate(
-                    variable.size, variable.name, poison=False, internal=True
+                    variable.size, variable.name, poison=False, internal=True, device=device
                 )
         named = addresses | module.constant_addresses() | module.code_addresses()
         for variable in variables:
@@ -342,21 +372,21 @@ class DeviceMemory:
                 content[field] = np.frombuffer(low.to_bytes(reference.size, "little"), dtype=np.uint8)
         return addresses
 
-    def _allocate_constants(self, module: Module) -> dict[str, int]:
+    def _allocate_constants(self, module: Module, device: int) -> dict[str, int]:
         """Device addresses of the `.const` variables, laid out as in the constant window."""
         offsets = module.constant_addresses()
         if not offsets:
             return {}
         size = module.constant_bytes + RED_ZONE
-        window = self._constant_windows[module.digest] = self._take(size + -size % ALIGNMENT)
+        window = self._constant_windows[module.digest, device] = self._take(size + -size % ALIGNMENT)
         for name, offset in offsets.items():
-            self._enter(window + offset, module.globals[name].size, name, internal=True)
+            self._enter(window + offset, module.globals[name].size, name, internal=True, device=device)
         return {name: window + offset for name, offset in offsets.items()}
 
-    def constant_window(self, module: Module) -> int:
+    def constant_window(self, module: Module, device: int = 0) -> int:
         """The device address of constant address 0 of a module; 0 if it has no `.const` variables."""
-        self.symbols(module)
-        return self._constant_windows.get(module.digest, 0)
+        self.symbols(module, device)
+        return self._constant_windows.get((module.digest, device), 0)
 
     def _take(self, space: int) -> int:
         if self._top + space <= self._bottom:

@@ -43,6 +43,7 @@ class Launch(Struct, frozen=True):
         parameters: the parameter block, in the layout of `function.parameters`.
         stream: the stream's number, which has no influence on the order of launches.
         explicit_cluster: the launch call specified a cluster size.
+        device: the GPU that runs it.
     """
 
     function: Function
@@ -53,6 +54,7 @@ class Launch(Struct, frozen=True):
     parameters: bytes = b""
     stream: int = 0
     explicit_cluster: bool = False
+    device: int = 0
 
     @property
     def threads_per_block(self) -> int:

@@ -68,6 +68,15 @@ NO_TIMES = Text(
     "measures them; with the argument `-t`, `Bench` of std.benchmark runs each kernel once"
 )
 
+NO_SECOND_GPU = Text(
+    "error: the program asks for more GPUs than there are: the simulated GPU is one device by default\n"
+    "  try: `--gpus 2`, or PUZZLE_GPUS=2, for two simulated GPUs; at most {most}",
+)
+FEWER_GPUS = Text(
+    "error: the program asks for more GPUs than the {count} simulated ones\n"
+    "  try: a larger `--gpus`; at most {most}"
+)
+
 ORDER_UNCHECKED = Text(
     "note: the order of the host and the GPU was not checked: streams, events, and memory that a copy still "
     "uses\n"

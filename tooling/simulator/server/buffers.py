@@ -6,6 +6,7 @@ hooks.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory, OutOfDeviceMemory
@@ -28,13 +29,15 @@ class Buffers:
         memory_bytes: device memory.
 
     Attributes:
-        physical_bytes: device memory that belongs to no buffer (`virtual_memory`).
+        device: the selected device, to which new memory belongs.
+        physical_bytes: by device, memory that belongs to no buffer (`virtual_memory`).
         answers: the handler of each request about buffers.
     """
 
     def __init__(self, arena: Arena, memory: DeviceMemory, hooks: Sequence[Hook], memory_bytes: int) -> None:
         self._memory_bytes = memory_bytes
-        self.physical_bytes = 0
+        self.device = 0
+        self.physical_bytes: Counter[int] = Counter()
         self.answers: dict[Opcode, Callable[[DriverRequest], Reply]] = {
             Opcode.ALLOCATE: self._allocate,
             Opcode.FREE: self._free,
@@ -48,13 +51,13 @@ class Buffers:
         self._memory = memory
         self._hooks = hooks
         self._allocations: dict[int, Allocation] = {}
-        self._buffer_bytes = 0
+        self._buffer_bytes: Counter[int] = Counter()
         self._launched_serial = 0
 
     @property
     def free_bytes(self) -> int:
-        """Device memory that can still be allocated."""
-        return self._memory_bytes - self._buffer_bytes - self.physical_bytes
+        """Memory of the selected device that can still be allocated."""
+        return self._memory_bytes - self._buffer_bytes[self.device] - self.physical_bytes[self.device]
 
     def launched(self) -> None:
         """A launch begins, which may write all current allocations."""
@@ -68,14 +71,15 @@ class Buffers:
         if not pinned and size > self.free_bytes:
             return DriverResult.OUT_OF_MEMORY, b""
         try:
-            address = self._memory.allocate(size, host=pinned, poison=size <= MOST_POISONED)
+            poison = size <= MOST_POISONED
+            address = self._memory.allocate(size, host=pinned, poison=poison, device=self.device)
         except OutOfDeviceMemory:
             return DriverResult.OUT_OF_MEMORY, b""
         allocation = self._memory.containing(address)
         assert allocation is not None
         self._allocations[address] = allocation
         if not pinned:
-            self._buffer_bytes += size
+            self._buffer_bytes[self.device] += size
         for hook in self._hooks:
             hook.allocate(allocation)
         return DriverResult.SUCCESS, REQUESTS[Opcode.ALLOCATE].reply.pack(address)
@@ -89,7 +93,7 @@ class Buffers:
             hook.free(allocation)
         del self._allocations[address]
         if not allocation.host:
-            self._buffer_bytes -= allocation.size
+            self._buffer_bytes[allocation.device] -= allocation.size
         self._memory.free(address)
         self._arena.discard(address, allocation.size)
         return OK
@@ -100,7 +104,7 @@ class Buffers:
             return DriverResult.NOT_FOUND, b""
         kind = MemoryKind.PINNED if allocation.host else MemoryKind.DEVICE
         return DriverResult.SUCCESS, REQUESTS[Opcode.RANGE].reply.pack(
-            allocation.base, allocation.size, allocation.serial, kind
+            allocation.base, allocation.size, allocation.serial, kind, allocation.device
         )
 
     def _memory_info(self, _request: DriverRequest) -> Reply:

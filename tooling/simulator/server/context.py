@@ -80,6 +80,13 @@ _HIGHEST_ARENA = (1 << 57) - ARENA_BYTES
 """Addresses of programs have at most 57 bits, with five levels of page tables."""
 
 
+class LoadedModule(Struct, frozen=True):
+    """A module handle: the module, and the device that it was loaded for."""
+
+    module: Module
+    device: int
+
+
 class Gpu(Struct):
     """The state that the programs of a simulation share: the executor, and the results.
 
@@ -93,6 +100,7 @@ class Gpu(Struct):
         selection: the launches whose findings are recorded.
         result_sizes: of the results whose origin is recorded, in bytes; None: nothing is recorded.
         skip_repeats: launches that repeat an earlier one are not simulated again (`Repeats`).
+        devices: the number of GPUs that each program has, all of one kind.
     """
 
     executor: Executor
@@ -108,6 +116,7 @@ class Gpu(Struct):
     backend: Backend = field(default_factory=default_backend)
     selection: LaunchSelection = LaunchSelection()
     skip_repeats: bool = False
+    devices: int = 1
 
     def parse(self, image: bytes) -> Module:
         """The module of an image, parsed once.
@@ -160,7 +169,7 @@ class Context:
         self._arena: Arena | None = None
         self._memory: DeviceMemory | None = None
         self._code: HostCode | None = None
-        self._modules: dict[int, Module] = {}
+        self._modules: dict[int, LoadedModule] = {}
         self._kernels: dict[int, Kernel] = {}
         self._buffers: Buffers | None = None
         self._next_handle = 0x5300_0000
@@ -175,6 +184,8 @@ class Context:
             Opcode.SYNCHRONISE: self._synchronise,
             Opcode.OCCUPANCY: self._occupancy,
             Opcode.DEVICE_ACCESS: self._device_access,
+            Opcode.SELECT_DEVICE: self._select_device,
+            Opcode.ENABLE_PEER: self._enable_peer,
         }
 
     def answer(self, request: DriverRequest) -> tuple[int, bytes, bytes]:
@@ -249,11 +260,27 @@ class Context:
         pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.attributes.items())
         file = (os.getpid(), self._arena.descriptor)
         code = (self._code.low, self._code.high) if self._code else (0, 0)
-        checked = (*code, Opcode.TOUCH in self._answers)
+        checked = (*code, Opcode.TOUCH in self._answers, self.gpu.devices)
         head = shape.pack(VERSION, *file, len(device.attributes), device.memory_bytes, *checked)
         return DriverResult.SUCCESS, head + pairs + device.name.encode()
 
-    # Modules and functions.
+    # Devices, modules and functions.
+
+    @property
+    def _device(self) -> int:
+        """The selected device."""
+        return self._buffers.device if self._buffers else 0
+
+    def _select_device(self, request: DriverRequest) -> Reply:
+        (device,) = request.fields
+        if device >= self.gpu.devices or self._buffers is None:
+            return INVALID
+        self._buffers.device = device
+        return OK
+
+    def _enable_peer(self, request: DriverRequest) -> Reply:
+        self.memory.peers.add((self._device, request.fields[0]))
+        return OK
 
     def _new_handle(self) -> int:
         self._next_handle += 16
@@ -267,11 +294,11 @@ class Context:
             self.gpu.errors.append(error)
             return DriverResult.INVALID_CODE, str(error).encode()
         try:
-            self.memory.symbols(module)
+            self.memory.symbols(module, self._device)
         except OutOfDeviceMemory:
             return DriverResult.OUT_OF_MEMORY, b""
         handle = self._new_handle()
-        self._modules[handle] = module
+        self._modules[handle] = LoadedModule(module, self._device)
         return DriverResult.SUCCESS, REQUESTS[Opcode.LOAD_MODULE].reply.pack(handle)
 
     def _unload_module(self, request: DriverRequest) -> Reply:
@@ -285,9 +312,10 @@ class Context:
 
     def _function(self, request: DriverRequest) -> Reply:
         module_handle = request.fields[0]
-        module = self._modules.get(module_handle)
-        if module is None:
+        loaded = self._modules.get(module_handle)
+        if loaded is None:
             return DriverResult.INVALID_HANDLE, b""
+        module = loaded.module
         function = module.kernels.get(request.tail.decode("utf-8", "replace"))
         if function is None:
             return DriverResult.NOT_FOUND, b""
@@ -299,11 +327,11 @@ class Context:
         return DriverResult.SUCCESS, answer + layout
 
     def _global(self, request: DriverRequest) -> Reply:
-        module = self._modules.get(request.fields[0])
-        if module is None:
+        loaded = self._modules.get(request.fields[0])
+        if loaded is None:
             return DriverResult.INVALID_HANDLE, b""
-        name = request.tail.decode("utf-8", "replace")
-        address = self.memory.symbols(module).get(name)
+        module, name = loaded.module, request.tail.decode("utf-8", "replace")
+        address = self.memory.symbols(module, loaded.device).get(name)
         if address is None:
             return DriverResult.NOT_FOUND, b""
         return DriverResult.SUCCESS, REQUESTS[Opcode.GLOBAL].reply.pack(address, module.globals[name].size)
@@ -358,6 +386,7 @@ class Context:
             request.tail,
             stream,
             explicit_cluster=bool(clustered) or kernel.required_cluster is not None,
+            device=self._modules[kernel.module_handle].device,
         )
         if self.checks and launch.blocks > MOST_CHECKED_BLOCKS:
             why = TOO_MANY_BLOCKS.of(blocks=launch.blocks, most=MOST_CHECKED_BLOCKS)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-VERSION = 5
+VERSION = 6
 """Incremented with every change of this module, since the two sides may be from different builds."""
 
 MAGIC = int.from_bytes(b"PUZZLGPU", "little")
@@ -29,6 +29,12 @@ ARENA_BYTES = 64 << 30
 
 ARENA_BASE = 0x2000_0000_0000
 """The preferred address of the arena: far from programs, stacks and libraries."""
+
+MAX_DEVICES = 8
+"""The most GPUs of a simulation, as in the servers that are common."""
+
+DEVICE_SHIFT = 56
+"""The number of a device's default streams (0 to 2) has the device's number in its highest byte."""
 
 GRANULARITY = 2 << 20
 """Granularity of created memory and reserved addresses, in bytes, as on an H200."""
@@ -68,6 +74,8 @@ class Opcode(IntEnum):
     ORDER = 27
     TOUCH = 28
     DEVICE_ACCESS = 29
+    SELECT_DEVICE = 30
+    ENABLE_PEER = 31
 
 
 class Shape(Struct, frozen=True):
@@ -86,14 +94,14 @@ def _shape(request: str, reply: str, fields: str, tail: str = "") -> Shape:
 REQUESTS: dict[Opcode, Shape] = {
     Opcode.HELLO: _shape(
         "QIIQ",
-        "IIIIQQQI",
+        "IIIIQQQII",
         "magic, version, process, arena base -> version, process, descriptor, attributes, memory, code of the"
-        " program from, to, whether the order of host and GPU is checked",
+        " program from, to, whether the order of host and GPU is checked, devices",
         "reply: (attribute u32, value i32) pairs, then the device's name",
     ),
     Opcode.ALLOCATE: _shape("QI", "Q", "bytes, MemoryKind -> address"),
     Opcode.FREE: _shape("QI", "", "address, MemoryKind ->"),
-    Opcode.RANGE: _shape("Q", "QQQI", "address -> base, bytes, serial, MemoryKind"),
+    Opcode.RANGE: _shape("Q", "QQQII", "address -> base, bytes, serial, MemoryKind, device"),
     Opcode.WRITE: _shape("QQQQ", "", "address, bytes of a row, rows, bytes from row to row ->"),
     Opcode.READ: _shape("QQ", "", "address, bytes ->"),
     Opcode.COPY: _shape("QQQ", "", "destination, source, bytes ->"),
@@ -137,6 +145,8 @@ REQUESTS: dict[Opcode, Shape] = {
     ),
     Opcode.TOUCH: _shape("Q4Q", "", "address, callers: the host accessed memory that enqueued work uses ->"),
     Opcode.DEVICE_ACCESS: _shape("QI4Q", "", "address, written, callers: the host accessed device memory ->"),
+    Opcode.SELECT_DEVICE: _shape("I", "", "device: of the modules and memory of the next requests ->"),
+    Opcode.ENABLE_PEER: _shape("I", "", "peer: kernels of the selected device may access its memory ->"),
 }
 
 REQUEST_HEADER = struct.Struct("<II")
@@ -162,7 +172,10 @@ class MemoryAccess(IntEnum):
 
 
 class OrderAction(IntEnum):
-    """What orders the work of streams and the host; `CREATE_STREAM` has the stream's flags as event."""
+    """What orders the work of streams and the host.
+
+    `CREATE_STREAM` has as event the stream's flags and, times 2 to the power of 32, its device.
+    """
 
     CREATE_STREAM = 0
     RECORD_EVENT = 1
@@ -251,6 +264,7 @@ def mojo_table() -> str:
         f"comptime ARENA_BYTES = UInt64(0x{ARENA_BYTES:X})",
         f"comptime ARENA_BASE = UInt64(0x{ARENA_BASE:X})",
         f"comptime GRANULARITY = UInt64(0x{GRANULARITY:X})",
+        f"comptime DEVICE_SHIFT = UInt64({DEVICE_SHIFT})",
         f"comptime REQUEST_HEADER_BYTES = {REQUEST_HEADER.size}",
         f"comptime REPLY_HEADER_BYTES = {REPLY_HEADER.size}",
     ]

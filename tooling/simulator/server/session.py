@@ -44,6 +44,7 @@ class SimulationOptions(Struct, frozen=True):
         selection: the launches whose findings are recorded.
         unused_memory: whether device memory that was never written is reported; a part of `initialisation`.
         skip_repeats: launches that repeat an earlier one exactly are not simulated again, see `repeats`.
+        gpus: the number of GPUs, 1 to 8; several only with the instruction set of NVIDIA.
         result_sizes: in bytes; the origin of what the programs copy to the host in these sizes is recorded.
     """
 
@@ -57,6 +58,7 @@ class SimulationOptions(Struct, frozen=True):
     selection: LaunchSelection = LaunchSelection()
     unused_memory: bool = False
     skip_repeats: bool = False
+    gpus: int = 1
 
 
 class Simulation:
@@ -100,6 +102,7 @@ class Simulation:
             backend=backend,
             selection=self.options.selection,
             skip_repeats=self.options.skip_repeats,
+            devices=self.options.gpus,
         )
         self._server = Server(self._gpu)
         self._environment = _environment(libraries, self._server, self.options, backend)

@@ -32,6 +32,7 @@ class Physical(Struct, eq=False):
 
     Attributes:
         offset: in the arena's file, in bytes; size: bytes.
+        device: the GPU that it belongs to.
         handles: the number of handles that are not released.
         mappings: at how many addresses it is mapped.
         used: access to a mapping was enabled before.
@@ -39,6 +40,7 @@ class Physical(Struct, eq=False):
 
     offset: int
     size: int
+    device: int
     handles: int = 1
     mappings: int = 0
     used: bool = False
@@ -124,8 +126,8 @@ class VirtualMemory:
         if size > self._buffers.free_bytes:
             return DriverResult.OUT_OF_MEMORY, b""
         self._last_handle += 16
-        self._physical[self._last_handle] = Physical(self._arena.extend(size), size)
-        self._buffers.physical_bytes += size
+        self._physical[self._last_handle] = Physical(self._arena.extend(size), size, self._buffers.device)
+        self._buffers.physical_bytes[self._buffers.device] += size
         return DriverResult.SUCCESS, REQUESTS[Opcode.CREATE].reply.pack(self._last_handle)
 
     def _release(self, request: DriverRequest) -> Reply:
@@ -150,7 +152,7 @@ class VirtualMemory:
         if physical.handles == physical.mappings == 0:
             del self._physical[number]
             self._arena.drop(physical.offset, physical.size)
-            self._buffers.physical_bytes -= physical.size
+            self._buffers.physical_bytes[physical.device] -= physical.size
             for hook in self._hooks:
                 hook.drop(self._arena.base + physical.offset)
 
@@ -217,7 +219,11 @@ class VirtualMemory:
             return
         physical = mapping.physical
         mapping.allocation = self._memory.map(
-            mapping.address, mapping.size, self._arena.base + physical.offset, read_only=read_only
+            mapping.address,
+            mapping.size,
+            self._arena.base + physical.offset,
+            read_only=read_only,
+            device=physical.device,
         )
         for hook in self._hooks:
             hook.allocate(mapping.allocation)

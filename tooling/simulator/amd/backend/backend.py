@@ -88,7 +88,7 @@ class AmdBackend:
         """See `Backend.symbols`: where the code object is loaded, and its variables."""
         memory, module = context.memory, context.module
         assert isinstance(module, CodeObject)
-        return memory.symbols(module)
+        return memory.symbols(module, context.launch.device)
 
     def parameter_block(self, program: Program, launch: Launch) -> tuple[str, bytes] | None:
         """See `Backend.parameter_block`: arguments are always in memory."""

@@ -77,7 +77,9 @@ class NvidiaBackend:
     def symbols(self, program: Program, context: LaunchContext) -> dict[str, int]:
         """See `Backend.symbols`: the module's variables and its constant window."""
         memory, module = context.memory, context.module
-        return {**memory.symbols(module), CONSTANT_WINDOW: memory.constant_window(module)}
+        device = context.launch.device
+        window = memory.constant_window(module, device)
+        return {**memory.symbols(module, device), CONSTANT_WINDOW: window}
 
     def parameter_block(self, program: Program, launch: Launch) -> tuple[str, bytes] | None:
         """See `Backend.parameter_block`: some kernels take the address of a parameter."""

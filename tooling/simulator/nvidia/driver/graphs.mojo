@@ -15,7 +15,7 @@ from errors import (
 )
 from memory import copy_on_device, download, fill, upload
 from modules import Shape, launch_request, relaunch, shape_at
-from session import CONTEXT, Locked, unsupported
+from session import Locked, unsupported
 from wire import NULL, Body, at
 from work import (
     COPY_DEVICE_TO_DEVICE,

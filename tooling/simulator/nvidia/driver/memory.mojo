@@ -9,6 +9,7 @@ from std.sys import size_of
 import protocol
 from errors import (
     ALREADY_REGISTERED,
+    INVALID_CONTEXT,
     INVALID_HANDLE,
     INVALID_VALUE,
     NOT_FOUND,
@@ -17,7 +18,7 @@ from errors import (
 )
 from host_access import watch_host
 from mapping import NO_ACCESS, READ_ONLY
-from session import CONTEXT, Locked, Session, unsupported
+from session import CONTEXT, Locked, Session, the_session, unsupported
 from wire import NULL, Body, at, copy_bytes
 from work import (
     COPY_DEVICE_TO_DEVICE,
@@ -37,6 +38,7 @@ def _allocate(address: UInt64, size: UInt64, kind: UInt32) -> Int32:
             return status
         if address == NULL:
             return INVALID_VALUE
+        session[].select(session[].device())
         var body = Body(protocol.ALLOCATE)
         body.u64(size)
         body.u32(kind)
@@ -360,10 +362,9 @@ def cuMemcpyPeer(
     from_context: UInt64,
     size: UInt64,
 ) abi("C") -> Int32:
-    """The cuMemcpyPeer of the driver API: both contexts must be the only one.
-    """
-    if to != CONTEXT or from_context != CONTEXT:
-        return unsupported("cuMemcpyPeer", "it has one device")
+    """The cuMemcpyPeer of the driver API."""
+    if _not_contexts(to, from_context):
+        return INVALID_CONTEXT
     return copy_on_device(destination, source, size)
 
 
@@ -382,9 +383,17 @@ def cuMemcpyPeerAsync(
     )
     if status != NOT_CAPTURED:
         return status
-    if to != CONTEXT or from_context != CONTEXT:
-        return unsupported("cuMemcpyPeerAsync", "it has one device")
+    if _not_contexts(to, from_context):
+        return INVALID_CONTEXT
     return copy_on_device(destination, source, size, stream)
+
+
+def _not_contexts(to: UInt64, from_context: UInt64) -> Bool:
+    """Whether one of these is not a context."""
+    with Locked() as session:
+        return (
+            session[].device_of(to) < 0 or session[].device_of(from_context) < 0
+        )
 
 
 def fill[
@@ -525,20 +534,23 @@ struct Found(TrivialRegisterPassable):
     var size: UInt64
     var serial: UInt64
     var kind: UInt32
+    var device: Int32
 
 
 def _find(address: UInt64) -> Found:
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
-            return Found(status, 0, 0, 0, 0)
+            return Found(status, 0, 0, 0, 0, 0)
         var body = Body(protocol.RANGE)
         body.u64(address)
         var reply = session[].ask(body, protocol.RANGE_REPLY_BYTES)
         var base = reply.u64()
         var size = reply.u64()
         var serial = reply.u64()
-        return Found(reply.status, base, size, serial, reply.u32())
+        var kind = reply.u32()
+        var device = Int32(reply.u32())
+        return Found(reply.status, base, size, serial, kind, device)
 
 
 @export("cuMemGetAddressRange_v2")
@@ -563,6 +575,7 @@ def cuMemGetInfo_v2(free: UInt64, total: UInt64) abi("C") -> Int32:
         var status = session[].ready()
         if status != SUCCESS:
             return status
+        session[].select(session[].device())
         var body = Body(protocol.MEMORY_INFO)
         var reply = session[].ask(body, protocol.MEMORY_INFO_REPLY_BYTES)
         if reply.status == SUCCESS:
@@ -599,7 +612,9 @@ def cuPointerGetAttributes(
                 UInt32(1) if pinned else UInt32(2)
             ) if known else UInt32(0)
         elif attribute == 1:
-            at[UInt64](value)[] = CONTEXT if known else NULL
+            at[UInt64](value)[] = (
+                CONTEXT + UInt64(found.device) if known else NULL
+            )
         elif attribute == 3 or (
             attribute == 4 and found.kind == protocol.PINNED
         ):
@@ -609,7 +624,7 @@ def cuPointerGetAttributes(
         elif attribute == 7:
             at[UInt64](value)[] = found.serial
         elif attribute == 9:
-            at[Int32](value)[] = 0 if known else -2
+            at[Int32](value)[] = found.device if known else -2
         elif attribute == 11 or attribute == 12:
             if known:
                 at[UInt64](value)[] = (
@@ -641,23 +656,30 @@ comptime _POOL = UInt64(0x52000000)
 
 @export("cuDeviceGetMemPool")
 def cuDeviceGetMemPool(pool: UInt64, device: Int32) abi("C") -> Int32:
-    """The cuDeviceGetMemPool of the driver API: the only pool, which releases freed memory at once.
+    """The cuDeviceGetMemPool of the driver API: a device's only pool, which releases freed memory at once.
     """
-    if pool == NULL or device != 0:
+    if pool == NULL or not the_session()[].is_device(device):
         return INVALID_VALUE
-    at[UInt64](pool)[] = _POOL
+    at[UInt64](pool)[] = _POOL + UInt64(device)
     return SUCCESS
+
+
+def _is_pool(pool: UInt64) -> Bool:
+    return _POOL <= pool < _POOL + UInt64(the_session()[].devices)
 
 
 @export("cuMemPoolTrimTo")
 def cuMemPoolTrimTo(pool: UInt64, kept: UInt64) abi("C") -> Int32:
     """The cuMemPoolTrimTo of the driver API: the pool never keeps memory."""
-    return SUCCESS if pool == _POOL else INVALID_VALUE
+    return SUCCESS if _is_pool(pool) else INVALID_VALUE
 
 
 @export("cuMemPoolSetAccess")
 def cuMemPoolSetAccess(
     pool: UInt64, descriptions: UInt64, count: UInt64
 ) abi("C") -> Int32:
-    """The cuMemPoolSetAccess of the driver API: the only device has access."""
-    return SUCCESS if pool == _POOL and descriptions != NULL else INVALID_VALUE
+    """The cuMemPoolSetAccess of the driver API: every device has access."""
+    return (
+        SUCCESS if _is_pool(pool)
+        and descriptions != NULL else INVALID_VALUE
+    )

@@ -69,11 +69,15 @@ def cuModuleLoadDataEx(
         var text = c_string(image)
         if not _looks_like_text(text):
             return INVALID_IMAGE
+        var device = session[].device()
+        session[].select(device)
         var body = Body(protocol.LOAD_MODULE, len(text))
         body.raw(text)
         var reply = session[].request(body)
         if reply.status == SUCCESS:
-            at[UInt64](module)[] = reply.u64()
+            var handle = reply.u64()
+            session[].modules[handle] = device
+            at[UInt64](module)[] = handle
             _write_log(List[UInt8](), option_count, options, values)
         else:
             _write_log(reply.answer, option_count, options, values)
@@ -160,7 +164,9 @@ def cuModuleGetFunction(
             return reply.status
         var handle = reply.u64()
         var parameters = Int(reply.u32())
-        var description = Function(module)
+        var description = Function(
+            module, session[].modules.get(module, Int32(0))
+        )
         for _ in range(_WRITABLE_ATTRIBUTES):
             description.attributes.append(Int32(reply.u32()))
         for _ in range(parameters):
@@ -362,7 +368,7 @@ def launch_request(
     if not session.valid_stream(stream):
         return INVALID_HANDLE
     var found = session.functions.get(function)
-    if not found:
+    if not found or found.value().device != session.stream_device(stream):
         return INVALID_HANDLE
     body = Body(protocol.LAUNCH, 256)
     body.u64(function)
@@ -372,7 +378,7 @@ def launch_request(
         body.u32(shape.z)
     body.u32(UInt32(1) if clustered else UInt32(0))
     body.u32(shared_bytes)
-    body.u64(stream)
+    body.u64(session.stream_number(stream))
     return _parameters(body, found.value(), pointers, extra)
 
 

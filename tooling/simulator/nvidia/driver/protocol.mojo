@@ -1,11 +1,12 @@
 """Protocol numbers. Written by `python -m tooling.simulator.server.protocol`; do not edit."""
 
-comptime VERSION = UInt32(5)
+comptime VERSION = UInt32(6)
 comptime MAGIC = UInt64(0x5550474C5A5A5550)
 comptime MAX_PAYLOAD = 67108864
 comptime ARENA_BYTES = UInt64(0x1000000000)
 comptime ARENA_BASE = UInt64(0x200000000000)
 comptime GRANULARITY = UInt64(0x200000)
+comptime DEVICE_SHIFT = UInt64(56)
 comptime REQUEST_HEADER_BYTES = 8
 comptime REPLY_HEADER_BYTES = 12
 comptime DEVICE = UInt32(0)
@@ -16,10 +17,10 @@ comptime STREAM_WAITS = UInt32(2)
 comptime WAIT_FOR_STREAM = UInt32(3)
 comptime WAIT_FOR_EVENT = UInt32(4)
 
-# magic, version, process, arena base -> version, process, descriptor, attributes, memory, code of the program from, to, whether the order of host and GPU is checked (reply: (attribute u32, value i32) pairs, then the device's name)
+# magic, version, process, arena base -> version, process, descriptor, attributes, memory, code of the program from, to, whether the order of host and GPU is checked, devices (reply: (attribute u32, value i32) pairs, then the device's name)
 comptime HELLO = UInt32(1)
 comptime HELLO_REQUEST_BYTES = 24
-comptime HELLO_REPLY_BYTES = 44
+comptime HELLO_REPLY_BYTES = 48
 
 # bytes, MemoryKind -> address
 comptime ALLOCATE = UInt32(2)
@@ -31,10 +32,10 @@ comptime FREE = UInt32(3)
 comptime FREE_REQUEST_BYTES = 12
 comptime FREE_REPLY_BYTES = 0
 
-# address -> base, bytes, serial, MemoryKind
+# address -> base, bytes, serial, MemoryKind, device
 comptime RANGE = UInt32(4)
 comptime RANGE_REQUEST_BYTES = 8
-comptime RANGE_REPLY_BYTES = 28
+comptime RANGE_REPLY_BYTES = 32
 
 # address, bytes of a row, rows, bytes from row to row ->
 comptime WRITE = UInt32(5)
@@ -160,3 +161,13 @@ comptime TOUCH_REPLY_BYTES = 0
 comptime DEVICE_ACCESS = UInt32(29)
 comptime DEVICE_ACCESS_REQUEST_BYTES = 44
 comptime DEVICE_ACCESS_REPLY_BYTES = 0
+
+# device: of the modules and memory of the next requests ->
+comptime SELECT_DEVICE = UInt32(30)
+comptime SELECT_DEVICE_REQUEST_BYTES = 4
+comptime SELECT_DEVICE_REPLY_BYTES = 0
+
+# peer: kernels of the selected device may access its memory ->
+comptime ENABLE_PEER = UInt32(31)
+comptime ENABLE_PEER_REQUEST_BYTES = 4
+comptime ENABLE_PEER_REPLY_BYTES = 0

@@ -44,20 +44,29 @@ from wire import (
 from work import NOT_CAPTURED, Capture, Node
 
 comptime CONTEXT = UInt64(0x51000000)
-"""The handle of the only context. Handles are not addresses, so no program can dereference them."""
+"""The handle of the first device's context; the next ones follow. Handles are not addresses, so no program can
+dereference them."""
+
+comptime MOST_CONTEXTS = UInt64(16)
+"""The contexts that a thread's stack holds: four bits of a 64-bit word each."""
+
+comptime _STREAM_DEVICE = UInt32(8)  # the bit of a stream's word above which its device is
 
 
 struct Function(Copyable, Movable):
-    """A kernel: its module, CUfunction_attribute 0 to 15, and the offsets and sizes of its parameters.
+    """A kernel: its module, that module's device, CUfunction_attribute 0 to 15, and the offsets and sizes of its
+    parameters.
     """
 
     var module: UInt64
+    var device: Int32
     var attributes: List[Int32]
     var offsets: List[UInt32]
     var sizes: List[UInt32]
 
-    def __init__(out self, module: UInt64):
+    def __init__(out self, module: UInt64, device: Int32):
         self.module = module
+        self.device = device
         self.attributes = []
         self.offsets = []
         self.sizes = []
@@ -77,6 +86,8 @@ struct Session(Movable):
     pinned memory alone; at `window` the driver accesses all of it.
 
     With `implicit_context` (HIP) threads need not make a context current.
+
+    Each device has one context, the primary one. `selected` is the device that the simulator was last sent.
     """
 
     var socket: Int32
@@ -87,7 +98,10 @@ struct Session(Movable):
     var implicit_context: Bool
     var mutex: UInt64
     var current_key: UInt32
-    var retained: Int
+    var devices: Int32
+    var selected: Int32
+    var peers: Dict[UInt32, Bool]
+    var retained: Dict[Int32, Int]
     var fault: Int32
     var unsynchronised: Bool
     var asked_for_times: Bool
@@ -101,6 +115,7 @@ struct Session(Movable):
     var next_handle: UInt64
     var streams: Dict[UInt64, UInt32]
     var events: Dict[UInt64, UInt32]
+    var modules: Dict[UInt64, Int32]  # the device of each
     var functions: Dict[UInt64, Function]
     var registered: Dict[UInt64, UInt64]
     var captures: Dict[UInt64, Capture]
@@ -123,7 +138,10 @@ struct Session(Movable):
         if external_call["pthread_key_create", Int32](key, NULL) == 0:
             self.current_key = at[UInt32](key)[]
         external_call["free", NoneType](key)
-        self.retained = 0
+        self.devices = 1
+        self.selected = 0
+        self.peers = {}
+        self.retained = {}
         self.fault = SUCCESS
         self.unsynchronised = False
         self.asked_for_times = False
@@ -137,6 +155,7 @@ struct Session(Movable):
         self.next_handle = CONTEXT + 16
         self.streams = {}
         self.events = {}
+        self.modules = {}
         self.functions = {}
         self.registered = {}
         self.captures = {}
@@ -145,15 +164,90 @@ struct Session(Movable):
         self.graphs = {}
         self.executables = {}
 
-    # The only context; each thread counts how often it has pushed it.
+    # Contexts: each thread has a stack of them, of which the top is current.
 
-    def context_depth(self) -> UInt64:
-        """The number of times that this thread has pushed the context."""
+    def contexts(self) -> UInt64:
+        """This thread's stack: four bits for each context, the lowest for the top; 1 is that of device 0.
+        """
         return external_call["pthread_getspecific", UInt64](self.current_key)
 
-    def set_context_depth(self, depth: UInt64):
-        """Set the number of times that this thread has pushed the context."""
-        _ = external_call["pthread_setspecific", Int32](self.current_key, depth)
+    def set_contexts(self, stack: UInt64):
+        """Set this thread's stack of contexts."""
+        _ = external_call["pthread_setspecific", Int32](self.current_key, stack)
+
+    def push_context(self, device: Int32) -> Bool:
+        """Push the context of a device; False if the stack is full."""
+        var stack = self.contexts()
+        if stack >> (4 * (MOST_CONTEXTS - 1)) != 0:
+            return False
+        self.set_contexts(stack << 4 | UInt64(device + 1))
+        return True
+
+    def device(self) -> Int32:
+        """The device of this thread's current context; 0 without one."""
+        var top = self.contexts() & 15
+        return Int32(top) - 1 if top != 0 else 0
+
+    def device_of(self, context: UInt64) -> Int32:
+        """The device of a context, or -1 if it is not the handle of one."""
+        var valid = CONTEXT <= context < CONTEXT + UInt64(self.devices)
+        return Int32(context - CONTEXT) if valid else -1
+
+    def current_context(self) -> UInt64:
+        """The current context of this thread, or 0."""
+        if self.contexts() == 0:
+            return NULL
+        return CONTEXT + UInt64(self.device())
+
+    def is_device(self, number: Int32) -> Bool:
+        """Whether there is a device with this number."""
+        return number >= 0 and number < self.devices
+
+    def lack_device(self, number: Int32):
+        """Report that the program asks for a device that there is not."""
+        print_error(
+            String(
+                "the program asks for GPU ",
+                number,
+                ", and there are ",
+                self.devices,
+                " (counted from 0)",
+            )
+        )
+
+    def select(mut self, device: Int32):
+        """Send the device to which the modules and the memory of the next requests belong.
+        """
+        if device != self.selected:
+            self.selected = device
+            var body = Body(protocol.SELECT_DEVICE)
+            body.u32(UInt32(device))
+            _ = self.request(body)
+
+    def stream_device(self, stream: UInt64) -> Int32:
+        """The device of a stream; a default stream is that of the current context.
+        """
+        if stream <= 2:
+            return self.device()
+        return Int32(self.streams.get(stream, 0) >> _STREAM_DEVICE)
+
+    def stream_number(self, stream: UInt64) -> UInt64:
+        """The stream's number for the simulator: each device has its own default streams.
+        """
+        if stream > 2:
+            return stream
+        return stream | UInt64(self.device()) << protocol.DEVICE_SHIFT
+
+    def add_stream(mut self, flags: UInt32) -> UInt64:
+        """A new stream of the current device, with the flags of cuStreamCreate.
+        """
+        var handle = self.new_handle()
+        var device = self.device()
+        self.streams[handle] = flags | UInt32(device) << _STREAM_DEVICE
+        self.order(
+            protocol.CREATE_STREAM, handle, UInt64(flags) | UInt64(device) << 32
+        )
+        return handle
 
     def ready(self) -> Int32:
         """SUCCESS if a call that needs a context may proceed, otherwise the code to return.
@@ -162,7 +256,7 @@ struct Session(Movable):
             return DEVICE_UNAVAILABLE
         if not self.initialised:
             return NOT_INITIALIZED
-        if not self.implicit_context and self.context_depth() == 0:
+        if not self.implicit_context and self.contexts() == 0:
             return INVALID_CONTEXT
         return self.fault
 
@@ -277,6 +371,7 @@ struct Session(Movable):
         var code_low = reply.u64()
         var code_high = reply.u64()
         self.pending.start(code_low, code_high, reply.u32() != 0)
+        self.devices = Int32(reply.u32())
         for _ in range(Int(count)):
             var number = reply.u32()
             self.attributes[number] = Int32(reply.u32())
@@ -350,7 +445,7 @@ struct Session(Movable):
         if not self.pending.enabled:
             return
         var body = Body(protocol.CALL)
-        body.u64(stream)
+        body.u64(self.stream_number(stream))
         body.u32(UInt32(waits))
         body.u64(host)
         for caller in self.pending.callers():
@@ -363,7 +458,7 @@ struct Session(Movable):
             return
         var body = Body(protocol.ORDER)
         body.u32(action)
-        body.u64(stream)
+        body.u64(self.stream_number(stream))
         body.u64(event)
         self._send_order(body)
 

@@ -27,10 +27,7 @@ def _create_stream(stream: UInt64, flags: UInt32) -> Int32:
             return status
         if stream == NULL or flags > 1:
             return INVALID_VALUE
-        var handle = session[].new_handle()
-        session[].streams[handle] = flags
-        session[].order(protocol.CREATE_STREAM, handle, UInt64(flags))
-        at[UInt64](stream)[] = handle
+        at[UInt64](stream)[] = session[].add_stream(flags)
         return SUCCESS
 
 

@@ -1,14 +1,15 @@
 """Virtual memory (CUDA driver API: "Virtual Memory Management").
 
 The simulator manages the reservations and mappings; each mapping is also made in this process, in the window
-through which the driver accesses device memory. Only the memory of the one device is supported.
+through which the driver accesses device memory. Memory of a device may be mapped for others as well: the
+access that its own device has is what counts.
 """
 
 import protocol
 from errors import INVALID_VALUE, OUT_OF_MEMORY, SUCCESS
 from host_access import watch_host
 from mapping import map_file
-from session import Locked, unsupported
+from session import Locked, the_session, unsupported
 from wire import NULL, Body, at
 
 comptime _PINNED = UInt32(1)  # CU_MEM_ALLOCATION_TYPE_PINNED
@@ -19,9 +20,11 @@ comptime _READ_AND_WRITE = UInt32(3)
 comptime _ACCESS_WORDS = 3  # of a CUmemAccessDesc: type and id of the location, flags
 
 
-def _on_the_device(words: UInt64) -> Bool:
-    """Whether a CUmemLocation is the only device."""
-    return at[UInt32](words)[] == _DEVICE and at[Int32](words + 4)[] == 0
+def _on_a_device(words: UInt64) -> Bool:
+    """Whether a CUmemLocation is a device."""
+    return at[UInt32](words)[] == _DEVICE and the_session()[].is_device(
+        at[Int32](words + 4)[]
+    )
 
 
 def _check_properties(name: StaticString, properties: UInt64) -> Int32:
@@ -29,7 +32,7 @@ def _check_properties(name: StaticString, properties: UInt64) -> Int32:
     """
     if properties == NULL:
         return INVALID_VALUE
-    if at[UInt32](properties)[] != _PINNED or not _on_the_device(
+    if at[UInt32](properties)[] != _PINNED or not _on_a_device(
         properties + 8
     ):
         return INVALID_VALUE
@@ -113,6 +116,7 @@ def cuMemCreate(
         var status = session[].ready()
         if status != SUCCESS:
             return status
+        session[].select(at[Int32](properties + 12)[])
         var body = Body(protocol.CREATE)
         body.u64(size)
         var reply = session[].ask(body, protocol.CREATE_REPLY_BYTES)
@@ -209,7 +213,7 @@ def cuMemSetAccess(
     var flags = _NO_ACCESS
     for index in range(Int(count)):
         var description = descriptions + UInt64(index * _ACCESS_WORDS * 4)
-        if not _on_the_device(description):
+        if not _on_a_device(description):
             return INVALID_VALUE
         flags = at[UInt32](description + 8)[]
     if flags not in (_NO_ACCESS, _READ, _READ_AND_WRITE):
@@ -231,7 +235,7 @@ def cuMemGetAccess(
 ) abi("C") -> Int32:
     """The cuMemGetAccess of the driver API: the device's access to the memory mapped at an address.
     """
-    if flags == NULL or location == NULL or not _on_the_device(location):
+    if flags == NULL or location == NULL or not _on_a_device(location):
         return INVALID_VALUE
     with Locked() as session:
         var status = session[].ready()
