@@ -3,7 +3,7 @@
     .progress.json in the folder of the project        (PUZZLE_STATE_DIR names another folder)
 
     {"version": 3, "solved": {"p23": {"tiled": {"at": "2026-11-21T07:00:00Z", "device": "NVIDIA H200",
-        "seconds": 8.5, "passes": {"p23": ["NVIDIA H200"]}}}}, "shown": ["p24"], "fast": false}
+        "seconds": 8.5, "passes": {"p23": ["NVIDIA H200"]}}}}, "shown": ["p24"], "path": "gpu"}
 
 Versions 1 and 2 were one file for all folders, `~/.local/state/gpu-puzzle-lab/progress.json`;
 `tooling progress --import` brings its entries into a folder. Where the file cannot be read or written, a note
@@ -68,13 +68,13 @@ class Progress(Struct, frozen=True):
         solved: by puzzle and mode.
         note: what was wrong with the file, for the reader; None where nothing was.
         shown: the puzzles whose solution the reader has asked for.
-        fast: whether the reader has chosen the fast track.
+        path: the name of the path that the reader has chosen; empty: the order of the book.
     """
 
     solved: Mapping[str, Mapping[str, Solved]]
     note: Sentence | None = None
     shown: frozenset[str] = frozenset()
-    fast: bool = False
+    path: str = ""
 
     def is_solved(self, puzzle: Puzzle) -> bool:
         """Whether every mode of a puzzle that asks for something has been solved."""
@@ -100,7 +100,7 @@ def read_progress(root: Path) -> Progress:
         saved = _file(root).load()
     except StateError as error:
         return Progress({}, error.as_note())
-    return Progress(saved.solved, None, frozenset(saved.shown), saved.fast) if saved else Progress({})
+    return Progress(saved.solved, None, frozenset(saved.shown), saved.path) if saved else Progress({})
 
 
 def earlier_record(root: Path) -> Path | None:
@@ -139,12 +139,12 @@ def record_shown(root: Path, puzzle: str) -> Sentence | None:
     return _changed(root, change)
 
 
-def record_track(root: Path, *, fast: bool) -> Sentence | None:
-    """Keeps whether the reader follows the fast track; returns a note as `record_solved` does."""
+def record_path(root: Path, path: str) -> Sentence | None:
+    """Keeps which path the reader follows (empty: none); returns a note as `record_solved` does."""
 
     def change(record: _Record) -> bool:
-        before, record.fast = record.fast, fast
-        return before is not fast
+        before, record.path = record.path, path
+        return before != path
 
     return _changed(root, change)
 
@@ -218,7 +218,7 @@ class _Record(Struct):
     version: int = VERSION
     solved: dict[str, dict[str, Solved]] = field(default_factory=dict)
     shown: list[str] = field(default_factory=list)
-    fast: bool = False
+    path: str = ""
 
 
 def _add(record: _Record, puzzle: str, mode: str, new: Solved) -> bool:

@@ -134,19 +134,62 @@ def test_the_next_puzzle_is_the_first_that_is_not_solved(course: Workbench) -> N
     assert "  all puzzles are solved" in course.run("run", "p01").stdout
 
 
-def test_the_fast_track_is_chosen_and_left(course: Workbench) -> None:
-    manifest = course.root / "problems" / "p34" / "puzzle.yaml"
-    manifest.write_text(manifest.read_text().replace("part: XI\n", "part: XI\nfast_track: true\n"))
-    shown = course.run("start", "--fast").stdout
-    assert "\nfast track, one puzzle of each part: p34\n" in shown
-    assert "  every puzzle again: `tooling start --whole`\n" in shown
+@pytest.mark.parametrize("options", [("--fast",), ("--path", "fast")], ids=" ".join)
+def test_a_path_is_chosen_and_left(course: Workbench, options: tuple[str, ...]) -> None:
+    write_paths(course, "fast: {title: {en: clusters first, ko: 클러스터부터}, puzzles: [34]}\n")
+    shown = course.run("start", *options).stdout
+    assert (
+        "\npath `fast`: clusters first\n  p34\n  the order of the book again: `tooling start --whole`\n"
+    ) in shown
     for command in ("start", "next"):
         assert "next: puzzle 34, Clusters" in course.run(command).stdout
+    assert "경로 `fast`: 클러스터부터\n" in course.run("start", "--lang", "ko").stdout
     course.run("run", "p34", "--coordination")
-    assert "fast track" not in course.run("start").stdout
+    assert "path `fast`" not in course.run("start").stdout
     assert "next: puzzle 1, Map" in course.run("next").stdout
     course.run("reset", "p34")
+    assert "next: puzzle 34, Clusters" in course.run("next").stdout
     assert "next: puzzle 1, Map" in course.run("start", "--whole").stdout
+
+
+def test_list_and_progress_follow_the_path(course: Workbench) -> None:
+    course.add_puzzle("p02", 2, "Zip")
+    write_paths(course, "back: {title: {en: backwards, ko: 거꾸로}, puzzles: [34, 1]}\n")
+    course.run("start", "--path", "back")
+    listed = course.run("list").stdout
+    heading = "path `back`: backwards\n"
+    assert listed.startswith(heading)
+    assert [line.split()[0] for line in listed.splitlines() if line.startswith("    p")] == [
+        *("p34", "p01", "p02"),
+    ]
+    assert heading.strip() in course.run("list", "--modes").stdout
+    assert heading.strip() not in course.run("list", "--part", "I").stdout
+    puzzles = json.loads(course.run("list", "--json").stdout)["puzzles"]
+    assert [puzzle["id"] for puzzle in puzzles] == ["p34", "p01", "p02"]
+    course.run("run", "p34", "--coordination")
+    shown = course.run("progress").stdout
+    assert "\npath `back`: backwards  1/2\n  ✓ p34" in shown
+    assert shown.index(" p01 ") < shown.index("  0/1\n") < shown.index(" p02 ")
+    assert json.loads(course.run("progress", "--json").stdout)["path"] == "back"
+    course.run("start", "--whole")
+    assert json.loads(course.run("progress", "--json").stdout)["path"] is None
+
+
+def test_a_path_must_exist(course: Workbench) -> None:
+    missing = course.run("start", "--path", "gpu")
+    assert missing.status == ExitCode.USAGE
+    assert "there is no path `gpu`" in missing.stderr
+    write_paths(course, "fast: {title: {en: a}, puzzles: [34]}\nall: {title: {en: b}, puzzles: [1]}\n")
+    other = course.run("start", "--path", "gpu")
+    assert "  try: one of fast, all\n" in other.stderr
+    assert course.run("start", "--fast", "--whole").status == ExitCode.USAGE
+    course.run("start", "--fast")
+    (course.root / "problems" / "paths.yaml").unlink()
+    assert "next: puzzle 1, Map" in course.run("next").stdout
+
+
+def write_paths(course: Workbench, text: str) -> None:
+    (course.root / "problems" / "paths.yaml").write_text(text, "utf-8")
 
 
 def test_several_puzzles_are_judged_in_one_command(course: Workbench) -> None:

@@ -86,9 +86,6 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
     summary = errors.attempt(lambda: local_text(keys["summary"]) if "summary" in keys else None, None)
     learnt = errors.attempt(lambda: local_text(keys["learnt"]) if "learnt" in keys else None, None)
     part = errors.attempt(lambda: _part(keys["part"]), "")
-    fast_track = errors.attempt(
-        lambda: keys["fast_track"].flag() if "fast_track" in keys else False, default=False
-    )
     chapters = errors.attempt(lambda: _chapters(keys["chapters"], number, project), ())
     errors.raise_all()
     return Puzzle(
@@ -102,7 +99,6 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
         manifest=path,
         learnt=learnt,
         summary=summary,
-        fast_track=fast_track,
     )
 
 

@@ -298,7 +298,6 @@ class Puzzle(Struct, frozen=True):
     manifest: Path
     learnt: LocalText | None = None  # one sentence for a reader who has solved it
     summary: LocalText | None = None  # one sentence: what it computes
-    fast_track: bool = False  # it stands for its part
 
     @property
     def regions_to_complete(self) -> frozenset[str]:

@@ -175,10 +175,6 @@ class PuzzleFile(Struct, forbid_unknown_fields=True):
     chapters: Annotated[list[str], Meta(min_length=1, description="pages below book/src, in order")]
     programs: Annotated[list[ProgramFile], Meta(min_length=1)]
     modes: Annotated[list[ModeFile], Meta(min_length=1)]
-    fast_track: (
-        Annotated[bool, Meta(description="it stands for its part; of each part one, see `start --fast`")]
-        | UnsetType
-    ) = UNSET
     summary: Annotated[LocalFile, Meta(description="one line on what it is about")] | UnsetType = UNSET
     learnt: Annotated[LocalFile, Meta(description="what the reader has learnt from it")] | UnsetType = UNSET
     time_limit: Annotated[float, Meta(ge=0, description="seconds; default 20")] | UnsetType = UNSET

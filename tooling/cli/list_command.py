@@ -36,6 +36,8 @@ _LEAST_COMMAND, _LEAST_RUNS_ON = 30, 18  # columns of the terminal, in which mos
 
 
 def list_command(options: ListOptions) -> int:
+    from msgspec.structs import replace
+
     from tooling.catalog.catalogue import puzzles_matching
     from tooling.learning.journey import open_journey
     from tooling.platform.errors import ToolingError
@@ -51,7 +53,9 @@ def list_command(options: ListOptions) -> int:
         )
     if _is_interactive(options):
         return _choose(journey, options)
-    puzzles = puzzles_matching(journey.part(options.part) if options.part else journey.puzzles, options.words)
+    if options.part:
+        journey = replace(journey, path=None)  # a part has the order of the book
+    puzzles = puzzles_matching(journey.part(options.part) if options.part else journey.ordered, options.words)
     if options.todo:
         puzzles = tuple(puzzle for puzzle in puzzles if not journey.progress.is_solved(puzzle))
     if options.json:
@@ -62,7 +66,7 @@ def list_command(options: ListOptions) -> int:
     if not puzzles:
         terminal.wrapped(_NOTHING_FOUND.render(options.lang))
     elif options.modes or len(puzzles) == 1:
-        _show_modes(puzzles, terminal, options.lang)
+        _show_modes(puzzles, journey, terminal, options.lang)
     else:
         _show(puzzles, journey, terminal, options.lang)
     return ExitCode.PASSED
@@ -107,13 +111,14 @@ def _show(puzzles: Sequence[Puzzle], journey: Journey, terminal: Terminal, langu
     from tooling.text.width import columns
 
     widest = max(columns(puzzle.title.render(language)) for puzzle in puzzles)
-    part = ""
+    above = ""
     for puzzle in puzzles:
-        if puzzle.part != part:
-            if part:
+        heading = heading_of(journey, puzzle).render(language)
+        if heading != above:
+            if above:
                 terminal.line()
-            part = puzzle.part
-            terminal.line(terminal.paint(heading_of(part).render(language), "bold"))
+            above = heading
+            terminal.line(terminal.paint(heading, "bold"))
         sign, count = solved_count(journey, puzzle)
         title = puzzle.title.render(language)
         name = terminal.paint(puzzle.id, "cyan")
@@ -132,7 +137,7 @@ def _restricted(puzzle: Puzzle, language: str) -> str:
     return "" if every in gates else gates[0]
 
 
-def _show_modes(puzzles: Sequence[Puzzle], terminal: Terminal, language: str) -> None:
+def _show_modes(puzzles: Sequence[Puzzle], journey: Journey, terminal: Terminal, language: str) -> None:
     """Writes the parts and puzzles, and each command in columns as wide as the terminal allows."""
     from tooling.learning.screens import heading_of
     from tooling.text.width import columns, wrapped
@@ -168,12 +173,13 @@ def _show_modes(puzzles: Sequence[Puzzle], terminal: Terminal, language: str) ->
             terminal.line(" " * _INDENT + (terminal.paint(shown, style) if style else shown))
 
     show(head, "dim")
-    part = ""
+    above = ""
     for puzzle in puzzles:
-        if puzzle.part != part:
-            part = puzzle.part
+        heading = heading_of(journey, puzzle).render(language)
+        if heading != above:
+            above = heading
             terminal.line()
-            terminal.line(terminal.paint(heading_of(part).render(language), "bold"))
+            terminal.line(terminal.paint(heading, "bold"))
         terminal.line(f"  {terminal.paint(puzzle.id, 'cyan')}  {puzzle.title.render(language)}")
         for row in rows[puzzle.id]:
             show(row)

@@ -82,17 +82,17 @@ COMMANDS: tuple[Command, ...] = (
         learner_options.StartOptions,
         Text(
             "Shows what you have solved, the next puzzle with its file and page, and the commands for it. "
-            "In a terminal, `tooling` alone does the same. With --fast the next puzzles are those that stand "
-            "for the parts of the book, until they are solved; the record of progress keeps the choice."
+            "In a terminal, `tooling` alone does the same. With --path the next puzzles are those of a path, "
+            "in its order, until they are solved; the record of progress keeps the choice."
         ),
-        Text("Example: tooling start --fast"),
+        Text("Example: tooling start --path gpu"),
         run="tooling.cli.learner.journey:start_command",
     ),
     Command(
         "next",
         Text("show the next puzzle"),
         learner_options.NextOptions,
-        Text("Shows the first puzzle of the book that you have not solved."),
+        Text("Shows the first puzzle of the book, or of your path, that you have not solved."),
         run="tooling.cli.learner.journey:next_command",
     ),
     Command(

@@ -25,11 +25,18 @@ Yes = Annotated[bool, Option(Text("show it without a question"))]
 class StartOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling start`."""
 
-    fast: Annotated[
-        bool,
-        Option(Text("from now on one puzzle of each part, for those who know CUDA"), alternative="track"),
-    ] = False
-    whole: Annotated[bool, Option(Text("from now on every puzzle"), alternative="track")] = False
+    path: Annotated[
+        str | None,
+        Option(
+            Text(
+                "from now on the puzzles of a path first: `gpu` is without MAX, `fast` for CUDA programmers"
+            ),
+            "NAME",
+            alternative="path",
+        ),
+    ] = None
+    fast: Annotated[bool, Option(Text("the same as --path fast"), alternative="path")] = False
+    whole: Annotated[bool, Option(Text("from now on the order of the book"), alternative="path")] = False
     lang: Language = field(default_factory=preset_language)
 
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from tooling.catalog.catalogue import Selection, load_catalogue
 from tooling.catalog.model import ModeKind, ProgramLanguage, Puzzle
+from tooling.catalog.paths import PuzzlePath, load_paths
 from tooling.platform.errors import ToolingError
 from tooling.platform.regular_files import read_text
 from tooling.progress import Progress, read_progress
@@ -16,11 +17,17 @@ from tooling.text import Text
 
 
 class Journey(Struct, frozen=True):
-    """All puzzles, and what is solved of them."""
+    """All puzzles, and what is solved of them.
+
+    Attributes:
+        puzzles: in the order of the book.
+        path: the path that the reader has chosen, until all its puzzles are solved.
+    """
 
     project: Project
     puzzles: tuple[Puzzle, ...]
     progress: Progress
+    path: PuzzlePath | None = None
 
     @property
     def steps(self) -> tuple[Selection, ...]:
@@ -35,21 +42,19 @@ class Journey(Struct, frozen=True):
         return sum(self.progress.is_solved(puzzle) for puzzle in self.puzzles)
 
     @property
-    def fast_track(self) -> tuple[Puzzle, ...]:
-        """The puzzles that stand for their parts."""
-        return tuple(puzzle for puzzle in self.puzzles if puzzle.fast_track)
+    def ordered(self) -> tuple[Puzzle, ...]:
+        """All puzzles in the reader's order: those of the path, and then the others."""
+        first = self.path.puzzles if self.path else ()
+        names = {puzzle.id for puzzle in first}
+        return (*first, *(puzzle for puzzle in self.puzzles if puzzle.id not in names))
+
+    def is_on_path(self, puzzle: Puzzle) -> bool:
+        return self.path is not None and any(each.id == puzzle.id for each in self.path.puzzles)
 
     @property
     def way(self) -> tuple[Selection, ...]:
-        """The steps in the reader's order: on the fast track those of its puzzles come first."""
-        steps = self.steps
-        return tuple(sorted(steps, key=lambda step: not step.puzzle.fast_track)) if self.is_fast else steps
-
-    @property
-    def is_fast(self) -> bool:
-        """Whether the reader is on the fast track, and it is not finished."""
-        track = self.fast_track
-        return self.progress.fast and not all(self.progress.is_solved(puzzle) for puzzle in track)
+        """The steps in the reader's order."""
+        return tuple(step for puzzle in self.ordered for step in steps_of(puzzle))
 
     @property
     def next_step(self) -> Selection | None:
@@ -71,7 +76,7 @@ def open_journey(project: Project, puzzles: tuple[Puzzle, ...] | None = None) ->
         puzzles: its catalogue, if it has been loaded.
 
     Raises:
-        ManifestError: one of the manifests is wrong.
+        ManifestError: one of the manifests, or the file of the paths, is wrong.
         ToolingError: there are no puzzles.
     """
     puzzles = load_catalogue(project) if puzzles is None else puzzles
@@ -80,7 +85,15 @@ def open_journey(project: Project, puzzles: tuple[Puzzle, ...] | None = None) ->
             Text("{problems} contains no puzzles").of(problems=project.problems),
             hint=Text("change into your clone, or set PUZZLE_ROOT to it"),
         )
-    return Journey(project, puzzles, read_progress(project.root))
+    progress = read_progress(project.root)
+    return Journey(project, puzzles, progress, _path_to_follow(project, puzzles, progress))
+
+
+def _path_to_follow(project: Project, puzzles: tuple[Puzzle, ...], progress: Progress) -> PuzzlePath | None:
+    """The chosen path, unless it is finished or no longer exists."""
+    paths = load_paths(project, puzzles) if progress.path else ()
+    chosen = next((path for path in paths if path.name == progress.path), None)
+    return chosen if chosen and not all(map(progress.is_solved, chosen.puzzles)) else None
 
 
 def steps_of(puzzle: Puzzle) -> Iterator[Selection]:

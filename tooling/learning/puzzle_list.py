@@ -12,7 +12,7 @@ from tooling.catalog.catalogue import Selection, puzzles_matching
 from tooling.catalog.model import Puzzle
 from tooling.learning import keyboard
 from tooling.learning.journey import Journey, steps_of
-from tooling.learning.screens import heading_of, solved_count
+from tooling.learning.screens import heading_of, heading_of_part, solved_count
 from tooling.learning.watch_screen import bar_line, key_rows
 from tooling.text import Text
 from tooling.text.colours import rich_style
@@ -162,7 +162,7 @@ class PuzzleList:
         self._filter()
 
     def _filter(self) -> None:
-        puzzles = self._journey.part(self._part) if self._part else self._journey.puzzles
+        puzzles = self._journey.part(self._part) if self._part else self._journey.ordered
         puzzles = puzzles_matching(puzzles, self._words.split())
         if self._show != "all":
             wanted = self._show == "solved"
@@ -206,7 +206,7 @@ class PuzzleList:
             return Styled(_FILTER.of(words=self._words).render(self._language), rich_style("cyan"))
         shown = _SHOWS[self._show].render(self._language)
         if self._part:
-            shown += f" · {heading_of(self._part).render(self._language)}"
+            shown += f" · {heading_of_part(self._part).render(self._language)}"
         if self._words:
             shown += f" · {_MATCHING.of(words=self._words).render(self._language)}"
         return Styled(_FOUND.of(shown=shown, count=len(self._puzzles)).render(self._language), "dim")
@@ -217,11 +217,14 @@ class PuzzleList:
             return [(None, Styled(_NONE.render(self._language), "dim"))]
         widest = max(columns(puzzle.title.render(self._language)) for puzzle in self._journey.puzzles)
         rows: list[tuple[Puzzle | None, Styled]] = []
-        part = ""
+        above = ""
         for puzzle in self._puzzles:
-            if puzzle.part != part:
-                part = puzzle.part
-                rows.append((None, Styled(heading_of(part).render(self._language), "bold")))
+            heading = (
+                heading_of_part(puzzle.part) if self._part else heading_of(self._journey, puzzle)
+            ).render(self._language)
+            if heading != above:
+                rows.append((None, Styled(heading, "bold")))
+            above = heading
             sign, count = solved_count(self._journey, puzzle)
             title = puzzle.title.render(self._language)
             row = Styled.assemble(

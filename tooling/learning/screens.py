@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tooling.book.editions import Edition, repository_address, site_address
 from tooling.book.phrases import PART_TITLES
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, PartNumber, Puzzle, Vendor
+from tooling.catalog.paths import PuzzlePath
 from tooling.learning.journey import Journey, extra_of, learner_file, steps_of
 from tooling.progress import Solved, earlier_record
 from tooling.project import Project, content_root
@@ -40,8 +42,8 @@ _NEXT_AFTER = Text("puzzle {number}, {title}: `{command}`")
 _SAME_AFTER = Text("the next part of this puzzle: `{command}`")
 _PART = Text("part {part:roman}")
 _NOTHING_YET = Text("nothing is solved yet; `{command}` shows the first puzzle")
-_FAST = Text("fast track, one puzzle of each part: {puzzles}")
-_WHOLE = Text("every puzzle again: `{tool} start --whole`")
+_PATH = Text("path `{name}`: {title}")
+_WHOLE = Text("the order of the book again: `{tool} start --whole`")
 _EARLIER = Text(
     "every folder has its own record of progress now; what you have solved before: "
     "`{tool} progress --import {path}`"
@@ -56,8 +58,8 @@ def show_start(journey: Journey, terminal: Terminal, language: str) -> None:
     """Writes where the reader is, the next puzzle, and the commands to type."""
     _show_note(journey, terminal, language)
     _show_bar(journey, terminal, language)
-    if journey.is_fast:
-        _show_track(journey, terminal, language)
+    if journey.path:
+        _show_path(journey, journey.path, terminal, language)
     terminal.line()
     commands = [("progress", _SHOW_PROGRESS)]
     if not journey.progress.solved:
@@ -65,10 +67,11 @@ def show_start(journey: Journey, terminal: Terminal, language: str) -> None:
     show_next_with_commands(journey, terminal, language, commands)
 
 
-def _show_track(journey: Journey, terminal: Terminal, language: str) -> None:
-    """Writes the puzzles of the fast track, and how to leave it."""
-    puzzles = [f"{solved_count(journey, puzzle)[0].strip()}{puzzle.id}" for puzzle in journey.fast_track]
-    terminal.wrapped(_FAST.of(puzzles=" ".join(puzzles)).render(language))
+def _show_path(journey: Journey, path: PuzzlePath, terminal: Terminal, language: str) -> None:
+    """Writes the puzzles of the path, and how to leave it."""
+    puzzles = [f"{solved_count(journey, puzzle)[0].strip()}{puzzle.id}" for puzzle in path.puzzles]
+    terminal.wrapped(_PATH.of(name=path.name, title=path.title).render(language))
+    terminal.wrapped("  " + " ".join(puzzles))
     terminal.wrapped("  " + _WHOLE.of(tool=tool_prefix(os.environ)).render(language), "dim")
 
 
@@ -150,11 +153,11 @@ def show_progress(journey: Journey, terminal: Terminal, language: str) -> None:
     widest = max(columns(puzzle.title.render(language)) for puzzle in journey.puzzles)
     solved_modes = (solved for modes in journey.progress.solved.values() for solved in modes.values())
     vendors = vendors_of(name for solved in solved_modes for name in solved.devices)
-    for part in journey.parts:
-        puzzles = journey.part(part)
+    for heading, under in groupby(journey.ordered, lambda each: heading_of(journey, each).render(language)):
+        puzzles = list(under)
         done = sum(journey.progress.is_solved(puzzle) for puzzle in puzzles)
         terminal.line()
-        terminal.line(terminal.paint(heading_of(part).render(language), "bold") + f"  {done}/{len(puzzles)}")
+        terminal.line(terminal.paint(heading, "bold") + f"  {done}/{len(puzzles)}")
         for puzzle in puzzles:
             steps = list(steps_of(puzzle))
             found = [
@@ -170,7 +173,14 @@ def show_progress(journey: Journey, terminal: Terminal, language: str) -> None:
             terminal.wrapped(row.rstrip())
 
 
-def heading_of(part: str) -> Sentence:
+def heading_of(journey: Journey, puzzle: Puzzle) -> Sentence:
+    """What a list of puzzles in the reader's order writes above a puzzle: the path, or the part."""
+    if journey.path and journey.is_on_path(puzzle):
+        return _PATH.of(name=journey.path.name, title=journey.path.title)
+    return heading_of_part(puzzle.part)
+
+
+def heading_of_part(part: str) -> Sentence:
     """The number of a part, and its title if the book has one."""
     return PART_TITLES.get(part) or _PART.of(part=PartNumber(part))
 
@@ -183,6 +193,7 @@ def progress_record(journey: Journey) -> dict[str, Any]:
         "solved": journey.solved_puzzles,
         "total": len(journey.puzzles),
         "next": step.command if step else None,
+        "path": journey.path.name if journey.path else None,
         "puzzles": [
             {
                 "id": puzzle.id,
