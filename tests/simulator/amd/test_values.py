@@ -155,3 +155,50 @@ def test_the_digits_of_two_over_pi() -> None:
     assert 0 < two_over_pi - sum(parts) < Fraction(1, 2**158)
     later = segment(np.array([2.0**107]), np.array([0], np.uint32))  # its exponent is 53 above the last
     assert float(later[0]) == float(parts[1])
+
+
+def pair(low: int, high: int) -> int:
+    return low | high << 16
+
+
+ONE16, TWO16 = 0x3C00, 0x4000
+CONSTANTS = [
+    # The addition of two numbers of which one is rounded: the constant is float16, as `op_sel_hi` says.
+    ("v_fma_mixlo_f16 v1, v2, 1.0, v3 op_sel_hi:[0,1,0]", 0x4400),
+    ("v_fma_mix_f32 v1, v2, 1.0, v3 op_sel_hi:[0,1,0]", bits(4.0)),
+    ("v_fma_mix_f32 v1, v2, 1.0, v3 op_sel_hi:[0,0,0]", bits(4.0)),
+    ("v_fma_mix_f32 v1, v2, -v4, 1.0 op_sel_hi:[0,1,1]", bits(-3.0)),
+    ("v_fma_mix_f32 v1, v2, 1.0, v3 op_sel:[0,1,0] op_sel_hi:[0,1,0]", bits(2.0)),
+    ("v_fma_mix_f32 v1, v2, 0.15915494, 0 op_sel_hi:[0,1,1]", bits(2 * float(np.float16(0.15915494)))),
+    ("v_pk_add_f16 v1, v4, 1.0", pair(0x4200, TWO16)),
+    ("v_pk_add_f16 v1, v4, 1.0 op_sel_hi:[1,0]", pair(0x4200, 0x4200)),
+    ("v_pk_add_u16 v1, v4, 1.0", pair(TWO16, TWO16 + 0x3F80)),
+    ("v_pk_add_u16 v1, v4, -1", pair(TWO16 - 1, TWO16 - 1)),
+    ("v_pk_add_u16 v1, v4, 3", pair(TWO16 + 3, TWO16)),
+    ("v_pack_b32_f16 v1, v4, 1.0", pair(TWO16, ONE16)),
+]
+
+
+@pytest.mark.parametrize("architecture", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize(("line", "expected"), CONSTANTS)
+def test_constants_of_16_bits(architecture: str, line: str, expected: int) -> None:
+    """What a constant is as an operand of 16 bits or a pair of them (LLVM, `getInlineEncodingV216`)."""
+    start = ("v_mov_b32_e32 v2, 2.0", "v_mov_b32_e32 v3, 2.0", "v_mov_b32_e32 v4, 0x40004000")
+    assert lanes_of(architecture, (*start, line))[0] == expected
+
+
+def test_a_constant_of_the_packed_multiply_add_is_in_both_halves_on_gfx1100() -> None:
+    start = ("v_mov_b32_e32 v1, 0x40004000", "v_mov_b32_e32 v2, 0x40004000")
+    assert lanes_of("gfx1100", (*start, "v_pk_fmac_f16 v1, 1.0, v2"))[0] == pair(0x4400, 0x4400)
+
+
+@pytest.mark.parametrize("architecture", ["gfx942", "gfx1100"])
+def test_dot_products_with_constants(architecture: str) -> None:
+    """In bfloat16 and integers 1.0 is the float32 number, whose upper half is 1.0 in bfloat16."""
+    start = ("v_mov_b32_e32 v2, 0x40004000", "v_mov_b32_e32 v3, 0", "v_mov_b32_e32 v1, 0")
+    floats = "v_dot2_f32_f16 v1, v2, 1.0, v3"
+    assert lanes_of(architecture, (*start, floats))[0] == bits(2.0)
+    if architecture == "gfx1100":
+        assert lanes_of(architecture, (*start, "v_dot2_f32_bf16 v1, v2, 1.0, v3"))[0] == bits(2.0)
+    else:
+        assert lanes_of(architecture, (*start, "v_dot2_i32_i16 v1, v2, 1.0, v3"))[0] == 0x3F80 * 0x4000

@@ -413,6 +413,8 @@ class Reader:
         is_mix = name.startswith("v_fma_mix")
         low, high = self._field("op_sel"), self._field("op_sel_hi") | self._field("op_sel_hi2") << 2
         negate, negate_high = self._field("neg"), self._field("neg_hi")
+        if is_mix:  # op_sel_hi makes an operand a float16, and an inline constant with it
+            kinds = tuple("f16" if high >> number & 1 else "f32" for number in range(3))
         sources = tuple(
             Modified(
                 self._source(self._field(f"src{number}"), kind),

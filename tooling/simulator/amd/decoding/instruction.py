@@ -13,7 +13,7 @@ class Operand(Struct, frozen=True):
     Attributes:
         kind: `s`, `v`, `a` (accumulation register), `ttmp`, `const`, or a name: `vcc`, `exec`, `m0`, `scc`, …
         index, count: the first register, and how many; for `vcc` and `exec` index 1 is the upper half.
-        value: the bits of a constant of the operand's type.
+        value: the bits of a constant of the operand's type, at least 32.
         text: as the assembler writes it, without modifiers.
     """
 

@@ -16,7 +16,7 @@ _FLOATS = {
 }  # fmt: skip
 _INVERSE_2PI = 248
 _INVERSE = {2: 0x3118, 4: 0x3E22F983, 8: 0x3FC45F306DC9C882}
-_INVERSE_TEXT = {2: "0.15915494", 4: "0.15915494", 8: "0.15915494309189532"}
+_INVERSE_TEXT = ("0.15915494", "0.15915494309189532")
 
 _APERTURES = {
     235: "src_shared_base", 236: "src_shared_limit", 237: "src_private_base", 238: "src_private_limit",
@@ -77,6 +77,10 @@ class OperandCodes:
     def source(self, code: int, kind: str, literal: int | None, count: int) -> Operand:
         """A source operand.
 
+        A constant has 32 or 64 bits, also for narrower types: an integer is sign-extended, and a float is a
+        single or double precision number. For float16 and its pairs a float is a float16 number in the lower
+        half, and the upper half is 0 (LLVM, `getInlineEncodingV216`).
+
         Args:
             code: 9 bits; kind: its type, which decides about constants; literal: the dword that follows.
             count: registers.
@@ -88,15 +92,16 @@ class OperandCodes:
             return vector(code - _FIRST_VECTOR, count)
         if code < 128:
             return self.scalar(code, count)
-        size = DTYPES[kind].itemsize if kind in DTYPES else 8 if count > 1 else 4
+        wide = (DTYPES[kind].itemsize == 8 if kind in DTYPES else count > 1) and kind != "pk32"
+        size = 2 if kind in ("f16", "pk16") else 8 if wide else 4
         if code <= 208:
             number = code - 128 if code <= 192 else 192 - code
-            return Operand("const", count=count, value=number % (1 << 8 * size), text=str(number))
+            return Operand("const", count=count, value=number % (1 << 8 * max(4, size)), text=str(number))
         if code in _FLOATS:
             value, text = _FLOATS[code]
-            return Operand("const", count=count, value=_float_bits(value, kind, size), text=text)
+            return Operand("const", count=count, value=_float_bits(value, size), text=text)
         if code == _INVERSE_2PI:
-            return Operand("const", count=count, value=_INVERSE[size], text=_INVERSE_TEXT[size])
+            return Operand("const", count=count, value=_INVERSE[size], text=_INVERSE_TEXT[wide])
         if code == LITERAL and literal is not None:
             return literal_operand(literal, kind, count)
         if code in _APERTURES:
@@ -114,11 +119,5 @@ def literal_operand(literal: int, kind: str, count: int = 1) -> Operand:
     return Operand("const", count=count, value=value, text=f"{literal:#x}")
 
 
-def _float_bits(number: float, kind: str, size: int) -> int:
-    if kind == "bf16":
-        return int.from_bytes(struct.pack("<f", number), "little") >> 16
-    if kind in ("pk16",):
-        return int.from_bytes(struct.pack("<e", number), "little")
-    if kind == "pk32":
-        return int.from_bytes(struct.pack("<f", number), "little")
+def _float_bits(number: float, size: int) -> int:
     return int.from_bytes(struct.pack({2: "<e", 4: "<f", 8: "<d"}[size], number), "little")

@@ -132,6 +132,9 @@ class _Reader(Reader):
             cross_lane, first, signs = self._cross_lane(code, kinds, "")
         else:
             first = self._short(code, kinds[0])
+        if name == "v_pk_fmac_f16" and 240 <= code <= 248:  # a float constant is in both halves (gfx11 on)
+            constant = first.operand
+            first = replace(first, operand=replace(constant, value=constant.value * 0x10001))
         sources = [first]
         vcc = self._scalar(106, self.decoder.mask_registers)
         if name in _FMA_LITERALS:

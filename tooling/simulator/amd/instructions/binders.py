@@ -268,7 +268,7 @@ def _adjusted(operation: Operation, instruction: MachineInstruction, kind: str) 
         return function
     if operation.clamped is not None:
         return operation.clamped
-    if kind in ("pk16", "pk32"):
+    if kind in ("pk16", "pkb16", "pk32"):
         half = np.dtype(np.float16 if kind == "pk16" else np.float32)
         if not instruction.name.endswith(("_f16", "_f32")):
             raise ValueError(kind)

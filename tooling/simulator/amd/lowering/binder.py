@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from tooling.simulator.amd.architectures import Architecture
@@ -224,10 +225,13 @@ class Lowering(Slots):
         is_vector = operand.kind in ("v", "a")
         if source.select and source.select != "DWORD":
             return self._selected(source, kind)
-        if kind in ("pk16", "pk32"):
+        if kind in ("pk16", "pkb16", "pk32"):
             return self._packed(source, kind)
+        upper = dtype.itemsize == 2 and source.low_half
+        if upper and operand.kind == "const":
+            operand = replace(operand, value=operand.value >> 16)
         reader = self.raw(operand, kind)
-        if dtype.itemsize == 2 and source.low_half and operand.kind != "const":
+        if upper and operand.kind != "const":
             (slot,) = self.of(operand)
             reader = _upper_half(slot)
         if not is_vector and operand.kind != "const":

@@ -228,19 +228,19 @@ enter(
     _VOP3P,
     "f32 <- pk16 pk16 f32",
     v_dot2_f32_f16=quieted(_half_products),
-    v_dot2_f32_bf16=quieted(_brain_products),
 )
+enter(_VOP3P, "f32 <- pkb16 pkb16 f32", v_dot2_f32_bf16=quieted(_brain_products))
 enter(_VOP2, "f32 <- pk16 pk16 acc", v_dot2c_f32_f16=quieted(_half_products))
 enter(_VOP2, "f32 <- pk16 pk16 acc", v_dot2acc_f32_f16=quieted(_half_products))
 enter(_VOP3, "f16 <- pk16 pk16 f16", v_dot2_f16_f16=quieted(_half_sum))
-enter(_VOP3, "b16 <- pk16 pk16 b16", v_dot2_bf16_bf16=_brain_sum)
+enter(_VOP3, "b16 <- pkb16 pkb16 b16", v_dot2_bf16_bf16=_brain_sum)
 for _kind, _width, _signed in (
     ("i32_i16", 16, True), ("u32_u16", 16, False), ("i32_i8", 8, True), ("u32_u8", 8, False),
     ("i32_i4", 4, True), ("u32_u4", 4, False),
 ):  # fmt: skip
     _type = _kind[:3]
     _exact = _dot(_width, signed=_signed)
-    _operand = "pk16" if _width == 16 else "b32"
+    _operand = "pkb16" if _width == 16 else "b32"
     _name = f"{32 // _width}_{_kind}"
     enter(_VOP3P, f"{_type} <- {_operand} {_operand} {_type}", **{f"v_dot{_name}": _wrapped(_exact, _type)})
     OPERATIONS[f"v_dot{_name}"] = replace(OPERATIONS[f"v_dot{_name}"], clamped=limited_to(_exact, _type))

@@ -204,8 +204,8 @@ enter(
     v_bfm_b32=lambda a, b: ((U32.type(1) << (a & U32.type(31))) - U32.type(1)) << (b & U32.type(31)),
 )  # fmt: skip
 enter(
-    _VOP3, "b32 <- u16 u16",
-    v_pack_b32_f16=lambda a, b: a.astype(U32) | b.astype(U32) << U32.type(16),
+    _VOP3, "b32 <- f16 f16",
+    v_pack_b32_f16=lambda a, b: a.view(U16).astype(U32) | b.view(U16).astype(U32) << U32.type(16),
 )  # fmt: skip
 enter(
     _VOP3, "u32 <- b32 b32",
@@ -214,7 +214,7 @@ enter(
 
 # VOP3P on integers
 enter(
-    _VOP3P, "pk16 <- pk16 pk16",
+    _VOP3P, "pkb16 <- pkb16 pkb16",
     v_pk_add_u16=_halves(np.add, "u16"), v_pk_sub_u16=_halves(np.subtract, "u16"),
     v_pk_add_i16=_halves(np.add, "i16"), v_pk_sub_i16=_halves(np.subtract, "i16"),
     v_pk_mul_lo_u16=_halves(np.multiply, "u16"),
@@ -225,7 +225,7 @@ enter(
     v_pk_ashrrev_i16=_halves(_shift_reversed(shift_right), "i16"),
 )  # fmt: skip
 enter(
-    _VOP3P, "pk16 <- pk16 pk16 pk16",
+    _VOP3P, "pkb16 <- pkb16 pkb16 pkb16",
     v_pk_mad_u16=_halves(lambda a, b, c: a * b + c, "u16"),
     v_pk_mad_i16=_halves(lambda a, b, c: a * b + c, "i16"),
 )  # fmt: skip

@@ -28,11 +28,11 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "b16": np.dtype(np.uint16), "u16": np.dtype(np.uint16), "i16": np.dtype(np.int16),
     "f16": np.dtype(np.float16), "bf16": np.dtype(np.uint16),
     "b32": np.dtype(np.uint32), "u32": np.dtype(np.uint32), "i32": np.dtype(np.int32),
-    "f32": np.dtype(np.float32), "pk16": np.dtype(np.uint32),
+    "f32": np.dtype(np.float32), "pk16": np.dtype(np.uint32), "pkb16": np.dtype(np.uint32),
     "b64": np.dtype(np.uint64), "u64": np.dtype(np.uint64), "i64": np.dtype(np.int64),
     "f64": np.dtype(np.float64), "pk32": np.dtype(np.uint64),
 }  # fmt: skip
-"""The array types; `pk16` and `pk32` are two halves in one register or pair."""
+"""The array types; `pk16` (of float16), `pkb16` and `pk32` are two halves in one register or pair."""
 
 FLAGS = ("scc", "vcc", "mask", "acc")
 
