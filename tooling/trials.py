@@ -344,7 +344,7 @@ def _run_case(
 def environment_of(executable: Executable) -> dict[str, str]:
     """The environment variables of a built program, without those of its target."""
     if not executable.interpreter:
-        return {}
+        return dict(executable.variables)
     inherited = os.environ.get("PYTHONPATH")
     found = [*map(str, executable.request.includes), *([inherited] if inherited else [])]
     environment = {"PYTHONPATH": os.pathsep.join(found), "PYTHONUNBUFFERED": "1"}

@@ -4,7 +4,8 @@ It understands what `tooling` passes: `--version`, and `build SOURCE … -o OUTP
 steer it: `# compile error` is reported as an error at its place, `# deprecated` and `# old index` as
 warnings, `# slow build` takes long, `# build of 2 seconds` as long as it says, `# disk full: MESSAGE`
 fails with this message, `# not for gfx` is refused for accelerators that begin so, in a library that the
-line calls, and `# needs xcrun` fails for want of a tool.
+line calls, and `# needs xcrun` fails for want of a tool. Of the main file of several mutants it builds one
+that runs the module which the environment variable names.
 Every build is noted in the file that FAKE_MOJO_LOG names. Like the real one it leaves a file in the
 temporary folder.
 """
@@ -29,7 +30,9 @@ def main() -> int:
     Path(tempfile.gettempdir(), f"{source.name}.offloaded.so").touch()
     accelerator = sys.argv[sys.argv.index("--target-accelerator") + 1]
     failed = False
-    for number, line in enumerate(source.read_text().splitlines(), start=1):
+    mutants = sorted(source.parent.glob("p*_*.mojo")) if source.name == "joint.mojo" else []
+    text = "".join(path.read_text() for path in mutants or [source])
+    for number, line in enumerate(text.splitlines(), start=1):
         for mark, kind, message in (
             ("# compile error", "error", "use of unknown declaration 'thing'"),
             ("# deprecated", "warning", "Use TileTensor instead"),
@@ -70,7 +73,13 @@ def main() -> int:
             sys.stderr.write(json.dumps({"kind": "error", "message": message}) + "\n")
     if failed:
         return 1
-    output.write_text(f"#!{sys.executable} -I\n" + source.read_text())
+    if mutants:
+        text = (
+            "import os, runpy\n"
+            "number = int(os.environ['PUZZLE_VERIFY_MUTANT'])\n"
+            f"runpy.run_path({list(map(str, mutants))!r}[number], run_name='__main__')\n"
+        )
+    output.write_text(f"#!{sys.executable} -I\n" + text)
     output.chmod(0o755)
     return 0
 

@@ -78,6 +78,41 @@ def test_a_sound_project_is_verified(verified: Workbench, tmp_path: Path, jobs: 
     }
 
 
+THIRD = """\
+- name: last_two_forgotten
+  because: the limit is two too small
+  edits:
+    - replace: "for i in range(8):\\n    out[i]"
+      with: "for i in range(6):\\n    out[i]"
+  expect: [missing-last]
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_many_mutants_of_a_program_are_built_together(verified: Workbench, tmp_path: Path, jobs: str) -> None:
+    """Each of them is judged by what it computes itself."""
+    mutants = verified.root / "tests" / "mutants" / "p01.yaml"
+    mutants.write_text(MUTANTS + THIRD)
+    log = tmp_path / "builds"
+    result = verified.run("verify", "--only", "mutant", "--jobs", jobs, FAKE_MOJO_LOG=str(log))
+    assert [Path(line.split()[1]).name for line in log.read_text().splitlines()] == ["joint.mojo"]
+    assert "3/3" in result.stdout
+
+
+def test_of_mutants_that_are_built_together_the_one_that_does_not_compile_is_named(
+    verified: Workbench, tmp_path: Path
+) -> None:
+    mutants = verified.root / "tests" / "mutants" / "p01.yaml"
+    broken = THIRD.replace('out[i]"\n  exp', 'out[i] # compile error"\n  exp')
+    mutants.write_text(MUTANTS + broken)
+    log = tmp_path / "builds"
+    result = verified.run("verify", "--only", "mutant", "--jobs", "1", FAKE_MOJO_LOG=str(log))
+    built = [Path(line.split()[1]).name for line in log.read_text().splitlines()]
+    assert built == ["joint.mojo", "p01.mojo", "p01.mojo", "p01.mojo"]
+    assert "error: p01 mutant last_two_forgotten: p01.mojo does not compile (1 error)" in result.stdout
+    assert "2/3" in result.stdout
+
+
 def test_a_mutant_that_passes_is_a_failure(verified: Workbench) -> None:
     path = verified.root / "tests" / "mutants" / "p01.yaml"
     path.write_text(MUTANTS.replace("range(7)", "range(0 + 8)"))

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -83,6 +83,7 @@ class Executable(Struct, frozen=True):
     note: Sentence | None = None  # a message for the user
     interpreter: str | None = None  # runs `path` if it is a Python program
     package_driver: Path | None = None  # the command that provides Mojo packages to its graphs
+    variables: Mapping[str, str] = {}  # environment variables that it needs
 
     @property
     def command(self) -> list[str]:

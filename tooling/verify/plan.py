@@ -15,7 +15,7 @@ from tooling.catalog.mutants import Deviation, Mutant, MutantError, load_mutants
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.suggestions import nearest, proposal
 from tooling.project import Project
-from tooling.toolchain import BuildCache
+from tooling.toolchain import BuildCache, Executable
 
 
 class NothingSelected(ToolingError):
@@ -69,6 +69,7 @@ class Task(Struct, frozen=True):
     source: Path
     trials: tuple[PlannedTrial, ...]
     error: MutantError | None = None  # why the text could not be made
+    executable: Executable | None = None  # if it is built already
 
 
 class Filter(Struct, frozen=True):

@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from tooling.catalog.model import ModeKind
 from tooling.catalog.mutants import COUNTERS, ORIGINS
 from tooling.execution.program import Ending
@@ -20,6 +22,7 @@ from tooling.toolchain import BuildCache, Toolchain
 from tooling.toolchain.extras import ExtraMissing
 from tooling.trials import Trial as RunTrial
 from tooling.trials import build_trial, run_trial, with_other_sizes
+from tooling.verify.joint_builds import joint_executables
 from tooling.verify.plan import PlannedTrial, Subject, Task
 
 
@@ -38,8 +41,12 @@ def try_all(
         target: the value of `--target`.
         jobs: how many tasks at a time.
     """
+    joint = joint_executables(
+        tasks, project=project, toolchain=toolchain, cache=cache, target=target, jobs=jobs
+    )
+    built = [replace(task, executable=joint.get(task.source)) for task in tasks]
     trying = partial(_try_task, project=project, toolchain=toolchain, cache=cache, target=target)
-    for records in map_in_processes(trying, tasks, jobs, ordered=False):
+    for records in map_in_processes(trying, built, jobs, ordered=False):
         yield from records
 
 
@@ -113,7 +120,8 @@ def _verdict(  # noqa: PLR0917
         source=task.source,
         solution=trial.subject is Subject.SOLUTION,
     )
-    verdict = run_trial(run, build_trial(project, run, toolchain, cache))
+    executable = task.executable or build_trial(project, run, toolchain, cache)
+    verdict = run_trial(run, executable)
     return with_other_sizes(run, verdict, project, toolchain, cache)
 
 
