@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from tooling.simulator.counters.profile import KernelProfile
     from tooling.simulator.counters.profiler import Profiler
     from tooling.simulator.engine.executor import Executor
+    from tooling.simulator.gpu.code_model import Function, Module
     from tooling.simulator.gpu.launch_selection import LaunchSelection
+    from tooling.simulator.program.backend import Backend
     from tooling.simulator.server.context import LaunchRecord
     from tooling.simulator.server.provenance import Provenance
     from tooling.simulator.server.stopped import StoppedKernel
@@ -101,6 +103,7 @@ class TargetRun(Struct, frozen=True):
     stopped: StoppedKernel | None = None  # the kernel that the simulated GPU stopped
     provenance: Provenance | None = None  # where results came from; None where it was not recorded
     lines_cut: bool = False  # the time limit did not suffice to look up the host's lines
+    estimates: tuple[str, ...] = ()  # instructions of its kernels whose last bits may differ on hardware
     ordered_copies: int = 0  # copies, fills and launches whose order with the host was checked
     gpus: int = 1  # simulated GPUs that the program had
 
@@ -179,9 +182,28 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         stopped_kernel(simulation.records),
         simulation.provenance,
         lookups.cut,
+        _all_estimates(simulation.records),
         sum(context.ordered_copies for context in simulation.gpu.contexts),
         options.gpus,
     )
+
+
+def estimates(backend: Backend, module: Module, kernel: Function) -> tuple[str, ...]:
+    """The instructions of a kernel and of what it calls whose last bits may differ on hardware."""
+    blocks = backend.decode(module, kernel).blocks
+    names = {backend.estimate(instruction) for block in blocks for instruction in block.instructions}
+    return tuple(sorted(names - {""}))
+
+
+def _all_estimates(records: Sequence[LaunchRecord]) -> tuple[str, ...]:
+    from tooling.simulator.backends import backend_of  # noqa: PLC0415 - imports NumPy
+
+    kernels = {(record.module.digest, record.launch.function.name): record for record in records}
+    names = (
+        estimates(backend_of(record.module), record.module, record.launch.function)
+        for record in kernels.values()
+    )
+    return tuple(sorted({name for each in names for name in each}))
 
 
 _READING_LINES = Text("reading the debug information of {program} for the lines of the host …")

@@ -269,6 +269,24 @@ def test_a_benchmark_is_told_that_times_are_not_those_of_a_gpu(language: str, sa
     assert "-t" in shown.getvalue()  # the argument with which Mojo's Bench runs each kernel once
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "note: the last bits of these results may differ on a real GPU: `tanh.approx.f32`\n"),
+        (
+            "ko",
+            "참고: 실제 GPU에서는 다음 명령의 결과가 마지막 비트에서 다를 수 있습니다: `tanh.approx.f32`\n",
+        ),
+    ],
+)
+def test_instructions_whose_last_bits_may_differ_are_named_on_request(language: str, said: str) -> None:
+    used = TargetRun(Transcript("", "", Ending.EXITED, 0, 0.1), launches=1, estimates=("tanh.approx.f32",))
+    for run, verbose in ((used, True), (used, False), (replace(used, estimates=()), True)):
+        shown = io.StringIO()
+        show_run(run, (), (), Terminal(shown, colour=False, width=None), language, verbose=verbose)
+        assert shown.getvalue() == (said + "`tanh.approx.f32`\n" if run.estimates and verbose else "")
+
+
 MORE = "  and 7 more findings of this kind (--all-findings shows them)"
 
 

@@ -23,6 +23,7 @@ _MORE = Text(
     "  and {count} more finding of this kind (--all-findings shows it)",
     "  and {count} more findings of this kind (--all-findings shows them)",
 )
+_ESTIMATES = Text("note: the last bits of these results may differ on a real GPU: {names}")
 _EXITED = Text("the program ended with status {status}")
 _SIGNALLED = Text("the program was ended by {signal}")
 _TIME_LIMIT = Text("the program did not end: stopped after {seconds} s (--timeout)")
@@ -75,7 +76,7 @@ def simulate_command(options: SimulateOptions) -> int:
     findings, notes = _without(list(run.findings), accepted, options)
     errors = [finding for finding in findings if finding.severity.value == "error"]
     most = None if options.all_findings else MOST_OF_A_KIND
-    show_run(run, findings, errors, terminal, options.lang, most)
+    show_run(run, findings, errors, terminal, options.lang, most, verbose=options.verbose)
     for note in notes:
         terminal.line(note)
     ended = {
@@ -147,11 +148,14 @@ def show_run(  # noqa: PLR0917 - what is shown, and how
     terminal: Terminal,
     language: str,
     most: int | None = None,
+    *,
+    verbose: bool = False,
 ) -> None:
     """Shows the findings of a run, what stopped it, and what its output does not say.
 
     Args:
         most: findings of one kind that are shown; None: all.
+        verbose: show also which instructions of its kernels may have other last bits on a real GPU.
     """
     from tooling.simulator.checks.findings import render
     from tooling.simulator.checks.texts import LAUNCHED
@@ -192,6 +196,9 @@ def show_run(  # noqa: PLR0917 - what is shown, and how
     if run.repeated:
         terminal.line(REPEATED.of(count=run.repeated).render(language))
         terminal.line(REPEATED_WHY.render(language))
+    if verbose and run.estimates:
+        names = ", ".join(f"`{name}`" for name in run.estimates)
+        terminal.line(_ESTIMATES.of(names=names).render(language))
 
 
 def _write_json(path: str, findings: list[dict[str, object]], run: TargetRun) -> None:
@@ -206,6 +213,7 @@ def _write_json(path: str, findings: list[dict[str, object]], run: TargetRun) ->
         "repeated": run.repeated,
         "order_checked": not run.order_unchecked,
         "asked_for_times": run.asked_for_times,
+        "last_bits_may_differ": list(run.estimates),
         "findings": findings,
     }
     write_report(path, json.dumps(report, indent=2, ensure_ascii=False) + "\n")

@@ -297,6 +297,10 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     ] = None
     unused_memory: Annotated[bool, Option(Text("report device memory that was never written"))] = False
     all_findings: Annotated[bool, Option(Text("print every finding, not a few of each kind"))] = False
+    verbose: Annotated[
+        bool,
+        Option(Text("name the instructions whose last bits may differ on a real GPU"), short="v"),
+    ] = False
     kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None

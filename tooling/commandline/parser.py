@@ -294,8 +294,9 @@ def _add_option(
 ) -> None:
     name = option_name(field)
     settings: dict[str, Any] = {"help": text, "dest": field.name}
+    names = [*([f"-{option.short}"] if option.short else []), name]
     if kind is bool:
-        container.add_argument(name, action="store_true", default=argparse.SUPPRESS, **settings)
+        container.add_argument(*names, action="store_true", default=argparse.SUPPRESS, **settings)
         return
     if option.metavar:
         settings["metavar"] = option.metavar
@@ -314,7 +315,7 @@ def _add_option(
         settings["type"] = kind
     else:
         assert kind is str, f"{field.name}: nothing says how its value is read"
-    container.add_argument(*([f"-{option.short}"] if option.short else []), name, **settings)
+    container.add_argument(*names, **settings)
 
 
 def choices_of(kind: object, option: Option) -> Sequence[str]:

@@ -224,6 +224,10 @@ class Backend(Protocol):
         """Code lines of loads from global memory whose value the launch may store there unchanged."""
         ...
 
+    def estimate(self, instruction: Instruction) -> str:
+        """The name of an instruction whose last bits may differ on hardware; empty for any other."""
+        ...
+
     def registers_read(self, context: LaunchContext) -> frozenset[str]:
         """Names of the registers that an instruction of the launch's kernel reads."""
         ...

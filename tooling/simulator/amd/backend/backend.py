@@ -15,11 +15,13 @@ from tooling.simulator.amd.backend.counting import counting_rules
 from tooling.simulator.amd.backend.lower import decode
 from tooling.simulator.amd.code_object.model import CodeObject, KernelFunction
 from tooling.simulator.amd.code_object.reader import read_code_object
+from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.lowering.accesses import accesses_of
 from tooling.simulator.amd.lowering.kernel_arguments import argument_block
 from tooling.simulator.amd.lowering.registers import PARAMETERS
 from tooling.simulator.amd.lowering.waves import ALL, WaveGroup, mask_of
-from tooling.simulator.gpu.code_model import Function, Module
+from tooling.simulator.amd.semantics.floats import ESTIMATES
+from tooling.simulator.gpu.code_model import Function, Instruction, Module
 from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.driver_results import DriverResult
 from tooling.simulator.gpu.hooks import LaunchContext
@@ -171,6 +173,11 @@ class AmdBackend:
     def copied_loads(self, context: LaunchContext) -> frozenset[int]:
         """See `Backend.copied_loads`: values are not followed in machine code."""
         return frozenset()
+
+    def estimate(self, instruction: Instruction) -> str:
+        """See `Backend.estimate`."""
+        name = instruction.name if isinstance(instruction, MachineInstruction) else ""
+        return name if name in ESTIMATES else ""
 
     def registers_read(self, context: LaunchContext) -> frozenset[str]:
         """See `Backend.registers_read`: instructions have no operands by name."""

@@ -133,8 +133,7 @@ class _Reader(Reader):
         else:
             first = self._short(code, kinds[0])
         if name == "v_pk_fmac_f16" and 240 <= code <= 248:  # a float constant is in both halves (gfx11 on)
-            constant = first.operand
-            first = replace(first, operand=replace(constant, value=constant.value * 0x10001))
+            first = replace(first, operand=replace(first.operand, value=first.operand.value * 0x10001))
         sources = [first]
         vcc = self._scalar(106, self.decoder.mask_registers)
         if name in _FMA_LITERALS:

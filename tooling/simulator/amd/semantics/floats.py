@@ -474,3 +474,9 @@ enter(
 )  # fmt: skip
 enter(_VOP3P, "pk16 <- pk16 pk16 pk16", v_pk_fma_f16=_packed16(quieted(fma16)))
 enter(_VOP2, "pk16 <- pk16 pk16 acc", v_pk_fmac_f16=_packed16(quieted(fma16)))
+
+ESTIMATES = frozenset({
+    "v_rcp_iflag_f32", "v_exp_legacy_f32", "v_log_legacy_f32",
+    *(f"v_{name}_{kind}" for name in ("exp", "log", "rcp", "rsq", "sqrt", "sin", "cos") for kind in _TYPES),
+})  # fmt: skip
+"""Operations that hardware approximates: its last bits may differ."""

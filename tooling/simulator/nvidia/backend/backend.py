@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from tooling.simulator.gpu.code_model import Function, Module
+from tooling.simulator.gpu.code_model import Function, Instruction, Module
 from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.driver_results import DriverResult
 from tooling.simulator.gpu.hooks import LaunchContext
@@ -127,6 +127,10 @@ class NvidiaBackend:
     def copied_loads(self, context: LaunchContext) -> frozenset[int]:
         """See `Backend.copied_loads`."""
         return analysis_of(context).copied_loads
+
+    def estimate(self, instruction: Instruction) -> str:
+        """See `Backend.estimate`."""
+        return instruction.form if instruction.form == "tanh.approx.f32" else ""
 
     def registers_read(self, context: LaunchContext) -> frozenset[str]:
         """See `Backend.registers_read`."""
