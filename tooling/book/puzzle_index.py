@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from tooling.book.drawings import Drawing
 from tooling.book.errors import BookError
 from tooling.catalog.catalogue import Selection, find_mode, load_catalogue
 from tooling.catalog.catalogue import find_program as find_program_in
@@ -22,7 +23,6 @@ from tooling.project import Project
 if TYPE_CHECKING:
     import numpy as np
 
-    from tooling.book.figures.canvas import Drawing
     from tooling.catalog.mutants import Mutant
     from tooling.judging.reference import Reference
 

@@ -129,8 +129,8 @@ class _Following:
         from tooling.catalog.catalogue import load_catalogue
         from tooling.platform.errors import ToolingError
 
-        for name in ("tooling.learning.screens", "tooling.reports.console"):
-            import_module(name)
+        import_module("tooling.learning.screens")
+        import_module("tooling.reports.console")
         with contextlib.suppress(ToolingError):
             self._puzzles = load_catalogue(self.project)
 

@@ -9,9 +9,9 @@ from functools import partial
 from html import escape
 
 from tooling.book.directives import replays
+from tooling.book.drawings import Drawing
 from tooling.book.errors import BookError
 from tooling.book.figures import find_figure
-from tooling.book.figures.canvas import Drawing
 from tooling.book.figures.drawing import draw
 from tooling.book.figures.texts import text_of
 from tooling.book.page import PageContext, Words

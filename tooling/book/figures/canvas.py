@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from msgspec import Struct, field
 
+from tooling.book.drawings import Drawing
 from tooling.book.figures.palette import file_style, variable
 from tooling.book.phrases import pick
 from tooling.text import Sentence
@@ -116,14 +117,6 @@ class Box(Struct, frozen=True):
     size: tuple[float, float]
     ink: Ink
     part: int
-
-
-class Drawing(Struct, frozen=True):
-    """A finished picture: its size in pixels, and the SVG elements in it."""
-
-    width: int
-    height: int
-    elements: str
 
 
 class Canvas(Struct):
