@@ -1,23 +1,29 @@
-"""A trial: findings that are irrelevant after the ending of a run, and the run with other sizes."""
+"""A trial: findings that are irrelevant after the ending of a run, and the runs after one that passes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tooling import trials
 from tooling.catalog.catalogue import select
 from tooling.execution.program import Ending, Transcript
+from tooling.judging.comparison import compare
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.project import find_project
+from tooling.reports.console import verdict_lines
+from tooling.reports.verdict_record import record_of
 from tooling.simulator.checks.findings import Check, Finding, Kind, Severity
 from tooling.target_run import relevant_findings
-from tooling.targets.model import Choice
+from tooling.targets.model import Choice, Target, TargetKind
 from tooling.targets.probing import SIMULATED
 from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain
 from tooling.toolchain.build import BuildFailed
-from tooling.trials import Trial, with_other_sizes
+from tooling.trials import Trial, judge_trial, with_other_sizes
 
 FOUND = [
     Finding(Check.MEMORY, Kind.LEAK, Severity.WARNING, ""),
@@ -143,3 +149,109 @@ def test_a_program_that_does_not_compile_with_other_sizes_is_not_run_again(
     why = "the program does not compile with these sizes"
     assert [each.render("en") for each in verdict.notes] == [f"not tried with {SIZES}: {why}"]
     assert (verdict.cases, verdict.outcome) == (BOTH, Outcome.PASSED)
+
+
+# -- other orders of threads ---------------------------------------------------------------------------
+
+WRONG_VALUES = Problem(
+    "shifted",
+    "shifted",
+    {"distance": 1},
+    "out",
+    compare(np.array([1, 3], np.float32), np.array([1, 2], np.float32)),
+)
+OUT_OF_BOUNDS = Finding(Check.MEMORY, Kind.PAST_THE_END, Severity.ERROR, "scan")
+
+
+class Runner:
+    """Stands for the runs: right with the data sets, and as given in another order."""
+
+    def __init__(self, *, problems: tuple[Problem, ...] = (), findings: tuple[Finding, ...] = ()) -> None:
+        self.problems = problems
+        self.findings = findings
+        self.runs: list[tuple[str, str]] = []
+
+    def run(
+        self,
+        trial: object,
+        executable: object,
+        runs: Sequence[tuple[str, str]],
+        stream: object = None,
+        meanwhile: object = None,
+    ) -> list[CaseVerdict]:
+        self.runs += runs
+        return [
+            CaseVerdict(dataset, ENDED, self.problems, self.findings, schedule=schedule)
+            if schedule == "random:1"
+            else CaseVerdict(dataset, ENDED, (), schedule=schedule)
+            for dataset, schedule in runs
+        ]
+
+
+def judged_in_orders(
+    runner: Runner, folder: Path, monkeypatch: pytest.MonkeyPatch, *, target: Target = SIMULATED
+) -> Verdict:
+    """The verdict of `tooling run p02`, which remembers what has passed."""
+    monkeypatch.setattr(trials, "_run_cases", runner.run)
+    selection = select(PROJECT, "p02", (), ())
+    trial = Trial(selection, Choice(target, "a test"), selection.program.solution)
+    executable = Executable(folder / "p02", BuildRequest(trial.source), "0" * 40)
+    cache = BuildCache(folder / "cache")
+    cache.entry(executable.key).mkdir(parents=True, exist_ok=True)
+    toolchain = Toolchain(folder / "mojo", "1", folder, None)
+    return judge_trial(trial, executable, PROJECT, toolchain, cache, remember=True)
+
+
+BY_DATA = [("book", ""), ("probe", "")]
+BY_ORDER = [("probe", "adversarial"), ("probe", "random:1")]
+
+
+def test_an_answer_that_passes_is_run_in_other_orders_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = Runner()
+    for runs in (BY_DATA + BY_ORDER, BY_DATA):
+        verdict = judged_in_orders(runner, tmp_path, monkeypatch)
+        assert runner.runs == runs
+        assert [(case.dataset, case.schedule) for case in verdict.cases] == BY_DATA
+        assert verdict.outcome is Outcome.PASSED
+        runner.runs = []
+
+
+def test_a_real_gpu_has_the_order_that_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner = Runner()
+    gpu = replace(SIMULATED, kind=TargetKind.NVIDIA)
+    verdict = judged_in_orders(runner, tmp_path, monkeypatch, target=gpu)
+    assert (runner.runs, verdict.outcome) == (BY_DATA, Outcome.PASSED)
+
+
+def test_an_answer_that_is_wrong_in_another_order_says_so_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = Runner(problems=(WRONG_VALUES,))
+    for _ in range(2):
+        verdict = judged_in_orders(runner, tmp_path, monkeypatch)
+        assert verdict.outcome is Outcome.WRONG
+        assert verdict.names == {"order-dependent", "shifted"}
+    lines = verdict_lines(record_of(verdict), "en")
+    assert lines[:5] == [
+        "❌ p02 is not right yet",
+        "  `out` depends on the order in which the threads run (with other data, threads in a random order)",
+        "    1 of 2 elements differ:",
+        "      index  got  expected",
+        "        [1]  3.0       2.0",
+    ]
+    assert not [line for line in lines if "replay" in line]
+    korean = verdict_lines(record_of(verdict), "ko")
+    order = "(다른 데이터, 스레드가 무작위 순서로 실행될 때)"
+    assert korean[1] == f"  `out`의 값이 스레드가 실행되는 순서에 따라 달라집니다 {order}"
+
+
+def test_what_the_checks_find_in_another_order_explains_wrong_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verdict = judged_in_orders(
+        Runner(problems=(WRONG_VALUES,), findings=(OUT_OF_BOUNDS,)), tmp_path, monkeypatch
+    )
+    assert [problem.message for problem in verdict.cases[-1].problems] == ["after-findings"]
+    assert verdict.names == {"mismatch", "shifted", "memory"}

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from tooling.simulator.server.stopped import StoppedKernel
 
 
+LOCKSTEP = "lockstep"
+"""The schedule of the simulated GPU that is not asked for another one."""
+
+
 class RunOptions(Struct, frozen=True, kw_only=True):
     """Options of a run.
 
@@ -63,7 +67,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     error_output: Callable[[str], object] | None = None
     language: str = "en"
     checks: frozenset[str] | None = None
-    schedule: str = "lockstep"
+    schedule: str = LOCKSTEP
     instruction_set: str | None = None
     graphs: bool = False
     count: bool = False

@@ -1,18 +1,20 @@
 """One trial: builds a program, runs it on every data set of its mode, judges it.
 
-The steps of a run: Selection -> Choice -> Executable -> Transcript -> Verdict.
+The steps of a run: Selection -> Choice -> Executable -> Transcript -> Verdict. An answer that passes is run
+again: with the threads of the simulated GPU in other orders, and with other sizes.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import shutil
 import signal
 import stat
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import ModeKind, Program, ProgramLanguage
+from tooling.catalog.model import Mode, ModeKind, Program, ProgramLanguage
 from tooling.catalog.mutants import known_mistakes
 from tooling.execution.channel import VARIABLE, LabFolder
 from tooling.execution.program import Ending
@@ -32,9 +34,9 @@ from tooling.platform.regular_files import read_text
 from tooling.platform.temporary_space import MACHINE_ERRORS, no_space, require_space, temporary_root
 from tooling.platform.workers import program_pool
 from tooling.project import Project
-from tooling.target_run import RunOptions, run_on_target
+from tooling.target_run import LOCKSTEP, RunOptions, run_on_target
 from tooling.targets.model import Choice
-from tooling.text import Text
+from tooling.text import Sentence, Text
 from tooling.toolchain import BuildCache, BuildFailed, BuildRequest, Executable, Toolchain, build
 from tooling.toolchain.cache_key import SourceNotFound
 from tooling.toolchain.extras import require_extra
@@ -54,6 +56,9 @@ _LIFT_FILE_SIZE = Text("`ulimit -f unlimited`, then run it again")
 
 OTHER_SIZES = "other-sizes"
 """The data set of a run with other sizes, in the reference."""
+
+OTHER_ORDERS = ("adversarial", "random:1")
+"""The schedules of the simulated GPU with which an answer that passes is run again."""
 
 _NOT_DEFINED = Text("not tried with {sizes}: the program does not define `{name}` as the problem file does")
 _NOT_BUILT = Text("not tried with {sizes}: the program does not compile with these sizes")
@@ -141,6 +146,55 @@ def _require_file(path: Path, program: Program, project: Project) -> None:
     raise SourceNotFound(Text("{name} does not exist").of(name=path.name), where=Location(path), hint=hint)
 
 
+def judge_trial(  # noqa: PLR0917 - what a build and a run need
+    trial: Trial,
+    executable: Executable,
+    project: Project,
+    toolchain: Toolchain,
+    cache: BuildCache,
+    stream: Callable[[bytes], None] | None = None,
+    *,
+    meanwhile: Callable[[], object] | None = None,
+    remember: bool = False,
+) -> Verdict:
+    """Runs the built program on all data sets, judges it, and runs it again if it passes.
+
+    Args:
+        stream, meanwhile: as for `run_trial`.
+        remember: a program that has passed everything is not run again after the data sets the next time.
+
+    Raises: as `build_trial` and `run_trial`.
+    """
+    verdict = run_trial(trial, executable, stream, meanwhile=meanwhile)
+    if not _is_run_again(trial, verdict):
+        return verdict
+    passed = _name_of_pass(trial) if remember and trial.checks is None else ""
+    if passed and cache.has_passed(executable.key, passed):
+        return verdict
+    further = with_other_orders(trial, executable, verdict)
+    further = with_other_sizes(trial, further, project, toolchain, cache)
+    if passed and further.outcome is verdict.outcome and further.notes == verdict.notes:
+        cache.note_pass(executable.key, passed)
+    return further
+
+
+def _is_run_again(trial: Trial, verdict: Verdict) -> bool:
+    from tooling.judging.verdict import Outcome  # noqa: PLC0415 - imports NumPy
+
+    is_mojo = trial.selection.program.language is not ProgramLanguage.PYTHON
+    return is_mojo and verdict.outcome is Outcome.PASSED
+
+
+def _name_of_pass(trial: Trial) -> str:
+    """A hash of what decides, besides the built program, whether the further runs pass."""
+    from tooling.judging.reference import reference_path  # noqa: PLC0415 - imports NumPy
+
+    puzzle = trial.selection.puzzle
+    names = (trial.selection.mode.name, trial.choice.target.device, *OTHER_ORDERS)
+    texts = (read_text(path) for path in (puzzle.manifest, reference_path(puzzle)))
+    return hashlib.sha256("\0".join((*names, *texts)).encode()).hexdigest()[:40]
+
+
 def run_trial(
     trial: Trial,
     executable: Executable,
@@ -165,42 +219,16 @@ def run_trial(
     """
     from tooling.judging.confirmation import confirmed  # noqa: PLC0415 - imports NumPy
     from tooling.judging.judge import outcome_of  # noqa: PLC0415
-    from tooling.judging.reference import load_reference  # noqa: PLC0415
     from tooling.judging.verdict import Outcome, Verdict  # noqa: PLC0415
 
     start = time.monotonic()
     mode = trial.selection.mode
-    judged = mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
-    reference = load_reference(trial.selection.puzzle) if judged else None
-    datasets = datasets or (mode.datasets if judged else ("book",))
-    workers = 1 if executable.interpreter else len(datasets)
-    _remove_abandoned()
-    with temporary_folder(_SCRATCH) as scratch, program_pool(workers) as pool:
-        futures = [
-            pool.submit(
-                _run_case,
-                trial,
-                executable,
-                dataset,
-                reference=reference,
-                lab=LabFolder(scratch / dataset),
-                stream=stream if index == 0 else None,
-            )
-            for index, dataset in enumerate(datasets)
-        ]
-        mistakes = partial(known_mistakes, trial.selection.puzzle, mode.name)
-        if meanwhile is not None:
-            meanwhile()
-        try:
-            results = [future.result() for future in futures]
-        except OSError as error:
-            if error.errno in MACHINE_ERRORS and str(error.filename or scratch).startswith(str(scratch)):
-                raise no_space(error) from error  # a failed write has no file name
-            raise
-        cases = confirmed(results, mistakes)
-        outcome = outcome_of(mode, cases)
-        if outcome is Outcome.WRONG:
-            _require_working_machine(cases, scratch)
+    datasets = datasets or (mode.datasets if _is_judged(mode) else ("book",))
+    mistakes = partial(known_mistakes, trial.selection.puzzle, mode.name)
+    runs = [(dataset, "") for dataset in datasets]
+    results = _run_cases(trial, executable, runs, stream, meanwhile)
+    cases = confirmed(results, mistakes)
+    outcome = outcome_of(mode, cases)
     notes = next((case.notes for case in cases if case.notes), ()) if outcome is Outcome.PASSED else ()
     return Verdict(
         selection=trial.selection,
@@ -211,6 +239,88 @@ def run_trial(
         seconds=time.monotonic() - start,
         notes=(*((executable.note,) if executable.note else ()), *notes),
     )
+
+
+def _is_judged(mode: Mode) -> bool:
+    return mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
+
+
+def _run_cases(
+    trial: Trial,
+    executable: Executable,
+    runs: Sequence[tuple[str, str]],
+    stream: Callable[[bytes], None] | None = None,
+    meanwhile: Callable[[], object] | None = None,
+) -> list[CaseVerdict]:
+    """Runs the program once for each data set and schedule, and judges each run by itself.
+
+    Args:
+        stream: receives the output of the first run.
+        meanwhile: as for `run_trial`.
+
+    Raises: as `run_trial`.
+    """
+    from tooling.judging.reference import load_reference  # noqa: PLC0415 - imports NumPy
+
+    reference = load_reference(trial.selection.puzzle) if _is_judged(trial.selection.mode) else None
+    workers = 1 if executable.interpreter else len(runs)
+    _remove_abandoned()
+    with temporary_folder(_SCRATCH) as scratch, program_pool(workers) as pool:
+        futures = [
+            pool.submit(
+                _run_case,
+                trial,
+                executable,
+                dataset,
+                schedule,
+                reference=reference,
+                lab=LabFolder(scratch / f"{dataset}{schedule}"),
+                stream=stream if index == 0 else None,
+            )
+            for index, (dataset, schedule) in enumerate(runs)
+        ]
+        if meanwhile is not None:
+            meanwhile()
+        try:
+            results = [future.result() for future in futures]
+        except OSError as error:
+            if error.errno in MACHINE_ERRORS and str(error.filename or scratch).startswith(str(scratch)):
+                raise no_space(error) from error  # a failed write has no file name
+            raise
+        if not all(case.right for case in results):
+            _require_working_machine(results, scratch)
+    return results
+
+
+def with_other_orders(trial: Trial, executable: Executable, verdict: Verdict) -> Verdict:
+    """The verdict with the runs in which the simulated GPU executes the threads in another order.
+
+    A GPU promises no order, so an answer that is right in one only is wrong. Runs that are right are left out
+    of the verdict: they say the same as those in it.
+
+    Raises: as `run_trial`.
+    """
+    from tooling.judging.confirmation import in_another_order  # noqa: PLC0415 - imports NumPy
+    from tooling.judging.judge import outcome_of  # noqa: PLC0415
+
+    if not trial.choice.target.simulated:
+        return verdict
+    start = time.monotonic()
+    dataset = verdict.cases[-1].dataset
+    results = _run_cases(trial, executable, [(dataset, schedule) for schedule in OTHER_ORDERS])
+    wrong = next((in_another_order(case) for case in results if not case.right), None)
+    seconds = verdict.seconds + time.monotonic() - start
+    if wrong is None:
+        return replace(verdict, seconds=seconds)
+    cases = (*verdict.cases, wrong)
+    outcome = outcome_of(trial.selection.mode, cases)
+    return replace(verdict, cases=cases, outcome=outcome, seconds=seconds, notes=_lasting_notes(verdict))
+
+
+def _lasting_notes(verdict: Verdict) -> tuple[Sentence, ...]:
+    """The notes of a verdict without those that are about a right answer only."""
+    of_right = {note for case in verdict.cases for note in case.notes}
+    return tuple(note for note in verdict.notes if note not in of_right)
 
 
 def with_other_sizes(
@@ -228,7 +338,7 @@ def with_other_sizes(
 
     selection = trial.selection
     sizes, program = selection.mode.other_sizes, selection.program
-    if sizes is None or verdict.outcome is not Outcome.PASSED or program.language is ProgramLanguage.PYTHON:
+    if sizes is None or not _is_run_again(trial, verdict):
         return verdict
     text, original = read_text(trial.source), read_text(program.solution)
     for name, value in sizes.constants.items():
@@ -247,13 +357,12 @@ def with_other_sizes(
     (case,) = run_trial(resized, executable, datasets=(OTHER_SIZES,)).cases
     cases = (*verdict.cases, replace(case, dataset=str(sizes)))
     outcome = outcome_of(selection.mode, cases)
-    of_right = () if outcome is Outcome.PASSED else {note for each in verdict.cases for note in each.notes}
     return replace(
         verdict,
         cases=cases,
         outcome=outcome,
         seconds=verdict.seconds + case.transcript.seconds,
-        notes=tuple(note for note in verdict.notes if note not in of_right),
+        notes=verdict.notes if outcome is Outcome.PASSED else _lasting_notes(verdict),
     )
 
 
@@ -281,6 +390,7 @@ def _run_case(
     trial: Trial,
     executable: Executable,
     dataset: str,
+    schedule: str,
     *,
     reference: Reference | None,
     lab: LabFolder,
@@ -298,13 +408,15 @@ def _run_case(
         environment[VARIABLE] = str(lab.root)
     target = trial.choice.target
     mode = target.sized(mode)
+    if schedule:  # what a mode requires besides values does not depend on the order
+        mode = replace(mode, counters=(), launch=None, threads=None, shared_memory=None)
     case = (
         reference.case(mode, dataset, simulated=target.simulated, lanes=target.lanes) if reference else None
     )
     if case and dataset != "book":
         lab.stage(case.inputs)
     # A program in Python leaves it to MAX which memory its data passes through.
-    seen = case is not None and executable.interpreter is None
+    seen = case is not None and executable.interpreter is None and not schedule
     options = RunOptions(
         environment=environment,
         time_limit=trial.limit,
@@ -314,6 +426,7 @@ def _run_case(
         graphs=executable.interpreter is not None,
         checks=trial.checks,
         language=trial.language,
+        schedule=schedule or LOCKSTEP,
     )
     run = run_on_target(command, target, options)
     if case is None:
@@ -324,7 +437,7 @@ def _run_case(
             launches=run.launches,
             stopped=run.stopped,
         )
-    return judge_case(
+    judged = judge_case(
         Evidence(
             mode=mode,
             case=case,
@@ -339,6 +452,7 @@ def _run_case(
             lockstep=target.lockstep,
         )
     )
+    return replace(judged, schedule=schedule)
 
 
 def environment_of(executable: Executable) -> dict[str, str]:

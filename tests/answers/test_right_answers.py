@@ -21,7 +21,7 @@ from tooling.project import Project
 from tooling.targets.model import Choice
 from tooling.targets.probing import SIMULATED
 from tooling.toolchain import find_toolchain, open_cache
-from tooling.trials import Trial, build_trial, run_trial, with_other_sizes
+from tooling.trials import Trial, build_trial, judge_trial
 
 _REGION = r"((?:def|comptime) {function}\b.*?\n)( *)# (FILL|FIX)\b[^\n]*\n.*?# END_\3\n"
 
@@ -70,8 +70,7 @@ def test_a_right_answer_passes(answer: Answer) -> None:
     source = open_cache().store_program(program.solution, {program.problem.name: text})
     trial = Trial(selection, Choice(SIMULATED, "a test"), source)
     executable = build_trial(project, trial, find_toolchain(), open_cache())
-    verdict = run_trial(trial, executable)
-    verdict = with_other_sizes(trial, verdict, project, find_toolchain(), open_cache())
+    verdict = judge_trial(trial, executable, project, find_toolchain(), open_cache())
     assert [problem.name for case in verdict.cases for problem in case.problems] == []
     assert [finding.kind for case in verdict.cases for finding in case.findings] == []
     assert verdict.outcome is Outcome.PASSED

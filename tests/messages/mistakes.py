@@ -18,7 +18,7 @@ from tooling.reports.terminal import ProgramOutput, Terminal
 from tooling.targets.model import Choice
 from tooling.targets.probing import SIMULATED
 from tooling.toolchain import BuildFailed, find_toolchain, open_cache
-from tooling.trials import Trial, build_trial, run_trial
+from tooling.trials import Trial, build_trial, judge_trial
 
 FOLDER = Path(__file__).parent
 GOLDEN = FOLDER / "golden"
@@ -71,12 +71,13 @@ def _text(project: Project, selection: Selection, mistake: Mistake, source: Path
     terminal = Terminal(stream, colour=False, width=_WIDTH)
     trial = Trial(selection, Choice(SIMULATED, "a test"), source, language=language)
     try:
-        executable = build_trial(project, trial, find_toolchain(), open_cache())
+        toolchain, cache = find_toolchain(), open_cache()
+        executable = build_trial(project, trial, toolchain, cache)
     except BuildFailed as error:
         error.speak(language)
         return f"{error}\n{error.details}\n"
     output = ProgramOutput(terminal, judged=True)
-    verdict = run_trial(trial, executable, output.show)
+    verdict = judge_trial(trial, executable, project, toolchain, cache, output.show)
     output.end(passed=False)
     show_verdict(verdict, terminal, language)
     return stream.getvalue()

@@ -512,6 +512,16 @@ def test_atomics_take_effect_lane_by_lane(count: int) -> None:
     assert totals.tolist() == [count, count - 1, count // 2 % 7, count // 2 % 7]
 
 
+@pytest.mark.parametrize(
+    ("schedule", "turns"), [("lockstep", [0, 1, 2, 3, 4, 5]), ("adversarial", [5, 4, 3, 2, 1, 0])]
+)
+def test_the_lanes_of_a_warp_count_forwards_or_backwards(schedule: str, turns: list[int]) -> None:
+    body = "atom.global.add.u32 %r1, [%rd30+24], 1;" + STORE.format("%r1")
+    result, (got,) = simulate(kernel(body), [zeros(7)], grid=1, block=6, schedule=schedule)
+    assert result.error is None
+    assert got.tolist() == [*turns, 6]
+
+
 def test_mbarriers_order_threads() -> None:
     body = """
         .shared .align 8 .b8 bar[8];

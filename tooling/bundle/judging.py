@@ -15,7 +15,14 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from tooling.catalog.model import Mode, ModeKind, Output, ProgramLanguage, Puzzle
-from tooling.catalog.mutants import COUNTERS, DIAGNOSES, ORIGINS, SIMULATOR_CHECKS, known_mistakes
+from tooling.catalog.mutants import (
+    COUNTERS,
+    DIAGNOSES,
+    ORDERS,
+    ORIGINS,
+    SIMULATOR_CHECKS,
+    known_mistakes,
+)
 from tooling.execution.channel import BufferContent, Fault, element_bytes
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.confirmation import confirmed
@@ -31,7 +38,7 @@ from tooling.targets.selection import gate
 from tooling.verify.plan import PlannedTrial, Task
 from tooling.verify.trying import complaint_about
 
-SIMULATOR_ONLY = frozenset((*SIMULATOR_CHECKS, *COUNTERS, *ORIGINS))
+SIMULATOR_ONLY = frozenset((*SIMULATOR_CHECKS, *COUNTERS, *ORDERS, *ORIGINS))
 """Problems that only the simulated GPU reports: on hardware such a mutant may pass."""
 
 _WIDEST = 8  # a buffer of another type is at most this many times as large

@@ -20,6 +20,7 @@ from tooling.text import LocalText
 SIMULATOR_CHECKS = ("memory", "races", "initialisation", "synchronisation")
 PROGRAM_FAILURES = ("crash", "time-limit", "program-error")
 COUNTERS = ("counters",)  # right values, but a counter does not meet the manifest's criteria
+ORDERS = ("order-dependent",)  # right values, but not with the threads in every order
 ORIGINS = (
     "stored-by-host",
     "copied-from-host",
@@ -203,7 +204,7 @@ def _results(value: Value, modes: tuple[str, ...]) -> dict[str, str]:
 
 
 def _expectations(value: Value) -> tuple[str, ...]:
-    known = (*SIMULATOR_CHECKS, *DIAGNOSES, *PROGRAM_FAILURES, *COUNTERS, *ORIGINS)
+    known = (*SIMULATOR_CHECKS, *DIAGNOSES, *PROGRAM_FAILURES, *COUNTERS, *ORDERS, *ORIGINS)
     return tuple(item.one_of(known, "expectation") for item in value.items())
 
 

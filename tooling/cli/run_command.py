@@ -160,7 +160,7 @@ def _judged(
     from tooling.targets.selection import choose
     from tooling.toolchain import find_toolchain, open_cache
     from tooling.toolchain.diagnostics import render_warnings
-    from tooling.trials import Trial, run_trial, with_other_sizes
+    from tooling.trials import Trial, judge_trial
 
     choice = choose(selection, options.target)
     if options.checks is not None and not choice.target.simulated:
@@ -193,9 +193,17 @@ def _judged(
         output = ProgramOutput(terminal, judged=judged, write=status.write)
         passed = False
         try:
-            verdict = run_trial(trial, executable, output.show, meanwhile=meanwhile)
             cache = open_cache(language=options.lang)
-            verdict = with_other_sizes(trial, verdict, project, find_toolchain(), cache)
+            verdict = judge_trial(
+                trial,
+                executable,
+                project,
+                find_toolchain(),
+                cache,
+                output.show,
+                meanwhile=meanwhile,
+                remember=True,
+            )
             passed = verdict.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
         finally:
             output.end(passed=passed)

@@ -168,6 +168,19 @@ RULES: tuple[Callable[[_Claim], Problem | None], ...] = (
 """The first one that returns a problem decides how a problem is reported."""
 
 
+def in_another_order(case: CaseVerdict) -> CaseVerdict:
+    """The verdict on a run whose threads had another order than in the runs that were right.
+
+    Wrong values show that the result depends on the order, whatever pattern they have.
+    """
+    claims = (_Claim(problem, case, (case,), tuple) for problem in case.problems)
+    problems = (
+        _without_values(claim) or _after_findings(claim) or _instead(claim.problem, "order-dependent")
+        for claim in claims
+    )
+    return replace(case, problems=tuple(problems))
+
+
 def _shows(case: CaseVerdict, mistake: KnownMistake, problem: Problem) -> bool:
     """Whether an output contains what the mistake computes, within the tolerance of the right values."""
     buffer = case.submitted.get(problem.output)

@@ -127,7 +127,11 @@ def load_reference(puzzle: Puzzle) -> Reference:
     Raises:
         ReferenceUnusable: the file is missing, cannot be imported or lacks one of its two functions.
     """
-    return read_reference(puzzle.programs[0].solution.parent / "reference.py")
+    return read_reference(reference_path(puzzle))
+
+
+def reference_path(puzzle: Puzzle) -> Path:
+    return puzzle.programs[0].solution.parent / "reference.py"
 
 
 def read_reference(path: Path) -> Reference:

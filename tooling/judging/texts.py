@@ -156,6 +156,17 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("the result does not depend on the input: it is computed from indices or constants alone"),
         Text("read the elements of the input buffers in the kernel; they differ from run to run"),
     ),
+    "order-dependent": Explanation(
+        Text("`{output}` depends on the order in which the threads run"),
+        Text(
+            "it is right if the first threads run first, and wrong in this order: a GPU promises no order, "
+            "neither of the threads between two barriers nor of the blocks"
+        ),
+        Text(
+            "look for what the order decides, such as the value that an atomic operation returns or what "
+            "another block has written by then, and compute it from the index of the thread or block"
+        ),
+    ),
     "known-mistake": Explanation(
         Text("`{output}` is wrong in the way of a known mistake"),
         Text("{because}"),

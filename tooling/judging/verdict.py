@@ -122,6 +122,7 @@ class CaseVerdict(Struct, frozen=True):
     launches: int | None = None  # how many kernels were launched, where that is known
     notes: tuple[Sentence, ...] = ()  # on a right answer
     unchecked: tuple[str, ...] = ()  # keys of the mode's requirements that this target does not show
+    schedule: str = ""  # of a run in another order of threads: the simulated GPU's name of that order
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -131,6 +132,11 @@ class CaseVerdict(Struct, frozen=True):
     @property
     def right(self) -> bool:
         return not self.problems and not self.errors
+
+    @property
+    def label(self) -> str:
+        """The data set and the order of threads, as commands name them."""
+        return f"{self.dataset}, {self.schedule}" if self.schedule else self.dataset
 
 
 class Verdict(Struct, frozen=True):

@@ -93,7 +93,7 @@ def verdict_annotations(verdict: Verdict, source: Path, language: str = ENGLISH)
     """One for each problem and each finding of a verdict that is not right."""
     found = []
     for case in verdict.cases:
-        title = f"{verdict.selection.command} ({case.dataset})"
+        title = f"{verdict.selection.command} ({case.label})"
         for finding in case.errors:
             from tooling.simulator.checks.findings import explain  # noqa: PLC0415 - only simulated runs have any
 

@@ -36,7 +36,13 @@ _REQUIREMENTS: dict[str, Text] = {
 }
 """What was not checked: a requirement of a mode by its key in the manifest, or what a target hides."""
 _DATASETS: dict[str, Text] = {BOOK: Text("the book's data"), "probe": Text("other data")}
+_ORDERS: dict[str, Text] = {
+    "adversarial": Text("the last threads first"),
+    "random:1": Text("threads in a random order"),
+}
+"""The schedules of the simulated GPU with which an answer that passes is run again."""
 _WITH = Text("with {dataset}")
+_WITH_IN_ORDER = Text("with {dataset}, {order}")
 _RIGHT_WITH_BOOK = Text(
     "the result is right with the book's data, which the program prints, and wrong with other data. The "
     "inputs there begin:"
@@ -213,6 +219,7 @@ def _wrong(record: VerdictRecord) -> Iterator[Part]:
         record.replayable
         and case
         and case.dataset in _DATASETS
+        and not case.schedule
         and case.ending is not Ending.TIME_LIMIT
         and case.launches != 0
     ):
@@ -246,10 +253,13 @@ def _unchecked(record: VerdictRecord) -> Iterator[Note]:
 
 def _case(case: CaseRecord, cases: Iterable[CaseRecord]) -> Iterator[Part]:
     dataset = _WITH.of(dataset=dataset_name(case.dataset))
+    if case.schedule:
+        dataset = _WITH_IN_ORDER.of(dataset=dataset_name(case.dataset), order=_ORDERS[case.schedule])
     if case.errors:
         yield from _findings(case)
     # Once is enough: that other data shows the mistake, and what that data is.
-    right_before = not case.errors and any(other.right and other.dataset == BOOK for other in cases)
+    of_data = not case.errors and not case.schedule
+    right_before = of_data and any(other.right and other.dataset == BOOK for other in cases)
     for problem in case.problems:
         yield from _problem(problem, dataset)
         if problem.mismatch and right_before:

@@ -123,6 +123,7 @@ def _case_data(case: CaseVerdict, language: str) -> dict[str, Any]:
     record = case_record(case)
     return {
         "dataset": case.dataset,
+        "schedule": case.schedule or None,
         "right": case.right,
         "counters_judged": not case.uncounted,
         "unchecked": list(case.unchecked),
@@ -171,7 +172,7 @@ def _details(verdict: Verdict, language: str) -> str:
             sentences = (problem.what, problem.cause, problem.advice)
             what, cause, advice = (sentence.render(language) for sentence in sentences)
             line = f" ({problem.line})" if problem.line else ""
-            lines.append(f"[{case.dataset}] {what}{line}: {cause}; {advice}")
+            lines.append(f"[{case.label}] {what}{line}: {cause}; {advice}")
             if problem.comparison:
                 lines.append(
                     f"  {problem.comparison.differing} of {problem.comparison.total} elements differ"
@@ -183,5 +184,5 @@ def _details(verdict: Verdict, language: str) -> str:
         for finding in case.errors:
             from tooling.simulator.checks.findings import render  # noqa: PLC0415 - only simulated runs have any
 
-            lines.append(f"[{case.dataset}] {render(finding, language)}")
+            lines.append(f"[{case.label}] {render(finding, language)}")
     return "\n".join(lines)

@@ -67,6 +67,7 @@ class CaseRecord(Struct, frozen=True, omit_defaults=True):
         seconds: after which a time limit ended the program.
         stderr: the last lines of standard error.
         inputs: the name and the first elements of each input.
+        schedule: of a run in another order of threads: the simulated GPU's name of that order.
     """
 
     dataset: str
@@ -79,6 +80,7 @@ class CaseRecord(Struct, frozen=True, omit_defaults=True):
     inputs: tuple[tuple[str, str], ...] = ()
     launches: int | None = None
     unchecked: tuple[str, ...] = ()
+    schedule: str = ""
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -144,6 +146,7 @@ def case_record(case: CaseVerdict) -> CaseRecord:
         tuple(case.inputs.items()),
         case.launches,
         case.unchecked,
+        case.schedule,
     )
 
 

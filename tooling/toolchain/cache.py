@@ -102,6 +102,17 @@ class BuildCache(Struct, frozen=True):
         folder.replace(entry)
         return entry
 
+    def has_passed(self, key: str, name: str) -> bool:
+        """Whether `note_pass` was called for this build and name."""
+        return (self.entry(key) / "passed" / name).is_file()
+
+    def note_pass(self, key: str, name: str) -> None:
+        """Records that a built program has passed, together with the build; not in a cache that is full."""
+        with contextlib.suppress(OSError):
+            folder = self.entry(key) / "passed"
+            folder.mkdir(exist_ok=True)
+            (folder / name).write_bytes(b"")
+
     def sweep(self) -> None:
         """Removes the folders of killed builds, and the oldest entries if there are too many.
 

@@ -9,7 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from tooling.catalog.model import ModeKind
-from tooling.catalog.mutants import COUNTERS, ORIGINS
+from tooling.catalog.mutants import COUNTERS, ORDERS, ORIGINS
 from tooling.execution.program import Ending
 from tooling.judging.verdict import Outcome, Verdict
 from tooling.platform.errors import Location, ToolingError
@@ -21,7 +21,7 @@ from tooling.targets.selection import ModeGated, TargetAbsent, choose
 from tooling.toolchain import BuildCache, Toolchain
 from tooling.toolchain.extras import ExtraMissing
 from tooling.trials import Trial as RunTrial
-from tooling.trials import build_trial, run_trial, with_other_sizes
+from tooling.trials import build_trial, judge_trial
 from tooling.verify.joint_builds import joint_executables
 from tooling.verify.plan import PlannedTrial, Subject, Task
 
@@ -86,7 +86,7 @@ def _try_one(  # noqa: PLR0917 - the same six all the way down
         reason = "the values are right; its counters need --target sim"
         return _skipped(trial, reason, time.monotonic() - start)
     if hidden_from(choice.target, trial, verdict):
-        reason = "where a result comes from needs --target sim"
+        reason = "how a result is computed shows with --target sim only"
         return _skipped(trial, reason, time.monotonic() - start)
     complaint = complaint_about(trial, verdict)
     if trial.hidden and not complaint:
@@ -121,13 +121,12 @@ def _verdict(  # noqa: PLR0917
         solution=trial.subject is Subject.SOLUTION,
     )
     executable = task.executable or build_trial(project, run, toolchain, cache)
-    verdict = run_trial(run, executable)
-    return with_other_sizes(run, verdict, project, toolchain, cache)
+    return judge_trial(run, executable, project, toolchain, cache)
 
 
 def hidden_from(target: Target, trial: PlannedTrial, verdict: Verdict) -> bool:
     """Whether what is wrong with a mutant, whose values are right, does not show on this target."""
-    shown_elsewhere = bool(trial.expect) and {*ORIGINS, *COUNTERS}.issuperset(trial.expect)
+    shown_elsewhere = bool(trial.expect) and {*ORIGINS, *ORDERS, *COUNTERS}.issuperset(trial.expect)
     return not target.simulated and verdict.outcome is Outcome.PASSED and shown_elsewhere
 
 

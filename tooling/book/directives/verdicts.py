@@ -170,7 +170,7 @@ def record(project: Project, selection: Selection, name: str, target: str) -> Re
     from tooling.targets.selection import choose  # noqa: PLC0415
     from tooling.toolchain import find_toolchain  # noqa: PLC0415
     from tooling.toolchain.cache import usable_cache  # noqa: PLC0415
-    from tooling.trials import Trial, build_trial, run_trial, with_other_sizes  # noqa: PLC0415
+    from tooling.trials import Trial, build_trial, judge_trial  # noqa: PLC0415
 
     toolchain, cache = find_toolchain(), usable_cache()
     files, program = answer(project, selection, name), selection.program
@@ -181,8 +181,8 @@ def record(project: Project, selection: Selection, name: str, target: str) -> Re
     # Judged as a solution: the line that offers hints depends on how the reader called the tool.
     choice = choose(selection, target)
     trial = Trial(selection, choice, source, solution=True, time_limit=_TIME_LIMIT)
-    judged = run_trial(trial, build_trial(project, trial, toolchain, cache))
-    judged = with_other_sizes(trial, judged, project, toolchain, cache)
+    executable = build_trial(project, trial, toolchain, cache)
+    judged = judge_trial(trial, executable, project, toolchain, cache)
     if judged.outcome is Outcome.TIME_LIMIT:
         raise BookError(
             f"{selection.command} ({name}) was ended by its time limit of {trial.limit:.0f} s",

@@ -111,16 +111,15 @@ def _judged(options: CheckAnswersOptions, project: Project, answer: Selection, t
     from tooling.reports.status_line import StatusLine
     from tooling.targets.selection import choose
     from tooling.toolchain import find_toolchain, open_cache
-    from tooling.trials import Trial, run_trial, with_other_sizes
+    from tooling.trials import Trial, judge_trial
 
     choice = choose(answer, options.target)
     trial = Trial(answer, choice, source=answer.program.problem, language=options.lang)
     with StatusLine(terminal, options.lang) as status:
         executable = built(project, trial, status)
         status.say(running(trial))
-        verdict = run_trial(trial, executable)
         cache = open_cache(language=options.lang)
-        return with_other_sizes(trial, verdict, project, find_toolchain(), cache)
+        return judge_trial(trial, executable, project, find_toolchain(), cache, remember=True)
 
 
 def _show_other_devices(

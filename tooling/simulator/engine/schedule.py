@@ -51,7 +51,7 @@ class Schedule:
 
     @property
     def first_wins(self) -> bool:
-        """Whether of several lanes that store to one address at once the lowest wins, not the highest."""
+        """Whether of several lanes that access one address at once the last is the first: see `Spaces`."""
         return self.kind == "adversarial" or (self._random is not None and self._random.random() < 0.5)
 
     def postpones(self) -> bool:

@@ -1,4 +1,4 @@
-"""Atomic operations: lanes perform theirs in the order of lane numbers."""
+"""Atomic operations: lanes perform theirs in the order of lane numbers, or backwards: see `Spaces`."""
 
 from __future__ import annotations
 
@@ -118,7 +118,11 @@ def update_memory(
     for element, value in enumerate(values):
         at = index + element if element else index
         before = view[at] if spaces.watching else None
-        old = perform(view, at, value, kept)
+        if spaces.first_wins:
+            backwards = np.arange(len(at))[::-1] if kept is None else kept[::-1]
+            old = perform(view, at[::-1], value[::-1], backwards)[::-1]
+        else:
+            old = perform(view, at, value, kept)
         if before is not None:
             spaces.changes += view[at].tobytes() != before.tobytes()
         if kept is not None:
