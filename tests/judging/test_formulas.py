@@ -14,11 +14,12 @@ from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Mode, ModeKind, Output
 from tooling.execution.channel import BufferContent
 from tooling.execution.program import Ending, Transcript
-from tooling.judging import formulas
+from tooling.judging import formulas, other_terms
 from tooling.judging.confirmation import confirmed
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.evidence import Evidence
-from tooling.judging.formulas import Formula, OutputPair, find_formula
+from tooling.judging.formula_model import Formula, OutputPair
+from tooling.judging.formulas import find_formula
 from tooling.judging.judge import judge_case
 from tooling.judging.reference import Reference, ReferenceCase, load_reference
 from tooling.judging.texts import EXPLANATIONS
@@ -115,6 +116,58 @@ def tile_of_b_like_a(case: ReferenceCase) -> Numbers:
     return out
 
 
+def scan_in_steps_of_one(case: ReferenceCase) -> Numbers:
+    (total,) = operands(case)
+    for distance in range(1, total.size):
+        step = total.copy()
+        step[distance:] += total[:-distance]
+        total = step
+    return total
+
+
+def reversed_direction(case: ReferenceCase) -> Numbers:
+    a, b = operands(case)
+    return np.convolve(a, b)[: a.size]
+
+
+def rows_four_apart(case: ReferenceCase) -> Numbers:
+    (a,) = operands(case)
+    return np.asarray(a[np.arange(5)[:, None] * 4 + np.arange(5)] + 10, np.float64)
+
+
+def through_uint8(case: ReferenceCase) -> Numbers:
+    (a,) = operands(case)
+    return (a.astype(np.int64) + 10).astype(np.uint8).astype(np.float64)
+
+
+def first_of_four(case: ReferenceCase) -> Numbers:
+    right = case.expected["out"].astype(np.float64)
+    return np.where(np.arange(right.size) % 4 == 0, right, 0)
+
+
+def blur_of_three(case: ReferenceCase) -> Numbers:
+    """The mean of an element and its two neighbours, where five elements are wanted."""
+    (a,) = operands(case)
+    blocks = np.pad(a.reshape(-1, 256) * 1.1, ((0, 0), (1, 1)))
+    count = np.full(256, 3.0)
+    count[[0, -1]] = 2
+    mean = (blocks[:, :-2] + blocks[:, 1:-1] + blocks[:, 2:]) / count
+    smooth = mean.copy()
+    smooth[:, 1:] = (smooth[:, 1:] + mean[:, :-1]) * 0.6
+    smooth[:, :-1] = (smooth[:, :-1] + mean[:, 1:]) * 0.6
+    return smooth.ravel()
+
+
+def without_last_tile_of_32(case: ReferenceCase) -> Numbers:
+    a, b = (array.reshape(256, 256) for array in operands(case))
+    return a[:, :224] @ b[:224]
+
+
+def other_matrix_transposed(case: ReferenceCase) -> Numbers:
+    a, b = (array.reshape(2, 2) for array in operands(case))
+    return a @ b.T
+
+
 def mean_in_the_first_warp(case: ReferenceCase) -> Numbers:
     (a,) = operands(case)
     means = np.where(np.arange(128) < 32, a.mean(), a[:32].sum() / 128)
@@ -143,6 +196,38 @@ def mean_in_the_first_warp(case: ReferenceCase) -> Numbers:
             "normalize",
             mean_in_the_first_warp,
             "only the first 32 elements of `out` are right",
+        ),
+        ("p14", "simple", scan_in_steps_of_one, "whose steps add the elements 1, 2, 3, 4, … apart"),
+        # Formulas of the same families in other puzzles.
+        ("p06", "default", lambda case: operands(case)[0] * 10, "each element of `out` is `a[i] * 10`"),
+        ("p31", "minimal", lambda case: operands(case)[0] + 2.5 * operands(case)[1], "`2.5 * y[i] + x[i]`"),
+        ("p30", "kernel1", elementwise, "each element of `out` is `a[i] * b[i]`"),
+        ("p08", "default", through_uint8, "`out` holds what 8 bits can hold of the right values"),
+        (
+            "p26",
+            "prefix-sum",
+            lambda case: np.cumsum(np.trunc(operands(case)[0])),
+            "is what the formula gives without the fractions",
+        ),
+        ("p29", "multi-stage", blur_of_three, "with 1 in place of `BLUR_RADIUS`, 2"),
+        ("p17", "default", reversed_direction, "with `input[i - j]` in place of `input[i + j]`"),
+        ("p20", "default", flipped_filter, "with the elements of `kernel` in reverse order"),
+        ("p16", "single-block", other_matrix_transposed, "with rows and columns of `b` swapped"),
+        ("p07", "default", rows_four_apart, "if the rows of `a` begin at multiples of 4"),
+        ("p33", "tensor-core", without_last_tile_of_32, "contains the terms 0 to 223 only, of 256 terms"),
+        ("p23", "manual-vectorized", first_of_four, "only the first of every 4 elements of `out` is right"),
+        ("p24", "kernel", lambda case: np.dot(*2 * operands(case)[:1]), "the sum of `a[i] * a[i]`"),
+        (
+            "p15",
+            "default",
+            lambda case: operands(case)[0].reshape(4, 6).max(1),
+            "each element of `out` is `max`",
+        ),
+        (
+            "p26",
+            "prefix-sum",
+            lambda case: np.cumsum(operands(case)[0][::-1])[::-1],
+            "the sums of the elements of `a` from each one to the last",
         ),
     ],
 )
@@ -177,7 +262,8 @@ def test_the_first_lanes_of_every_warp_are_named() -> None:
 
 
 def test_every_formula_has_sentences() -> None:
-    keys = set(re.findall(r'Formula\.of\(\s*"([a-z-]+)"', inspect.getsource(formulas)))
+    code = inspect.getsource(formulas) + inspect.getsource(other_terms)
+    keys = set(re.findall(r'Formula\.of\(\s*"([a-z-]+)"', code))
     assert keys > {"exchanged", "other-tile"}
     assert keys <= EXPLANATIONS.keys()
 

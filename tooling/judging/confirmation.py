@@ -13,7 +13,8 @@ from tooling.catalog.mutants import KnownMistake
 from tooling.execution.channel import element_bytes
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD
-from tooling.judging.formulas import OutputPair, find_formula
+from tooling.judging.formula_model import OutputPair
+from tooling.judging.formulas import find_formula
 from tooling.judging.verdict import CaseVerdict, Problem, explained
 
 _ACCIDENTAL = frozenset(

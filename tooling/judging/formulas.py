@@ -7,25 +7,37 @@ and tiles. A formula counts only if it gives the elements of every data set, rig
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.judging.reference import Array, ReferenceCase, ReferenceUnusable
+from tooling.judging.formula_model import (
+    LARGEST,
+    Formula,
+    Numbers,
+    OutputPair,
+    are_equal,
+    sizes_of,
+    wide,
+)
+from tooling.judging.other_terms import (
+    other_directions,
+    other_reductions,
+    other_row_strides,
+    other_scans,
+    other_terms,
+)
+from tooling.judging.reference import Array
 
-Numbers = NDArray[np.float64]
-
-OTHER_FORMULA = "other-formula"
-"""The diagnosis: each formula has sentences of its own."""
-
-_LARGEST = 1 << 13  # elements of the output and of an input; beyond, only changes of the type are tried
+_LARGE = 1 << 20
+"""Elements of the output and of an input up to which operations on the elements with one index are tried."""
+_LARGEST_CONSTANT = 100.0
 _WIDEST_WINDOW = 8
 _CUT_TERMS = 4.0
+_LEAST_PERIODS = 4
 _LONGEST_PRODUCT = 48  # terms of a product of matrices of which every range is tried
 _NARROW: dict[str, Callable[[Numbers], Numbers]] = {
     "bfloat16": lambda values: (
@@ -35,62 +47,6 @@ _NARROW: dict[str, Callable[[Numbers], Numbers]] = {
     ),
     "float16": lambda values: values.astype(np.float16).astype(np.float64),
 }
-
-
-class Formula(Struct, frozen=True):
-    """A wrong formula.
-
-    Attributes:
-        text: the key of its sentences.
-        facts: of the sentences, sorted by name, so that equal formulas of two data sets are equal.
-        name: of the diagnosis.
-    """
-
-    text: str
-    facts: tuple[tuple[str, int | str], ...] = ()
-    name: str = OTHER_FORMULA
-
-    @classmethod
-    def of(cls, text: str, name: str = OTHER_FORMULA, **facts: int | str) -> Formula:
-        return cls(text, tuple(sorted(facts.items())), name)
-
-
-class OutputPair(Struct, frozen=True, eq=False):
-    """An output that the program handed in with one data set, and the reference's."""
-
-    case: ReferenceCase
-    output: str
-    got: Array
-    rtol: float = 0.0
-    atol: float = 0.0
-
-    @property
-    def expected(self) -> Array:
-        return self.case.expected[self.output]
-
-    @property
-    def operands(self) -> dict[str, Array]:
-        """The inputs that are no outputs, by name."""
-        inputs = self.case.inputs.items()
-        return {name: array for name, array in inputs if name not in self.case.expected and array.size}
-
-    def is_computed_by(self, values: Array) -> bool:
-        """Whether these values are the output's, within its tolerance and rounding."""
-        got, wanted = _wide(self.got), _wide(values)
-        if got.shape != wanted.shape or not np.isfinite(wanted).all() or not np.isfinite(got).all():
-            return False
-        rounding = 1e-6 * float(np.abs(wanted).max(initial=0.0)) if self.got.dtype.kind == "f" else 0.0
-        return bool((np.abs(got - wanted) <= self.atol + self.rtol * np.abs(wanted) + rounding).all())
-
-    def reference(self, **changed: Array) -> Numbers | None:
-        """The reference's output with other inputs; None where it fails with them."""
-        recompute = self.case.recompute
-        if recompute is None:
-            return None
-        inputs = {name: array.copy() for name, array in {**self.case.inputs, **changed}.items()}
-        with contextlib.suppress(ReferenceUnusable), np.errstate(all="ignore"):
-            return _wide(recompute(inputs)[self.output])
-        return None
 
 
 def find_formula(results: Sequence[OutputPair]) -> Formula | None:
@@ -114,22 +70,39 @@ def find_formula(results: Sequence[OutputPair]) -> Formula | None:
 
 def _are_varied(results: Sequence[OutputPair]) -> bool:
     """Whether the values are varied enough to be evidence: several in one output, or in all of them."""
-    values = {float(each) for result in results for each in _wide(result.got)[:64]}
+    values = {float(each) for result in results for each in wide(result.got)[:64]}
     return len(values) > 1
 
 
 def _candidates(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """Formulas and what they compute; the likeliest first."""
     families = [_other_types]
-    if max(result.got.size, *(array.size for array in result.operands.values()), 0) <= _LARGEST:
+    largest = max(result.got.size, *(array.size for array in result.operands.values()), 0)
+    if largest <= LARGEST:
         families = [
             _operations,
             _outer_operations,
             _with_constants,
+            _with_two_operands,
             _other_windows,
             _other_strides,
             _other_products,
+            other_terms,
+            other_scans,
+            other_directions,
+            other_reductions,
+            other_row_strides,
+            _other_numbers,
             _other_operands,
+            _other_types,
+        ]
+    elif largest <= _LARGE:
+        families = [
+            _operations,
+            _with_constants,
+            _with_two_operands,
+            _large_products,
+            _other_numbers,
             _other_types,
         ]
     with np.errstate(all="ignore"):
@@ -154,7 +127,7 @@ _OPERATIONS: tuple[tuple[str, Callable[[Numbers, Numbers], Numbers]], ...] = (
 
 def _operations(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """Operations on equal elements of two inputs as large as the output."""
-    fitting = [(name, _wide(a)) for name, a in result.operands.items() if a.size == result.got.size]
+    fitting = [(name, wide(a)) for name, a in result.operands.items() if a.size == result.got.size]
     for (x, one), (y, two) in itertools.combinations(fitting, 2):
         for text, operation in _OPERATIONS:
             formula = text.format(x=f"{x}[i]", y=f"{y}[i]")
@@ -170,24 +143,56 @@ def _outer_operations(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     for (x, a), (y, b) in itertools.permutations(result.operands.items(), 2):
         if (a.size, b.size) != (rows, columns):
             continue
-        one, two = np.broadcast_arrays(_wide(a)[:, None], _wide(b)[None, :])
+        one, two = np.broadcast_arrays(wide(a)[:, None], wide(b)[None, :])
         for text, operation in _OPERATIONS:
             formula = text.format(x=f"{x}[row]", y=f"{y}[col]")
             yield Formula.of("other-operation", formula=formula), operation(one, two)
 
 
 def _with_constants(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
-    """Operations on one input as large as the output and a constant of the puzzle."""
+    """Operations on one input as large as the output and one or two constants of the puzzle."""
     for name, array in result.operands.items():
         if array.size != result.got.size:
             continue
-        for value in result.case.numbers:
+        x, constants = wide(array), _constants(result, wide(array))
+        for value in constants:
             for text, operation in _OPERATIONS[:4]:
                 formula = text.format(x=f"{name}[i]", y=f"{value:g}")
-                yield (
-                    Formula.of("other-operation", formula=formula),
-                    operation(_wide(array), np.array([value])),
-                )
+                yield Formula.of("other-operation", formula=formula), operation(x, np.array([value]))
+        for one, two in itertools.permutations(constants, 2):
+            for text, values in (
+                (f"({name}[i] + {one:g}) * {two:g}", (x + one) * two),
+                (f"{name}[i] * {one:g} - {two:g}", x * one - two),
+            ):
+                yield Formula.of("other-operation", formula=text), values
+
+
+def _constants(result: OutputPair, values: Numbers) -> list[float]:
+    """The small numbers of the puzzle, and what is added to these values, or multiplies them."""
+    found = [value for value in result.case.numbers if 0 < value <= _LARGEST_CONSTANT]
+    expected = wide(result.expected)
+    factors = expected[values != 0] / values[values != 0]
+    found += [
+        float(f"{candidates[0]:.4g}")
+        for candidates in (expected - values, factors)
+        if candidates.size > 1 and np.allclose(candidates, candidates[0], rtol=1e-4, atol=1e-4)
+    ]
+    return list(dict.fromkeys(value for value in found if value not in (0.0, 1.0)))
+
+
+def _with_two_operands(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
+    """Operations on two inputs as large as the output and a constant of the puzzle."""
+    fitting = [(name, wide(a)) for name, a in result.operands.items() if a.size == result.got.size]
+    numbers = [value for value in result.case.numbers if 0 < value <= _LARGEST_CONSTANT]
+    for ((x, one), (y, two)), value in itertools.product(itertools.permutations(fitting, 2), numbers):
+        for text, values in (
+            (f"{value:g} * {x}[i] + {y}[i]", value * one + two),
+            (f"{value:g} * {x}[i] - {y}[i]", value * one - two),
+            (f"{value:g} * ({x}[i] + {y}[i])", value * (one + two)),
+            (f"{value:g} * {x}[i] * {y}[i]", value * one * two),
+            (f"{value:g} * {x}[i]", value * one),
+        ):
+            yield Formula.of("other-operation", formula=text), values
 
 
 # -- sums ------------------------------------------------------------------------------------------------
@@ -198,7 +203,7 @@ def _other_windows(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     for name, array in result.operands.items():
         if array.size != result.got.size or array.size < 3:
             continue
-        sums = np.concatenate([[0.0], np.cumsum(_wide(array))])
+        sums = np.concatenate([[0.0], np.cumsum(wide(array))])
 
         def window(low: int, high: int, sums: Numbers = sums) -> Numbers:
             index = np.arange(sums.size - 1)
@@ -208,7 +213,7 @@ def _other_windows(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
         widest = min(_WIDEST_WINDOW, array.size - 1)
         bounds = [(low, high) for low in range(-widest, 1) for high in range(widest + 1) if high > low]
         for low, high in bounds:
-            if not _equal(window(low, high), result.expected):
+            if not are_equal(window(low, high), result.expected):
                 continue
             wanted = high - low + 1
             for bound in ((low + 1, high), (low, high - 1), (low - 1, high), (low, high + 1)):
@@ -221,23 +226,23 @@ def _other_strides(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """Sums of rows or columns: with the distance of another size, or of columns for rows."""
     count = result.got.size
     for array in result.operands.values():
-        flat, (length, rest) = _wide(array), divmod(array.size, count)
+        flat, (length, rest) = wide(array), divmod(array.size, count)
         if rest or length < 2 or count < 2:
             continue
-        sizes = sorted({length, count, *_sizes(result.case)})
+        sizes = sorted({length, count, *sizes_of(result.case)})
 
         def sums(start: int, step: int, terms: int, flat: Numbers = flat) -> Numbers | None:
             index = np.arange(count)[:, None] * start + np.arange(terms) * step
             return flat[index].sum(axis=1) if index.max() < flat.size else None
 
-        if _equal(sums(length, 1, length), result.expected):
+        if are_equal(sums(length, 1, length), result.expected):
             for size in sizes:
                 if (values := sums(size, 1, length)) is not None:
                     yield Formula.of("other-stride", stride=size, wanted=length), values
             for step, terms in itertools.product(sizes, (length, count)):
                 if (values := sums(1, step, terms)) is not None:
                     yield Formula.of("columns-for-rows", step=step), values
-        if _equal(sums(1, count, length), result.expected):
+        if are_equal(sums(1, count, length), result.expected):
             for size in sizes:
                 if (values := sums(size, 1, length)) is not None:
                     yield Formula.of("rows-for-columns", stride=size), values
@@ -249,8 +254,8 @@ def _other_products(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
         inner = math.isqrt(a.size * b.size // max(result.got.size, 1))
         if inner < 2 or a.size % inner or b.size % inner:
             continue
-        left, right = _wide(a).reshape(-1, inner), _wide(b).reshape(inner, -1)
-        if left.shape[0] * right.shape[1] != result.got.size or not _equal(left @ right, result.expected):
+        left, right = wide(a).reshape(-1, inner), wide(b).reshape(inner, -1)
+        if left.shape[0] * right.shape[1] != result.got.size or not are_equal(left @ right, result.expected):
             continue
         if inner <= _LONGEST_PRODUCT:
             for first, end in itertools.combinations(range(inner + 1), 2):
@@ -263,6 +268,43 @@ def _other_products(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
         for size in range(2, min(inner, _LONGEST_PRODUCT)):
             if not any(extent % size for extent in extents):
                 yield from _other_tiles((x, left), (y, right), size)
+
+
+def _large_products(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
+    """Products of large matrices: without the first or last tiles of the terms, or with one transposed.
+
+    Only those are computed whose first row is that of the output.
+    """
+    if result.expected.ndim != 2:
+        return
+    first_row = result.got.reshape(result.expected.shape)[0]
+    for (x, a), (y, b) in itertools.permutations(result.operands.items(), 2):
+        inner = math.isqrt(a.size * b.size // result.got.size)
+        if inner < _LONGEST_PRODUCT or a.size % inner or b.size % inner:
+            continue
+        left, right = wide(a).reshape(-1, inner), wide(b).reshape(inner, -1)
+        if left.shape[0] * right.shape[1] != result.got.size:
+            continue
+        if not are_equal(left[:1] @ right, result.expected[0]):
+            continue
+        other_left, other_right = left.reshape(inner, -1).T, right.reshape(-1, inner).T
+        factors = [
+            (Formula.of("transposed-operand", input=x), other_left, right),
+            (Formula.of("transposed-operand", input=y), left, other_right),
+        ]
+        for first, end in _without_end_tiles(inner):
+            facts = {"first": first, "last": end - 1, "total": inner}
+            formula = Formula.of("partial-sum", "partial-sum", **facts)
+            factors.append((formula, left[:, first:end], right[first:end]))
+        for formula, one, two in factors:
+            if are_equal(one[:1] @ two, first_row):
+                yield formula, one @ two
+
+
+def _without_end_tiles(length: int) -> Iterator[tuple[int, int]]:
+    """Ranges without the first or the last 8, 16, 32, … of a number of terms, or with these alone."""
+    for size in (8 << power for power in range(length.bit_length()) if 8 << power < length):
+        yield from ((0, length - size), (size, length), (0, size), (length - size, length))
 
 
 def _other_tiles(
@@ -344,7 +386,7 @@ def _changed(name: str, array: Array, result: OutputPair) -> Iterator[tuple[Form
     if flat.size < 2:
         return
     yield Formula.of("reversed-operand", input=name), flat[::-1]
-    for rows in sorted({math.isqrt(flat.size), *_sizes(result.case)}):
+    for rows in sorted({math.isqrt(flat.size), *sizes_of(result.case)}):
         if 1 < rows < flat.size and flat.size % rows == 0 and (array.ndim < 2 or rows == array.shape[0]):
             yield Formula.of("transposed-operand", input=name), flat.reshape(rows, -1).T
     yield Formula.of("first-element", input=name), np.full_like(flat, flat[0])
@@ -358,12 +400,19 @@ def _changed(name: str, array: Array, result: OutputPair) -> Iterator[tuple[Form
     yield Formula.of("operand-left-out", input=name), np.zeros_like(flat)
 
 
+def _other_numbers(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
+    """The right formula with another value of a number that the program defines."""
+    variations = result.case.variations
+    for name, wanted, used, outputs in variations() if variations else ():
+        yield Formula.of("other-number", number=name, wanted=wanted, used=used), outputs[result.output]
+
+
 # -- types -----------------------------------------------------------------------------------------------
 
 
 def _other_types(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
     """The right formula through integers, whose values have no fractions or wrap around."""
-    expected = _wide(result.expected)
+    expected = wide(result.expected)
     if not np.isfinite(expected).all() or np.abs(expected).max(initial=0.0) >= 2.0**62:
         return
     floats = {name: array for name, array in result.operands.items() if array.dtype.kind == "f"}
@@ -382,11 +431,11 @@ def _other_types(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
 def _sums_of_cut_terms(result: OutputPair) -> Iterator[Numbers]:
     """Sums of products, or of elements, of which each term has lost its fraction."""
     count = result.got.size
-    arrays = [_wide(array) for array in result.operands.values() if array.size and array.size % count == 0]
+    arrays = [wide(array) for array in result.operands.values() if array.size and array.size % count == 0]
     for one, two in itertools.combinations_with_replacement(arrays, 2):
         if one.size == two.size:
             terms = (one if one is two else one * two).reshape(count, -1)
-            if _equal(terms.sum(axis=1), result.expected):
+            if are_equal(terms.sum(axis=1), result.expected):
                 yield np.trunc(terms).sum(axis=1)
 
 
@@ -412,7 +461,7 @@ def _narrow_type(results: Sequence[OutputPair]) -> Formula | None:
 
 def _is_nearly_scaled(result: OutputPair) -> bool:
     """Whether all elements have the same factor, close to 1."""
-    got, expected = _wide(result.got), _wide(result.expected)
+    got, expected = wide(result.got), wide(result.expected)
     ratios = got[expected != 0] / expected[expected != 0]
     if ratios.size < 2 or not np.isfinite(ratios).all():
         return bool(_right(result).all())
@@ -426,7 +475,7 @@ def _is_rounded(result: OutputPair, narrowed: Callable[[Numbers], Numbers], slac
         narrowed: rounds to the type.
         slack: a difference that the terms of a sum can have lost.
     """
-    got, expected = _wide(result.got), _wide(result.expected)
+    got, expected = wide(result.got), wide(result.expected)
     if not np.isfinite(expected).all():
         return False
     wrong, largest = ~_right(result), np.abs(expected).max(initial=0.0, keepdims=True)
@@ -446,11 +495,14 @@ def _some_lanes(results: Sequence[OutputPair]) -> Formula | None:
     masks = [mask for mask in map(_right, results) if not mask.all()]
     right = np.logical_and.reduce(masks)
     size = right.size
-    for period in dict.fromkeys((32, 64, *sorted(_sizes(results[0].case)), size)):
-        if period < 8 or size % period:
+    repeated = [period for period in range(2, 65) if size % period == 0 and size >= _LEAST_PERIODS * period]
+    for period in dict.fromkeys((32, 64, *sorted(sizes_of(results[0].case)), size, *repeated)):
+        if size % period or (period < 8 and period not in repeated):
             continue
         count = int(np.argmin(right))
-        if 1 < count < period and (right == (np.arange(size) % period < count)).all():
+        if (period in repeated or count > 1) and 0 < count < period:
+            if not (right == (np.arange(size) % period < count)).all():
+                continue
             if period == size:
                 return Formula.of("first-elements", count=count)
             return Formula.of("some-lanes", count=count, period=period)
@@ -458,25 +510,6 @@ def _some_lanes(results: Sequence[OutputPair]) -> Formula | None:
 
 
 def _right(result: OutputPair) -> NDArray[np.bool_]:
-    got, wanted = _wide(result.got), _wide(result.expected)
+    got, wanted = wide(result.got), wide(result.expected)
     with np.errstate(invalid="ignore"):
         return np.abs(got - wanted) <= result.atol + result.rtol * np.abs(wanted)
-
-
-# -- helpers ---------------------------------------------------------------------------------------------
-
-
-def _wide(array: Array | Numbers) -> Numbers:
-    return np.asarray(array).ravel().astype(np.float64)
-
-
-def _equal(values: Numbers | None, expected: Array) -> bool:
-    return values is not None and np.allclose(values.ravel(), _wide(expected), rtol=1e-4, atol=1e-4)
-
-
-def _sizes(case: ReferenceCase) -> tuple[int, ...]:
-    """The whole numbers among those of the reference's module, and the sizes of the mode."""
-    values = (*case.numbers, *case.sizes)
-    return tuple(
-        dict.fromkeys(int(value) for value in values if value == int(value) and 1 < value <= _LARGEST)
-    )

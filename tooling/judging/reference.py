@@ -14,11 +14,12 @@ import contextlib
 import functools
 import inspect
 import math
+import re
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from msgspec import Struct
@@ -40,6 +41,13 @@ class ReferenceUnusable(ToolingError):
     """A reference is missing, fails, or contradicts its manifest."""
 
 
+Variation: TypeAlias = tuple[str, int | float, int | float, dict[str, Array]]
+"""A number's name, its value, another value, and the outputs with that."""
+
+_MOST_VARIED = 1 << 10
+_DEFINED = re.compile(r"^comptime ([A-Z][A-Z0-9_]*) = ", re.MULTILINE)
+
+
 class ReferenceCase(Struct, frozen=True):
     """The inputs of one data set and the expected outputs.
 
@@ -49,6 +57,7 @@ class ReferenceCase(Struct, frozen=True):
         sizes: of the mode, from the table `SIZES` of the reference's module.
         recompute: the outputs for other inputs of the same sizes, or ReferenceUnusable; None where there is
             no reference's function.
+        variations: the outputs with other values of the numbers that the puzzle's programs define as well.
         evaluate: the value of an expression of NumPy at a location, such as the result of a known mistake, or
             ReferenceUnusable. The expression may use what the reference's module defines, `mode`, the facts
             of the GPU, every input by its own name, and all of them as `inputs`; those of floating point are
@@ -61,6 +70,7 @@ class ReferenceCase(Struct, frozen=True):
     numbers: tuple[float, ...] = ()
     sizes: tuple[float, ...] = ()
     recompute: Callable[[Mapping[str, Array]], Mapping[str, Array]] | None = None
+    variations: Callable[[], Sequence[Variation]] | None = None
     evaluate: Callable[[str, Location], Array] | None = None
 
 
@@ -87,6 +97,7 @@ class Reference(Struct, frozen=True):
         return replace(
             case,
             recompute=functools.partial(self.expected, mode.name, dataset, gpu=gpu),
+            variations=functools.partial(self._variations, mode.name, case, gpu),
             evaluate=functools.partial(self._evaluate, mode.name, case, gpu),
         )
 
@@ -107,6 +118,10 @@ class Reference(Struct, frozen=True):
         """The outputs by name, as the reference computes them from these inputs. Raises as `inputs`."""
         made = self._ask("expected", _fails(mode, dataset), mode, dataset, dict(inputs), gpu or {})
         return cast("dict[str, Array]", made)
+
+    def _variations(self, mode: str, case: ReferenceCase, gpu: Mapping[str, int]) -> list[Variation]:
+        made = self._ask("variations", _fails(mode, case.dataset), mode, case.dataset, case.inputs, gpu)
+        return cast("list[Variation]", made)
 
     def _evaluate(
         self, mode: str, case: ReferenceCase, gpu: Mapping[str, int], expression: str, where: Location
@@ -215,6 +230,38 @@ class ReferenceModule:
         # Inputs that the judge tries may make a reference divide by zero, which says nothing to a reader.
         with _failures(_fails(mode, dataset), Location(self._path)), np.errstate(all="ignore"):
             return _arrays(_call(self._make_expected, gpu, mode, inputs))
+
+    def variations(
+        self, mode: str, dataset: str, inputs: Mapping[str, Array], gpu: Mapping[str, int]
+    ) -> list[Variation]:
+        """The outputs with other values of the small numbers that the programs define, too.
+
+        A value is 1 more or less, or that of another number. Where the reference fails with it, it is left
+        out.
+        """
+        defined = {
+            name for path in self._path.parent.glob("*.mojo") for name in _DEFINED.findall(read_text(path))
+        }
+        numbers = {
+            name: cast("int | float", value)
+            for name, value in self._names.items()
+            if name in defined and _is_number(value) and 0 < value <= _MOST_VARIED
+        }
+        found: list[Variation] = []
+        for name, value in numbers.items():
+            others = [other for other in numbers.values() if type(other) is type(value)]
+            if isinstance(value, int):
+                others += [value - 1, value + 1]
+            for other in dict.fromkeys(other for other in others if 0 < other != value):
+                self._names[name] = other
+                try:
+                    copies = {key: array.copy() for key, array in inputs.items()}
+                    found.append((name, value, other, self.expected(mode, dataset, copies, gpu)))
+                except ReferenceUnusable:
+                    pass
+                finally:
+                    self._names[name] = value
+        return found
 
     def evaluate(
         self,

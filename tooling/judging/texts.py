@@ -210,6 +210,41 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "matrix in its column"
         ),
     ),
+    "sum-of-other-terms": Explanation(
+        Text("`{output}` is the sum of `{formula}`"),
+        Text("that is not the puzzle's formula, and it holds with every data set"),
+        Text("compare the expression in the kernel with the formula of the puzzle, term by term"),
+    ),
+    "scan-distances": Explanation(
+        Text("`{output}` is what a prefix sum gives whose steps add the elements {used} apart"),
+        Text("the steps are to add the elements {wanted} apart, so that every element is added once"),
+        Text("write down which elements one thread has added after each step"),
+    ),
+    "scan-backwards": Explanation(
+        Text("`{output}` holds the sums of the elements of `{input}` from each one to the last"),
+        Text("the elements after an element are added, where those before it are wanted"),
+        Text("follow one thread by hand: which elements does it add?"),
+    ),
+    "filter-direction": Explanation(
+        Text("`{output}` is what the formula gives with `{used}` in place of `{wanted}`"),
+        Text("an index of `{input}` has the wrong sign, or begins too early"),
+        Text("write down the first term of one element: which element of `{input}` does it use?"),
+    ),
+    "other-reduction": Explanation(
+        Text("each element of `{output}` is `{function}` of the elements whose sum is wanted"),
+        Text("another operation combines them"),
+        Text("add the elements, and begin with 0"),
+    ),
+    "other-row-stride": Explanation(
+        Text("`{output}` is what the formula gives if the rows of `{input}` begin at multiples of {stride}"),
+        Text("the offset of a row is computed with another size than the length of a row, {wanted}"),
+        Text("the element of `{input}` is at `[row, col]`, in raw memory at the offset `row * width + col`"),
+    ),
+    "other-number": Explanation(
+        Text("`{output}` is what the formula gives with {used} in place of `{number}`, {wanted}"),
+        Text("an index, a factor or the bound of a loop is another number than it has to be"),
+        Text("compare each place where the formula has `{number}` with your kernel"),
+    ),
     "exchanged": Explanation(
         Text("`{output}` is what the formula gives with `{first}` and `{second}` exchanged"),
         Text("each of them is used where the other one belongs"),
@@ -269,7 +304,10 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("keep `dtype` for every variable and cast between the loads and the store"),
     ),
     "some-lanes": Explanation(
-        Text("only the first {count} of every {period} elements of `{output}` are right"),
+        Text(
+            "only the first of every {period} elements of `{output}` is right",
+            "only the first {count} of every {period} elements of `{output}` are right",
+        ),
         Text("the threads of the others lack a value that these threads have, or a condition excludes them"),
         Text(
             "check which threads receive the value: what one thread or one warp computes has to reach all "
