@@ -12,7 +12,7 @@ from tooling.catalog.mutants import DIAGNOSES, Edit, Mutant, MutantError, load_m
 from tooling.catalog.nodes import ManifestError
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import PATTERNS
-from tooling.judging.formulas import OTHER_FORMULA
+from tooling.judging.formula_model import OTHER_FORMULA
 from tooling.judging.reference import load_reference
 from tooling.judging.texts import EXPLANATIONS
 from tooling.platform.errors import Location

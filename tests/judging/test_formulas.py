@@ -127,7 +127,7 @@ def scan_in_steps_of_one(case: ReferenceCase) -> Numbers:
 
 def reversed_direction(case: ReferenceCase) -> Numbers:
     a, b = operands(case)
-    return np.convolve(a, b)[: a.size]
+    return np.asarray(np.convolve(a, b)[: a.size], np.float64)
 
 
 def rows_four_apart(case: ReferenceCase) -> Numbers:
