@@ -122,7 +122,7 @@ def scan_in_steps_of_one(case: ReferenceCase) -> Numbers:
         step = total.copy()
         step[distance:] += total[:-distance]
         total = step
-    return total
+    return np.asarray(total, np.float64)
 
 
 def reversed_direction(case: ReferenceCase) -> Numbers:
@@ -155,17 +155,17 @@ def blur_of_three(case: ReferenceCase) -> Numbers:
     smooth = mean.copy()
     smooth[:, 1:] = (smooth[:, 1:] + mean[:, :-1]) * 0.6
     smooth[:, :-1] = (smooth[:, :-1] + mean[:, 1:]) * 0.6
-    return smooth.ravel()
+    return np.asarray(smooth.ravel(), np.float64)
 
 
 def without_last_tile_of_32(case: ReferenceCase) -> Numbers:
     a, b = (array.reshape(256, 256) for array in operands(case))
-    return a[:, :224] @ b[:224]
+    return np.asarray(a[:, :224] @ b[:224], np.float64)
 
 
 def other_matrix_transposed(case: ReferenceCase) -> Numbers:
     a, b = (array.reshape(2, 2) for array in operands(case))
-    return a @ b.T
+    return np.asarray(a @ b.T, np.float64)
 
 
 def mean_in_the_first_warp(case: ReferenceCase) -> Numbers:
