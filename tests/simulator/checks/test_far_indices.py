@@ -89,6 +89,22 @@ def test_an_index_that_has_overflowed_is_explained_as_that(threads: int) -> None
     assert "after 32,767 an `Int16` continues at -32,768" in render(finding)
 
 
+@pytest.mark.parametrize(("bits", "most"), [(16, "65,535"), (32, "4,294,967,295")])
+def test_an_unsigned_index_below_zero_is_explained_as_that(bits: int, most: str) -> None:
+    subtract = f"sub.s32 %r2, 3, %r31;\nand.b32 %r2, %r2, {2**bits - 1};\nmul.wide.u32 %rd1, %r2, 4;"
+    (finding,) = findings(f"{subtract}\nadd.s64 %rd2, %rd31, %rd1;\n{LOAD}", 0)
+    assert (finding.kind, finding.count) == (Kind.PAST_THE_END, 60)
+    assert f"element {2**bits - 1} where 1023 is the last" in render(finding)
+    assert f"negative in the type `UInt{bits}`" in render(finding)
+    assert f"below 0 it continues at {most}" in render(finding)
+    assert f"`UInt{bits}`" in render(finding, "ko")
+
+
+def test_a_large_index_that_no_subtraction_gives_is_not_called_negative() -> None:
+    (finding,) = findings(FAR.format(base="%rd31", access=LOAD), 60000)
+    assert "no negative numbers" not in render(finding)
+
+
 @pytest.mark.parametrize(("offset", "access"), [(0, LOAD), (960, LOAD), (0, STORE), (960, STORE)])
 def test_accesses_inside_their_buffer_are_silent(offset: int, access: str) -> None:
     assert findings(FAR.format(base="%rd31", access=access), offset) == []

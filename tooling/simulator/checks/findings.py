@@ -357,6 +357,8 @@ def render(finding: Finding, language: str = "en") -> str:
 
 def _advice(finding: Finding, usual: Text) -> Text:
     """What to try: the usual advice for the kind, unless the facts show a particular mistake."""
+    if bits := _unsigned_bits(finding):
+        return texts.INDEX_BELOW_ZERO.of(type=f"UInt{bits}", most=f"{2**bits - 1:,}")
     if _has_elements_for_all(finding):
         return texts.INDEX_TOO_LARGE
     if _has_overflowed(finding):
@@ -391,15 +393,28 @@ def _has_elements_for_all(finding: Finding) -> bool:
 
 
 def _has_overflowed(finding: Finding) -> bool:
-    """Whether a thread is further below its buffer than a subtraction would lead.
+    """Whether a thread is further below its buffer or array than a subtraction would lead.
 
     That is by more than there are threads, or elements, and by more than a few.
     """
     buffer = finding.buffer
-    if finding.kind is not Kind.BEFORE_THE_START or not buffer or not buffer.element:
+    before = finding.kind in (Kind.BEFORE_THE_START, Kind.BEFORE_SHARED)
+    if not before or not buffer or not buffer.element:
         return False
     below, elements = -finding.offset // buffer.element, buffer.size // buffer.element
     return below > max(min(finding.threads, elements), _FEW)
+
+
+def _unsigned_bits(finding: Finding) -> int:
+    """The bits of the unsigned type in which an index past the end is a small negative number; 0 if none."""
+    buffer = finding.buffer
+    if finding.kind not in (Kind.PAST_THE_END, Kind.OUTSIDE_SHARED) or not buffer or not buffer.element:
+        return 0
+    index, elements = finding.offset // buffer.element, buffer.size // buffer.element
+    for bits in (16, 32):
+        if 2**bits - _FEW <= index < 2**bits and 2 * elements <= 2**bits:
+            return bits
+    return 0
 
 
 def _short_path(file: str) -> str:

@@ -32,6 +32,10 @@ INDEX_OVERFLOWED = Text(
     "-32,768, after 2,147,483,647 an `Int32` at -2,147,483,648. Compute the index as `Int`, for example "
     "`Int(block_idx.x) * Int(block_dim.x)`."
 )
+INDEX_BELOW_ZERO = Text(
+    "The index became negative in the type `{type}`, which has no negative numbers: below 0 it continues at "
+    "{most}. Compute the index as `Int`, and guard it (`if i >= offset:`) before subtracting."
+)
 INDEX_OF_ALL_BLOCKS = Text(
     "The index counts the threads of all blocks, but each block has a shared array of its own, of {elements} "
     "elements: index it with the index of the thread in its block (`thread_idx.x`, in the puzzles `local_i`)."

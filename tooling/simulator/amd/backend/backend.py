@@ -17,6 +17,7 @@ from tooling.simulator.amd.code_object.model import CodeObject, KernelFunction
 from tooling.simulator.amd.code_object.reader import read_code_object
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.lowering.accesses import accesses_of
+from tooling.simulator.amd.lowering.followed_addresses import meant_arguments
 from tooling.simulator.amd.lowering.kernel_arguments import argument_block
 from tooling.simulator.amd.lowering.registers import PARAMETERS
 from tooling.simulator.amd.lowering.waves import ALL, WaveGroup, mask_of
@@ -31,12 +32,14 @@ from tooling.simulator.numerics.rounding import U32, U64
 from tooling.simulator.program.backend import Accesses, Kernel, Refusal, StandIns
 from tooling.simulator.program.barrier_contract import BlockBarrierState, ClusterBarrierState
 from tooling.simulator.program.block_barriers import BlockBarriers, NoClusterBarriers
+from tooling.simulator.program.module_cache import ModuleCache
 from tooling.simulator.program.program import Batch, Origin, Program
 from tooling.text import Text
 
 Array = NDArray[Any]
 
 _ROOMS = Path(__file__).parents[2]
+_MEANT: ModuleCache[dict[tuple[int, int], int]] = ModuleCache()
 
 
 class AmdBackend:
@@ -167,8 +170,22 @@ class AmdBackend:
         return None
 
     def meant_allocations(self, context: LaunchContext) -> Mapping[tuple[int, int], Allocation]:
-        """See `Backend.meant_allocations`: addresses are not followed in machine code."""
-        return {}
+        """See `Backend.meant_allocations`."""
+        module, kernel, parameters = context.module, context.launch.function, context.launch.parameters
+        assert isinstance(kernel, KernelFunction)
+        pointers: dict[int, Allocation] = {}
+        for offset in range(0, len(parameters) - 7, 8):
+            address = int.from_bytes(parameters[offset : offset + 8], "little")
+            if context.memory.reservation_of(address) is not None:
+                return {}  # mappings are adjacent: a pointer into one may run on into the next
+            allocation = context.memory.containing(address)
+            if allocation is not None:
+                pointers[offset] = allocation
+        program, names = self.decode(module, kernel), frozenset(pointers)
+        meant = _MEANT.get(
+            (module.digest, kernel.name, names), lambda: meant_arguments(program, kernel, names)
+        )
+        return {position: pointers[offset] for position, offset in meant.items()}
 
     def copied_loads(self, context: LaunchContext) -> frozenset[int]:
         """See `Backend.copied_loads`: values are not followed in machine code."""

@@ -20,6 +20,21 @@ _DENORMALS = 0xF0
 _ROUNDING = 0x0F
 
 
+def parameter_register(properties: int) -> int | None:
+    """The first of the two scalar registers that hold the address of the arguments; None: there are none.
+
+    Args:
+        properties: KERNEL_CODE_PROPERTIES of the kernel's descriptor.
+    """
+    number = 0
+    for bit, name, count in _USER_SGPRS:
+        if properties >> bit & 1:
+            if name == "kernarg_segment_ptr":
+                return number
+            number += count
+    return None
+
+
 def initialise_registers(lowering: Lowering) -> None:
     """Assign the launch's values to the registers at the kernel's entry.
 
