@@ -42,6 +42,20 @@ def test_output_scaling_is_ignored_while_subnormal_numbers_are_on(architecture: 
     assert lanes_of(architecture, lines) == [bits(1.0)] * lanes
 
 
+@pytest.mark.parametrize(("architecture", "carry"), [("gfx942", "s[2:3]"), ("gfx1100", "s2")])
+def test_output_scaling_of_an_operation_whose_carry_is_unread_is_ignored(
+    architecture: str, carry: str
+) -> None:
+    """Compilers do not write it. The second instruction overwrites the carry of the first one."""
+    lanes = 64 if architecture == "gfx942" else 32
+    lines = (
+        f"v_mad_u64_u32 v[2:3], {carry}, v0, v0, 0 mul:2",
+        f"v_mad_u64_u32 v[4:5], {carry}, v0, v0, 0",
+        "v_mov_b32_e32 v1, v2",
+    )
+    assert lanes_of(architecture, lines) == [lane * lane for lane in range(lanes)]
+
+
 @pytest.mark.parametrize("architecture", ["gfx942", "gfx1100"])
 def test_packed_multiply_add_of_16_bits(architecture: str) -> None:
     lanes = 64 if architecture == "gfx942" else 32

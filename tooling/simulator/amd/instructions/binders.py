@@ -206,7 +206,7 @@ def finish_vector(
     if "clamp" in instruction.flags or instruction.output_scale:
         if len(kinds) > 1:
             raise ValueError(kinds)
-        function = _adjusted(operation, instruction, kinds[0])
+        function = _adjusted(function, operation, instruction, kinds[0])
     writers: list[Writer] = []
     for kind, operand in zip(kinds, results, strict=True):
         if kind == "mask":
@@ -254,7 +254,9 @@ def _mask_writer(lowering: Lowering, instruction: MachineInstruction, operand: O
     return write_both
 
 
-def _adjusted(operation: Operation, instruction: MachineInstruction, kind: str) -> Callable[..., Any]:
+def _adjusted(
+    function: Callable[..., Any], operation: Operation, instruction: MachineInstruction, kind: str
+) -> Callable[..., Any]:
     """The function with its result clamped: floats to [0, 1], integers to the range of their type.
 
     Output scaling has no effect: the hardware ignores it while subnormal numbers are on, and the simulator
@@ -263,7 +265,6 @@ def _adjusted(operation: Operation, instruction: MachineInstruction, kind: str) 
     Raises:
         ValueError: clamping of another type.
     """
-    function = operation.function
     if "clamp" not in instruction.flags:
         return function
     if operation.clamped is not None:
