@@ -12,6 +12,11 @@ import pytest
 
 from tests.book.book_copy import ROOT
 from tests.cli.test_special_files import KINDS, plant
+from tests.test_fuzzed_files import CHECKS, PAGES
+from tooling.book.checks.context import Chapter, CheckContext
+from tooling.mdbook import expansion
+from tooling.mdbook.files import Files
+from tooling.mdbook.pages import Page
 from tooling.project import Project
 
 COMMANDS = (
@@ -80,3 +85,22 @@ def test_every_command_refuses_a_special_file_or_does_without_it(
         said = done.stdout + done.stderr
         assert done.returncode in range(6), (words, said[-3000:])
         assert "Traceback" not in said, words
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\0/..", "a" * 300])
+def test_a_page_may_name_files_that_cannot_exist(short_book: Project, name: str) -> None:
+    """Those of the page of puzzle 1, in the place of which it is checked."""
+    context = CheckContext(short_book)
+    edition = context.editions[0]
+    text = (
+        f"# Title\n\n{{{{#include {name}.txt}}}}\n\n```mojo\n{{{{#include {name}.mojo}}}}\n```\n\n"
+        f"[page]({name}.md) ![image](media/{name}.png) `problems/{name}.mojo`\n\n"
+        f"```bash\nuv run pytest tests/{name}\n```\n"
+    )
+    page = Page.of(edition.source / PAGES[0], edition.source, text)
+    vars(context)["chapters"] = (Chapter(edition, PAGES[0], page),)
+    said = [finding.message for check in CHECKS for finding in check(context)]
+    assert f"there is no test `tests/{name}`" in said
+    for files in (Files(), Files(short_book.root)):
+        problems, _ = expansion.check(text, page.path, files)
+        assert [problem.fault for problem in problems] == [expansion.Fault.MISSING_FILE] * 2

@@ -14,7 +14,7 @@ from tooling.catalog.nodes import ManifestError
 from tooling.cli import list_command, main
 from tooling.mdbook.pages import Page
 from tooling.platform.exit_codes import ExitCode
-from tooling.platform.regular_files import TEXT_LIMIT, read_text
+from tooling.platform.regular_files import TEXT_LIMIT, names_file, names_something, read_text
 from tooling.platform.state_file import read_json
 from tooling.project import Project
 
@@ -165,3 +165,13 @@ def test_a_link_to_itself_is_named_where_nothing_else_describes_it(
     assert " ".join(said.split()) == (
         f"error: {loop}: this file cannot be read why: Too many levels of symbolic links"
     )
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\0/..", "a" * 300])
+def test_a_name_that_no_file_can_have_is_refused_like_a_missing_file(tmp_path: Path, name: str) -> None:
+    with pytest.raises(OSError, match=r"null character|too long"):
+        read_text(tmp_path / name)
+    assert not names_file(tmp_path / name)
+    assert not names_something(tmp_path / name)
+    (tmp_path / "kept").touch()
+    assert names_file(tmp_path / "kept")

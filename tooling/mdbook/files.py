@@ -51,7 +51,8 @@ class Files:
                 real_parent = os.path.realpath(parent) if os.path.isdir(parent) else parent  # noqa: PTH112
                 self._real_folders[parent] = real_parent
             known = os.path.join(real_parent, name)  # noqa: PTH118
-            if name in ("", ".", "..") or os.path.islink(known):  # noqa: PTH114
+            special = name in ("", ".", "..") or os.path.islink(known)  # noqa: PTH114
+            if special and "\0" not in known:
                 known = os.path.realpath(known)
             self._real[joined] = known
         if self._recorded is not None:
@@ -103,7 +104,7 @@ class Files:
     def _read(self, path: str) -> str | OSError | UnicodeDecodeError:
         text: str | OSError | UnicodeDecodeError
         try:
-            if self._root is not None:
+            if self._root is not None and "\0" not in path:
                 require_below(os.path.realpath(path), self._root)
             data = read_regular(path, limit=TEXT_LIMIT)
             answer = hashlib.sha1(data, usedforsecurity=False).hexdigest()

@@ -22,7 +22,7 @@ class UnusableFile(OSError):
 
 
 class NotRegular(UnusableFile):
-    """The path names a pipe, a socket or a device."""
+    """The path names a pipe, a socket or a device, or no file can have this name."""
 
 
 class OutsideRoot(UnusableFile):
@@ -41,11 +41,13 @@ def read_regular(path: str | Path, *, follow: bool = True, limit: int | None = N
         limit: bytes; a larger file is refused without being read.
 
     Raises:
-        NotRegular: a pipe, a socket, a device.
+        NotRegular: a pipe, a socket, a device, or a name with a null character.
         WrongSize: more than `limit` bytes.
         OSError: missing, a folder, not readable.
     """
     name = os.fspath(path)
+    if "\0" in name:
+        raise NotRegular(errno.EINVAL, "the name has a null character", name)
     _require_regular(os.stat(name, follow_symlinks=follow), name)  # noqa: PTH116 - some devices act when opened
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     with os.fdopen(os.open(name, flags), "rb") as file:
@@ -57,6 +59,16 @@ def read_regular(path: str | Path, *, follow: bool = True, limit: int | None = N
         if about.st_size > limit or len(content) > limit:
             raise WrongSize(errno.EFBIG, f"more than {limit} bytes", name)
         return content
+
+
+def names_file(path: str | Path) -> bool:
+    """Whether a path from a document names a file; one that is too long or has a null character does not."""
+    return os.path.isfile(path)  # noqa: PTH113 - `Path.is_file` raises OSError for a name that is too long
+
+
+def names_something(path: str | Path) -> bool:
+    """The same for files and folders."""
+    return os.path.exists(path)  # noqa: PTH110 - as above
 
 
 def read_text(path: str | Path, encoding: str = "utf-8", errors: str = "strict") -> str:

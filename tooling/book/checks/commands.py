@@ -17,7 +17,7 @@ from tooling.commandline.options import ProfileOptions, PuzzleRunOptions, Replay
 from tooling.commandline.parser import read
 from tooling.mdbook.markup import Fence
 from tooling.platform.errors import ToolingError
-from tooling.platform.regular_files import read_text
+from tooling.platform.regular_files import names_something, read_text
 
 _SHELLS = {"bash", "sh", "console", "shell"}
 _HARMLESS = {"python3", "cd", "git", "nvidia-smi"}
@@ -98,7 +98,7 @@ def _problems(
             yield from _with_extra(context, "poe", rest, None, extra)
         case ["uv", "run", "pytest", *tests]:
             for word in tests:
-                if word.startswith("tests/") and not (context.project.root / word).exists():
+                if word.startswith("tests/") and not names_something(context.project.root / word):
                     yield "command", f"there is no test `{word}`"
         case ["uv", ("sync" | "pip" | "python" | "self"), *_] | ["pixi", ("install" | "shell" | "list"), *_]:
             return

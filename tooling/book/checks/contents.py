@@ -13,6 +13,7 @@ from tooling.book.figures import texts
 from tooling.book.phrases import pick, say
 from tooling.mdbook.includes import find_directives
 from tooling.mdbook.markup import Fence
+from tooling.platform.regular_files import names_file
 
 _MARKER = re.compile(
     r"(<!-- i18n-source-commit: [0-9a-f]{40} -->\n)?<!-- i18n-source-blob: [0-9a-f]{40} -->\n"
@@ -37,7 +38,7 @@ def check_summary(context: CheckContext) -> Iterator[BookFinding]:
         seen: set[str] = set()
         for entry in context.summaries[edition.language]:
             # A page that is not translated yet is shown in the source language.
-            if edition is source and entry.path and not edition.page(entry.path).is_file():
+            if edition is source and entry.path and not names_file(edition.page(entry.path)):
                 yield BookFinding(path, entry.line, "summary", f"there is no chapter {entry.path}")
             if entry.path in seen:
                 yield BookFinding(path, entry.line, "summary", f"{entry.path} is listed twice")

@@ -10,7 +10,7 @@ from pathlib import Path
 from tooling.book.checks.context import Chapter, CheckContext
 from tooling.book.checks.finding import BookFinding
 from tooling.mdbook.includes import find_directives
-from tooling.platform.regular_files import read_text
+from tooling.platform.regular_files import names_file, names_something, read_text
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _PATH = re.compile(r"[\w./-]+\.(?:mojo|py|md|toml|yaml|txt)")
@@ -35,10 +35,8 @@ def check_identifiers(context: CheckContext) -> Iterator[BookFinding]:
             if code.text in allowed:
                 continue
             if _PATH.fullmatch(code.text):
-                if (
-                    not (context.project.root / code.text).exists()
-                    and not (chapter.page.path.parent / code.text).exists()
-                ):
+                folders = (context.project.root, chapter.page.path.parent)
+                if not any(names_something(folder / code.text) for folder in folders):
                     yield context.finding(chapter, code.line, "identifier", f"there is no file `{code.text}`")
                 continue
             if code.text.split(" ", 1)[0] in _NEAR or code.text.startswith("--"):
@@ -83,13 +81,13 @@ def _known(context: CheckContext, chapter: Chapter) -> frozenset[str]:
             words |= _words(demo)
     for directive in find_directives(chapter.text):
         if directive.includes and directive.path.endswith(".txt"):
-            words |= _words((chapter.page.path.parent / directive.path).resolve())
+            words |= _words(Path(context.library.files.real(chapter.page.path.parent, directive.path)))
     return frozenset(words)
 
 
 @lru_cache(maxsize=256)
 def _words(path: Path) -> frozenset[str]:
-    return frozenset(_NAME.findall(read_text(path))) if path.is_file() else frozenset()
+    return frozenset(_NAME.findall(read_text(path))) if names_file(path) else frozenset()
 
 
 def _allowed(path: Path) -> frozenset[str]:

@@ -12,6 +12,7 @@ from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
 from tooling.book.checks.markup import Flaw, Validator
 from tooling.book.site.assembly import Rendered
+from tooling.platform.regular_files import names_file, names_something
 
 _CODE = re.compile(r"<code.*?</code>|<!--.*?-->|<math.*?</math>", re.DOTALL)
 _ASTERISK = re.compile(r"\*\*|(?<!\S)\*\S|\S\*(?=[가-힣])")
@@ -70,9 +71,9 @@ def _dead(site: Path, file: Path, address: str, read: dict[Path, Validator]) -> 
     if path.startswith("/"):  # the <base> of the page for wrong addresses
         return None
     target = Path(os.path.normpath(file.parent / path)) if path else file
-    if target.is_dir():
+    if names_something(target) and target.is_dir():
         target /= "index.html"
-    if not target.is_file():
+    if not names_file(target):
         return f"{address} is not a file of the site"
     if fragment and target in read and unquote(fragment) not in read[target].ids:
         return f"{address}: no such id in that page"

@@ -16,6 +16,7 @@ from tooling.book.figures import every_figure
 from tooling.book.figures.facts import Facts
 from tooling.mdbook.books import LinkFault
 from tooling.mdbook.includes import find_directives
+from tooling.platform.regular_files import names_file
 
 _RULE_OF = {
     LinkFault.MISSING_PAGE: "link",
@@ -69,14 +70,14 @@ def check_full_files(context: CheckContext) -> Iterator[BookFinding]:
         for match in _FULL_FILE.finditer(text):
             line = chapter.line_of(match.start())
             path, label = match["path"], match["label"].rpartition(": ")[2]
-            if not (context.project.root / path).is_file():
+            if not names_file(context.project.root / path):
                 yield context.finding(chapter, line, "full-file", f"there is no file {path}")
             if label != path:
                 yield context.finding(
                     chapter, line, "full-file", f"the link leads to {path}, its label says {label}"
                 )
-            shown = _last_include(chapter, match.start())
-            if shown is not None and shown != (context.project.root / path).resolve():
+            shown = _last_include(context, chapter, match.start())
+            if shown is not None and shown != Path(context.library.files.real(context.project.root, path)):
                 yield context.finding(
                     chapter,
                     line,
@@ -85,10 +86,10 @@ def check_full_files(context: CheckContext) -> Iterator[BookFinding]:
                 )
 
 
-def _last_include(chapter: Chapter, offset: int) -> Path | None:
+def _last_include(context: CheckContext, chapter: Chapter, offset: int) -> Path | None:
     for directive in reversed(list(find_directives(chapter.text[:offset]))):
         if directive.includes and directive.path.endswith((".mojo", ".py")):
-            return (chapter.page.path.parent / directive.path).resolve()
+            return Path(context.library.files.real(chapter.page.path.parent, directive.path))
     return None
 
 

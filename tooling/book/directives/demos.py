@@ -9,6 +9,7 @@ from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.recordings import Recording
+from tooling.platform.regular_files import names_file
 from tooling.project import Project
 
 _TIME_LIMIT = 120.0  # seconds
@@ -28,7 +29,7 @@ def demo_file(page: PageContext, words: Words) -> Path:
     """
     (name,) = words
     path = editions(page.puzzle_index.project)[0].page(page.path).parent / name
-    if not path.is_file():
+    if not names_file(path):
         raise BookError(f"there is no program `{name}` beside the page", why=str(path))
     return path
 

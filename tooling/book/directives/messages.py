@@ -10,7 +10,7 @@ from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.platform.errors import Location
 from tooling.platform.pins import MOJO_VERSION
-from tooling.platform.regular_files import read_text
+from tooling.platform.regular_files import names_file, read_text
 from tooling.project import TOOL
 from tooling.text.catalogues import ENGLISH, FOLDER, catalogue_files, every_sentence
 
@@ -40,7 +40,7 @@ def says(page: PageContext, words: Words) -> str:
     file, *rest = words
     english, _, translation = (half.strip() for half in " ".join(rest).partition("|"))
     path = TOOL / file
-    if not english or not path.is_file():
+    if not english or not names_file(path):
         raise BookError(
             f"{{{{#says {' '.join(words)}}}}} does not say which message",
             hint="write {{#says FILE MESSAGE}}, the file below tooling/",
