@@ -13,6 +13,7 @@ import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import polib
 import pytest
 
 from tests.simulator.test_fuzzing import in_time
@@ -29,6 +30,7 @@ from tooling.mdbook.files import Files
 from tooling.mdbook.pages import Page
 from tooling.platform.errors import ToolingError
 from tooling.project import Project
+from tooling.text import Text, catalogues
 from tooling.translations.marker import without_key
 from tooling.translations.parity import glossary
 from tooling.translations.parity.comparison import compare
@@ -45,6 +47,8 @@ MARKS = (
 )  # fmt: skip
 
 PAGES = ("puzzle_01/puzzle_01.md", "puzzle_12/puzzle_12.md", "howto.md", "glossary.md")
+
+_FACTS = re.compile(r"{(\w*)")
 
 pytestmark = pytest.mark.slow
 
@@ -84,7 +88,12 @@ def _memory() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def try_damaged(originals: list[Path], place: Path, read: Callable[[Path], object]) -> None:
+def try_damaged(
+    originals: list[Path],
+    place: Path,
+    read: Callable[[Path], object],
+    refusals: tuple[type[Exception], ...] = (ToolingError, UnicodeDecodeError),
+) -> None:
     """Reads the originals, and then damaged ones in their place."""
     contents = [path.read_bytes() for path in originals]
     for content in contents:
@@ -98,7 +107,7 @@ def try_damaged(originals: list[Path], place: Path, read: Callable[[Path], objec
             with in_time():
                 read(place)
             read_well += 1
-        except (ToolingError, UnicodeDecodeError) as error:
+        except refusals as error:
             assert str(error), seed
         except Exception as error:
             raise AssertionError(f"input {seed}: {type(error).__name__}: {error}") from error
@@ -123,6 +132,30 @@ def test_verdicts(tmp_path: Path) -> None:
 
 def test_recorded_runs(tmp_path: Path) -> None:
     try_damaged(smallest("outputs/*/runs.json"), tmp_path / RUNS, lambda path: load_all(path.parent))
+
+
+def test_catalogues(tmp_path: Path) -> None:
+    entries = (ROOT / "tooling/text/ko.po").read_text("utf-8").split("\n\n")
+    kinds = ("msgid", "msgid_plural", "msgctxt")
+    chosen = dict.fromkeys(each for word in kinds for each in [e for e in entries if word in e][:4])
+    short = tmp_path / "short.po"
+    short.write_text("\n\n".join(chosen) + "\n", "utf-8")
+
+    def read(path: Path) -> None:
+        catalogues._entries.cache_clear()
+        catalogues._catalogue.cache_clear()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(catalogues, "catalogue_files", lambda: {"ko": path})
+            for entry in known:
+                Text(*entry).of(count=7, name="p01").render("ko")
+
+    known = [
+        (each.msgid, each.msgid_plural, each.msgctxt or "")
+        for each in polib.pofile(str(short))
+        if not set(_FACTS.findall(each.msgid + each.msgid_plural)) - {"count", "name"}
+    ]
+    assert any(plural for _, plural, _ in known)
+    try_damaged([short], tmp_path / "ko.po", read, refusals=(catalogues.CatalogueError,))
 
 
 def test_manifests(tmp_path: Path) -> None:

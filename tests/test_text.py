@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -10,7 +11,9 @@ import polib
 import pytest
 
 from tooling.catalog.manifest import load_puzzle
+from tooling.cli import main
 from tooling.judging.texts import EXPLANATIONS
+from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project, find_project
 from tooling.simulator.checks.findings import (
     Action,
@@ -23,7 +26,7 @@ from tooling.simulator.checks.findings import (
     render,
 )
 from tooling.text import LocalText, Text, languages
-from tooling.text.catalogues import FOLDER, FOLDER_VARIABLE, catalogue_files
+from tooling.text.catalogues import FOLDER, FOLDER_VARIABLE, CatalogueError, catalogue_files
 from tooling.text.extraction import check_catalogue, sentences, update_catalogue
 from tooling.text.particles import with_particles
 
@@ -163,3 +166,65 @@ def test_korean_sentences_are_in_one_register() -> None:
     entries = polib.pofile(FOLDER / "ko.po")
     texts = [text for entry in entries for text in (entry.msgstr, *entry.msgstr_plural.values())]
     assert [text for text in texts if informal.search(text)] == []
+
+
+DAMAGED = {
+    "no entry": ("one\n", "Syntax error in po file"),
+    "no UTF-8": ("\udcff", "can't decode byte 0xff"),
+    "another encoding": (
+        'msgid ""\nmsgstr "Content-Type: text/plain; charset=none\\n"\n',
+        "unknown encoding: none",
+    ),
+    "a rule for plurals": (
+        'msgid ""\nmsgstr "Plural-Forms: nplurals=1; plural=n**9;\\n"\n',
+        "unexpected token in plural form: *",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_catalogue_of_a_translator_is_refused_in_english(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    why: str,
+) -> None:
+    catalogue = tmp_path / "fr.po"
+    catalogue.write_bytes(text.encode("utf-8", "surrogateescape"))
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    monkeypatch.setenv("PUZZLE_LANG", "fr")
+    assert main(["list"]) == ExitCode.USAGE
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.startswith(f"error: {catalogue}: the catalogue cannot be used why: ")
+    assert why in said
+    assert said.endswith("try: correct the file, or unset PUZZLE_CATALOGUES")
+
+
+def test_a_catalogue_that_is_a_pipe_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "fr.po")
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    with pytest.raises(CatalogueError, match="it is not a regular file of at most 16777216 bytes"):
+        Text("wrong").render("fr")
+
+
+@pytest.mark.parametrize("translation", ["{number} octets", "{count.bits}", "{count", "{count:d!}", "{0}"])
+def test_a_translation_with_other_facts_is_shown_in_english(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, translation: str
+) -> None:
+    (tmp_path / "fr.po").write_text(f'msgid "{{count}} byte"\nmsgstr "{translation}"\n')
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    assert Text("{count} byte").of(count=3).render("fr") == "3 byte"
+
+
+def test_a_rule_for_plurals_that_fails_leaves_the_sentence_in_english(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "fr.po").write_text(
+        'msgid ""\nmsgstr "Plural-Forms: nplurals=2; plural=5 / n;\\n"\n\n'
+        'msgid "{count} byte"\nmsgid_plural "{count} bytes"\n'
+        'msgstr[0] "{count} octet"\nmsgstr[1] "{count} octets"\n'
+    )
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    assert BYTES.of(count=0).render("fr") == "0 bytes"
+    assert BYTES.of(count=5).render("fr") == "5 octets"

@@ -23,7 +23,8 @@ from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
 from tooling.platform.regular_files import UnusableFile
 from tooling.platform.temporary_space import MACHINE_ERRORS
-from tooling.text import Sentence, Text, languages
+from tooling.text import ENGLISH, Sentence, Text, languages
+from tooling.text.catalogues import CatalogueError, require_usable
 
 # Python looks for garbage once more when it ends: with nothing to look through, a short command ends sooner.
 atexit.register(gc.freeze)
@@ -53,7 +54,8 @@ GPU puzzles in Mojo: run them, judge them, keep the book in step.
 
 _DESCRIPTION = Text("GPU puzzles in Mojo: run them, judge them, keep the book in step.")
 _EXIT_STATUS = Text(
-    "Exit status: 0 passed, 1 wrong, 2 usage, 3 build failed, 4 not possible here, 5 time limit, "
+    "Exit status: 0 passed, 1 wrong, 2 usage, 3 build failed, 4 not possible here, 5 limit of time, "
+    "output, memory or threads, "
     "70 a defect of the tool."
 )
 _SHOW_VERSIONS = Text("show the versions of the tool, Mojo, MAX and mdBook")
@@ -141,6 +143,7 @@ def _guarded(arguments: list[str]) -> int:
     language = _language_of(arguments)
     try:
         _require_supported_system()
+        require_usable(language)
         try:
             status = _dispatch(arguments, language)
         except SystemExit:  # the help was shown
@@ -151,6 +154,16 @@ def _guarded(arguments: list[str]) -> int:
     except ToolingError as error:
         _show(error, next((each for each in arguments if not each.startswith("-")), ""), language)
         return int(error.exit_code)
+    except CatalogueError as error:
+        _end_children()
+        unusable = ToolingError(
+            "the catalogue cannot be used",
+            where=Location(error.path),
+            why=error.why,
+            hint="correct the file, or unset PUZZLE_CATALOGUES",
+        )
+        _show(unusable, "", ENGLISH)
+        return int(unusable.exit_code)
     except KeyboardInterrupt:
         _end_children()
         print(_INTERRUPTED.render(language), file=sys.stderr)

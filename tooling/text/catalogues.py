@@ -16,6 +16,21 @@ ENGLISH = "en"
 FOLDER = Path(__file__).parent
 FOLDER_VARIABLE = "PUZZLE_CATALOGUES"
 """Environment variable: a folder with further catalogues, for example of an unfinished translation."""
+_MOST_BYTES = 1 << 24
+
+
+class CatalogueError(Exception):
+    """A catalogue cannot be used.
+
+    Attributes:
+        path: the file.
+        why: the reason, in English.
+    """
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path}: {why}")
+        self.path = path
+        self.why = why
 
 
 def catalogue_files() -> dict[str, Path]:
@@ -47,10 +62,20 @@ def translated(language: str, english: str, plural: str, count: int, context: st
         english: the sentence, for a count of one if `plural` is given.
         plural: the sentence for another count; empty if there is no count.
         context: distinguishes sentences that are equal in English.
+
+    Raises:
+        CatalogueError: the catalogue cannot be used.
     """
     if language == ENGLISH:
         return plural if plural and count != 1 else english
     catalogue = _catalogue(catalogue_files()[language])
+    try:
+        return _entry(catalogue, english, plural, count, context)
+    except ArithmeticError:  # its rule for plurals, such as `n % 0`
+        return translated(ENGLISH, english, plural, count, context)
+
+
+def _entry(catalogue: GNUTranslations, english: str, plural: str, count: int, context: str) -> str:
     match bool(plural), bool(context):
         case False, False:
             return catalogue.gettext(english)
@@ -60,6 +85,17 @@ def translated(language: str, english: str, plural: str, count: int, context: st
             return catalogue.ngettext(english, plural, count)
         case _:
             return catalogue.npgettext(context, english, plural, count)
+
+
+def require_usable(language: str) -> None:
+    """Loads the catalogue of a language, if it is one of the folder in the environment.
+
+    Raises:
+        CatalogueError: it cannot be used.
+    """
+    file = catalogue_files().get(language)
+    if file is not None and file.parent != FOLDER:
+        _catalogue(file)
 
 
 def every_sentence(language: str) -> tuple[str, ...]:
@@ -82,11 +118,19 @@ def _catalogue(file: Path) -> GNUTranslations:
     import io  # noqa: PLC0415 - English runs do not need it
     from gettext import GNUTranslations  # noqa: PLC0415 - English runs do not need it
 
-    return GNUTranslations(io.BytesIO(_entries(file).to_binary()))
+    try:
+        return GNUTranslations(io.BytesIO(_entries(file).to_binary()))
+    except (ValueError, LookupError, ArithmeticError) as error:  # its encoding, or its rule for plurals
+        raise CatalogueError(file, str(error)) from error
 
 
 @cache
 def _entries(file: Path) -> POFile:
     import polib  # noqa: PLC0415 - English runs do not need it
 
-    return polib.pofile(str(file), encoding="utf-8")
+    if not file.is_file() or file.stat().st_size > _MOST_BYTES:
+        raise CatalogueError(file, f"it is not a regular file of at most {_MOST_BYTES} bytes")
+    try:
+        return polib.pofile(str(file), encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise CatalogueError(file, str(error)) from error

@@ -41,7 +41,7 @@ class Text(Struct, frozen=True):
         return replace(self, facts=(*self.facts, *facts.items()))
 
     def render(self, language: str) -> str:
-        """The sentence in a language, or in English if it is not translated.
+        """The sentence in a language, or in English if it has no translation with the same facts.
 
         Without facts, the sentence is not formatted: braces remain.
 
@@ -50,7 +50,14 @@ class Text(Struct, frozen=True):
         """
         facts = {name: in_language(fact, language) for name, fact in self.facts}
         template = self.template(language)
-        return with_particles(template.format_map(facts), language) if facts else template
+        if not facts:
+            return template
+        try:
+            return with_particles(template.format_map(facts), language)
+        except (LookupError, ValueError, AttributeError, TypeError):
+            if language == ENGLISH:
+                raise
+            return self.render(ENGLISH)
 
     def template(self, language: str) -> str:
         """The sentence in a language as `render` formats it: names in braces are facts."""

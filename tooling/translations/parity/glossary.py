@@ -114,12 +114,12 @@ def _term(row: object, number: int, path: Path, language: str) -> Term:
     if not isinstance(row, dict):
         raise wrong("is not a mapping")
     keys = _KEYS | {language}
-    if unknown := sorted(set(row) - keys):
+    if unknown := sorted(map(str, set(row) - keys)):
         raise wrong(f"unknown key `{unknown[0]}`; the keys are {', '.join(sorted(keys))}")
     english, part, first_use = row.get("en"), row.get("part", ""), row.get("first_use", True)
     if not isinstance(english, str) or not english.strip():
         raise wrong("`en` must be a word")
-    if part not in _PARTS or not isinstance(first_use, bool):
+    if not isinstance(part, str) or part not in _PARTS or not isinstance(first_use, bool):
         raise wrong("`part` is noun, verb or adjective, `first_use` true or false")
     lists: dict[str, tuple[str, ...]] = {}
     for key in (language, "avoid", "forms"):
