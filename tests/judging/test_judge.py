@@ -18,6 +18,7 @@ from tooling.judging.judge import judge_case, judge_unjudged
 from tooling.judging.reference import ReferenceCase, ReferenceUnusable, evaluated
 from tooling.judging.verdict import CaseVerdict, Problem
 from tooling.platform.errors import Location
+from tooling.platform.machine_watch import Excess, Limited
 from tooling.simulator.checks.findings import SourcePosition
 from tooling.simulator.gpu.launch import FaultKind
 from tooling.simulator.server.stopped import StoppedKernel
@@ -106,6 +107,9 @@ LOOP = StoppedKernel(
     why=Text("the kernel did not end within its limit"),
 )
 HUNG = Transcript("", "", Ending.TIME_LIMIT, 9, 20.0)
+LARGE = replace(LOOP, blocks=1_000_000, threads=1000, finished=1234)
+FILLED = replace(HUNG, ending=Ending.MEMORY_LIMIT, excess=Excess(Limited.MEMORY, 29 << 29, 1 << 29))
+CROWDED = replace(HUNG, ending=Ending.THREAD_LIMIT, excess=Excess(Limited.TASKS, 10_000, 4096))
 TRAPPED = Transcript("", "CUDA_ERROR_LAUNCH_FAILED", Ending.EXITED, 1, 0.1)
 KILLED = Transcript("", "", Ending.SIGNALLED, 9, 0.1)
 CRASHED = Transcript("", "", Ending.SIGNALLED, 11, 0.1)
@@ -129,6 +133,11 @@ CRASHED = Transcript("", "", Ending.SIGNALLED, 11, 0.1)
         ),
         (CRASHED, 1, None, "it happened in `main`, on the CPU"),
         (KILLED, 1, None, "neither the program nor the tool did that"),
+        (HUNG, 1, LARGE, "launched with 1,000,000 blocks of 1,000 threads; 1,234 of the blocks had ended"),
+        (HUNG, 1, replace(LARGE, finished=0), "thread (3, 0, 0) of block (0, 0, 0) was still in it"),
+        (FILLED, 1, None, "it had 14.5 GiB, and 0.5 GiB were left; a loop allocates memory"),
+        (FILLED, 1, LOOP, "were left; /far/p01.mojo:12:9: `while i < 4:`; a loop allocates memory"),
+        (CROWDED, 0, None, "because it had 10,000 threads and processes; 4,096 are allowed; a loop starts"),
         (CRASHED, None, None, "run it with `--target sim`"),
         (TRAPPED, None, None, "run it with `--target sim`"),
     ],

@@ -65,7 +65,9 @@ def profile_command(options: ProfileOptions) -> int:
     show(kernels, console, options.lang, instructions=options.ptx)
     if baseline and options.baseline:
         show_difference(baseline, kernels, console, options.lang, options.baseline)
-    warnings = _warnings(run, subject, unfinished, options.lang, solution=options.solution)
+    warnings = _warnings(
+        run, subject, unfinished, options.lang, solution=options.solution, timeout=options.timeout
+    )
     for warning in warnings:
         terminal.line(terminal.paint(warning, "red"))
     if run.asked_for_times:
@@ -96,9 +98,16 @@ def _require_selected(run: TargetRun, options: ProfileOptions) -> None:
 
 
 def _warnings(
-    run: TargetRun, subject: Subject, unfinished: Path | None, language: str, *, solution: bool
+    run: TargetRun,
+    subject: Subject,
+    unfinished: Path | None,
+    language: str,
+    *,
+    solution: bool,
+    timeout: float,
 ) -> list[str]:
     """What makes the counts doubtful."""
+    from tooling.cli.subject import how_it_ended
     from tooling.execution.program import Ending
     from tooling.reports.invocation import as_typed
     from tooling.simulator.counters.texts import say
@@ -111,7 +120,9 @@ def _warnings(
         found.append(say("unfinished", language, file=unfinished.name))
     if errors:
         found.append(say("memory_errors", language, n=len(errors), command=command))
-    if transcript.ending is Ending.SIGNALLED:
+    if transcript.limited:
+        found.append(how_it_ended(transcript, timeout).render(language))
+    elif transcript.ending is Ending.SIGNALLED:
         found.append(say("program_failed", language, status=transcript.signal_name))
     elif transcript.status:
         found.append(say("program_failed", language, status=transcript.status))

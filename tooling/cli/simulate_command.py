@@ -24,10 +24,6 @@ _MORE = Text(
     "  and {count} more findings of this kind (--all-findings shows them)",
 )
 _ESTIMATES = Text("note: the last bits of these results may differ on a real GPU: {names}")
-_EXITED = Text("the program ended with status {status}")
-_SIGNALLED = Text("the program was ended by {signal}")
-_TIME_LIMIT = Text("the program did not end: stopped after {seconds} s (--timeout)")
-_OUTPUT_LIMIT = Text("the program printed too much: stopped")
 
 
 MOST_OF_A_KIND = 3
@@ -35,7 +31,7 @@ MOST_OF_A_KIND = 3
 
 
 def simulate_command(options: SimulateOptions) -> int:
-    from tooling.cli.subject import chosen_gpus, program_subject, simulated_gpu
+    from tooling.cli.subject import chosen_gpus, how_it_ended, program_subject, simulated_gpu
     from tooling.commandline.parser import UsageError
     from tooling.execution.program import Ending
     from tooling.reports.terminal import open_terminal
@@ -79,12 +75,7 @@ def simulate_command(options: SimulateOptions) -> int:
     show_run(run, findings, errors, terminal, options.lang, most, verbose=options.verbose)
     for note in notes:
         terminal.line(note)
-    ended = {
-        Ending.EXITED: _EXITED.of(status=transcript.status),
-        Ending.SIGNALLED: _SIGNALLED.of(signal=transcript.signal_name),
-        Ending.TIME_LIMIT: _TIME_LIMIT.of(seconds=f"{options.timeout:g}"),
-        Ending.OUTPUT_LIMIT: _OUTPUT_LIMIT,
-    }[transcript.ending]
+    ended = how_it_ended(transcript, options.timeout)
     found = _FINDINGS.of(count=len(findings))
     summary = _SUMMARY.of(count=run.launches or 0, findings=found, ended=ended)
     terminal.line(terminal.paint(summary.render(options.lang), "dim"))
@@ -93,7 +84,7 @@ def simulate_command(options: SimulateOptions) -> int:
     if run.lacked_a_gpu and not errors:
         terminal.line(_more_gpus(run).render(options.lang))
         return ExitCode.NOT_POSSIBLE
-    if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
+    if transcript.limited:
         return ExitCode.TIME_LIMIT
     failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
     if errors or failed or notes:
@@ -160,6 +151,8 @@ def show_run(  # noqa: PLR0917 - what is shown, and how
     from tooling.simulator.checks.findings import render
     from tooling.simulator.checks.texts import LAUNCHED
     from tooling.simulator.gpu.stop_texts import (
+        FEWER_THREADS,
+        LARGE_LAUNCH,
         LINES_CUT,
         NO_LINES,
         NO_TIMES,
@@ -187,8 +180,14 @@ def show_run(  # noqa: PLR0917 - what is shown, and how
         terminal.line(LINES_CUT.render(language))
     stopped = run.stopped
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
-        stop = STOPPED.of(kernel=stopped.name, position=stopped.position, why=stopped.why)
+        why = stopped.why
+        if stopped.large_launch:
+            facts = {"blocks": stopped.blocks, "threads": stopped.threads, "finished": stopped.finished}
+            why = LARGE_LAUNCH.of(**facts)
+        stop = STOPPED.of(kernel=stopped.name, position=stopped.position, why=why)
         terminal.line(stop.render(language))
+        if stopped.large_launch:
+            terminal.line(FEWER_THREADS.render(language))
     if run.order_unchecked and run.launches:
         terminal.line(ORDER_UNCHECKED.render(language))
     if run.asked_for_times:

@@ -14,8 +14,9 @@ from tooling.catalog.catalogue import Selection, select
 from tooling.commandline.fields import BadValue
 from tooling.commandline.options import gpu_count
 from tooling.commandline.parser import UsageError
-from tooling.execution.program import Ending, Transcript
+from tooling.execution.program import Ending, Transcript, excess_facts
 from tooling.generate.skeletons import FILL_MARK
+from tooling.judging.texts import EXPLANATIONS
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
 from tooling.platform.regular_files import read_text
@@ -198,9 +199,33 @@ def program_subject(
     return Subject(Path(first).name, (*executable.command, *arguments), again=again)
 
 
+_EXITED = Text("the program ended with status {status}")
+_SIGNALLED = Text("the program was ended by {signal}")
+_LIMITS = {
+    Ending.TIME_LIMIT: Text("the program did not end: stopped after {seconds} s (--timeout)"),
+    Ending.OUTPUT_LIMIT: Text("the program printed too much: stopped"),
+    Ending.MEMORY_LIMIT: EXPLANATIONS["memory-limit"].what,
+    Ending.THREAD_LIMIT: EXPLANATIONS["thread-limit"].what,
+}
+
+
+def how_it_ended(transcript: Transcript, timeout: float) -> Text:
+    """How a program ended that is only observed, and not judged.
+
+    Args:
+        timeout: its time limit in seconds.
+    """
+    if transcript.ending is Ending.EXITED:
+        return _EXITED.of(status=transcript.status)
+    if transcript.ending is Ending.SIGNALLED:
+        return _SIGNALLED.of(signal=transcript.signal_name)
+    facts = excess_facts(transcript.excess) if transcript.excess else {"seconds": f"{timeout:g}"}
+    return _LIMITS[transcript.ending].of(**facts)
+
+
 def exit_code_of(transcript: Transcript) -> ExitCode:
     """The command's exit status after a program that is only observed, and not judged."""
-    if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
+    if transcript.limited:
         return ExitCode.TIME_LIMIT
     failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
     return ExitCode.WRONG if failed else ExitCode.PASSED

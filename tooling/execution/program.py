@@ -1,4 +1,4 @@
-"""Runs one program under a time limit and an output limit."""
+"""Runs one program under limits of time, output, memory and threads."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from msgspec import Struct
 
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
+from tooling.platform.machine_watch import Excess, Limited, MachineWatch, end_first
 from tooling.platform.processes import kill_group, marked, process_group, signal_name, start_piped
 from tooling.text import Text
 
 DEFAULT_OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr together
 _CHUNK = 64 * 1024
+_POLL = 0.05  # seconds
 _LINGER = 0.5  # seconds for which output may still arrive after the program has ended
 _NOISE = (
     "stack trace was not collected",
@@ -40,21 +42,40 @@ class Ending(Enum):
     SIGNALLED = "signalled"
     TIME_LIMIT = "time-limit"
     OUTPUT_LIMIT = "output-limit"
+    MEMORY_LIMIT = "memory-limit"  # it took all memory of the machine
+    THREAD_LIMIT = "thread-limit"
 
 
 class Transcript(Struct, frozen=True):
-    """The output of a program and how it ended."""
+    """The output of a program and how it ended.
+
+    Attributes:
+        excess: what it had taken when a limit of memory or threads ended it.
+    """
 
     stdout: str
     stderr: str
     ending: Ending
     status: int  # exit status; for SIGNALLED the signal's number
     seconds: float
+    excess: Excess | None = None
+
+    @property
+    def limited(self) -> bool:
+        """Whether a limit ended the program."""
+        return self.ending not in (Ending.EXITED, Ending.SIGNALLED)
 
     @property
     def signal_name(self) -> str:
         """The name, such as SIGSEGV, of the signal that ended the program."""
         return signal_name(self.status)
+
+
+def excess_facts(excess: Excess) -> dict[str, str]:
+    """What a program had taken, and what was left or is allowed, as sentences state it: GiB, or a number."""
+    if excess.kind is Limited.MEMORY:
+        return {"taken": f"{excess.taken / 2**30:.1f}", "left": f"{excess.left / 2**30:.1f}"}
+    return {"taken": f"{excess.taken:,}", "left": f"{excess.left:,}"}
 
 
 def without_noise(stderr: str) -> str:
@@ -98,12 +119,19 @@ def run_program(
             ) from error
 
     with process_group(start, variables) as process:
-        ending = _collect(process, collected, begun + time_limit, output_limit, stream, kept_output)
-        if ending is not None:
+        end_first(process.pid)
+        watch = MachineWatch(variables)
+        limit = _collect(process, collected, begun + time_limit, output_limit, stream, kept_output, watch)
+        if limit is not None:
             kill_group(process)
     seconds = time.monotonic() - begun
     status = process.returncode
-    if ending is None:
+    excess = limit if isinstance(limit, Excess) else None
+    if isinstance(limit, Ending):
+        ending = limit
+    elif excess:
+        ending = Ending.MEMORY_LIMIT if excess.kind is Limited.MEMORY else Ending.THREAD_LIMIT
+    else:
         ending = Ending.SIGNALLED if status < 0 else Ending.EXITED
     return Transcript(
         collected["stdout"].decode("utf-8", "replace"),
@@ -111,6 +139,7 @@ def run_program(
         ending,
         abs(status),
         seconds,
+        excess,
     )
 
 
@@ -121,7 +150,8 @@ def _collect(  # noqa: PLR0917 - the arguments of `run_program`
     output_limit: int,
     stream: Callable[[bytes], None] | None,
     kept_output: int | None,
-) -> Ending | None:
+    watch: MachineWatch,
+) -> Ending | Excess | None:
     """Reads both pipes until the program ends; returns the limit that it exceeded, or None."""
     assert process.stdout is not None
     assert process.stderr is not None
@@ -133,11 +163,13 @@ def _collect(  # noqa: PLR0917 - the arguments of `run_program`
             now = time.monotonic()
             if now >= deadline:
                 return Ending.TIME_LIMIT
+            if excess := watch.excess():
+                return excess
             ended = process.poll() is not None
             if ended:
                 # The output of the program is already in the pipes; only a child of it could still write.
                 deadline = min(deadline, now + _LINGER)
-            ready = selector.select(timeout=min(0.05, deadline - now))
+            ready = selector.select(timeout=min(_POLL, deadline - now))
             if ended and not ready:
                 return None
             for key, _ in ready:
@@ -154,8 +186,13 @@ def _collect(  # noqa: PLR0917 - the arguments of `run_program`
                     del collected[name][: len(collected[name]) - kept_output]
                 if total > output_limit:
                     return Ending.OUTPUT_LIMIT
-    try:
-        process.wait(timeout=max(0.0, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        return Ending.TIME_LIMIT  # it closed its output and is still running
-    return None
+    while True:  # it closed its output, and is perhaps still running
+        try:
+            process.wait(timeout=min(_POLL, max(0.0, deadline - time.monotonic())))
+        except subprocess.TimeoutExpired:
+            if time.monotonic() >= deadline:
+                return Ending.TIME_LIMIT
+            if excess := watch.excess():
+                return excess
+        else:
+            return None

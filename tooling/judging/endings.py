@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from tooling.execution.program import Ending, Transcript
+from tooling.execution.program import Ending, Transcript, excess_facts
 from tooling.judging.verdict import Problem, SourceLine, explained
 from tooling.text import Text
 
@@ -42,10 +42,16 @@ def stopped_program(
         detail = _STOPPED_AFTER.of(seconds=transcript.seconds)
         if stopped and stopped.kind.name == "TIME_LIMIT":
             facts = _facts(stopped, detail)
-            return [explained("time-limit", text="kernel-endless", **facts)]
+            text = "launch-too-large" if stopped.large_launch else "kernel-endless"
+            return [explained("time-limit", text=text, **facts)]
         return [explained("time-limit", detail=detail)]
     if transcript.ending is Ending.OUTPUT_LIMIT:
         return [explained("time-limit", detail=_ENDLESS_OUTPUT)]
+    if transcript.excess:
+        problem = explained("time-limit", text=transcript.ending.value, **excess_facts(transcript.excess))
+        return [
+            replace(problem, line=SourceLine(str(stopped.position), stopped.text)) if stopped else problem
+        ]
     gpu_failure = _GPU_FAILURE.search(transcript.stderr)
     if transcript.ending is Ending.SIGNALLED and transcript.status == signal.SIGKILL and not stopped:
         return [explained("crash", text="killed", detail=transcript.signal_name)]
@@ -66,7 +72,15 @@ def _facts(stopped: StoppedKernel, detail: Text) -> dict[str, Any]:
     """The facts of a sentence about a kernel that was stopped."""
     location = f"{stopped.position} (`{stopped.text}`)" if stopped.text else str(stopped.position)
     thread, block = str(stopped.thread), str(stopped.block)
-    return {"kernel": stopped.name, "location": location, "thread": thread, "block": block, "detail": detail}
+    counts = {"blocks": stopped.blocks, "threads": stopped.threads, "finished": stopped.finished}
+    return {
+        "kernel": stopped.name,
+        "location": location,
+        "thread": thread,
+        "block": block,
+        "detail": detail,
+        **(counts if stopped.large_launch else {}),
+    }
 
 
 def own_error(transcript: Transcript) -> bool:

@@ -433,6 +433,33 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "check each loop's condition, and that no barrier is inside an `if` that only some threads enter"
         ),
     ),
+    "memory-limit": Explanation(
+        Text(
+            "the program was ended because it filled the memory of this machine: it had {taken} GiB, and "
+            "{left} GiB were left"
+        ),
+        Text("a loop allocates memory and never frees it, or the program needs more than this machine has"),
+        Text(
+            "look for what a loop appends to, and for buffers that it creates; if the program needs that "
+            "much, end other programs, or take a smaller size"
+        ),
+    ),
+    "thread-limit": Explanation(
+        Text("the program was ended because it had {taken} threads and processes; {left} are allowed"),
+        Text("a loop starts threads or processes and does not wait for them"),
+        Text("start one thread for each core at most, as `parallelize` does, and wait for it"),
+    ),
+    "launch-too-large": Explanation(
+        Text("the program did not end: {detail}"),
+        Text(
+            "`{kernel}` was launched with {blocks:,} blocks of {threads:,} threads; {finished:,} of the "
+            "blocks had ended"
+        ),
+        Text(
+            "launch one thread for each element: SIZE elements take `ceildiv(SIZE, THREADS)` blocks of "
+            "THREADS threads"
+        ),
+    ),
     "kernel-endless": Explanation(
         Text("the program did not end: {detail}"),
         Text(

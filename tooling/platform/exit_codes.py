@@ -11,7 +11,7 @@ class ExitCode(IntEnum):
     USAGE: the command line, a manifest or another input is wrong.
     BUILD_FAILED: the Mojo compiler rejected a program.
     NOT_POSSIBLE: this machine or target cannot do it (no GPU, gated mode, missing tool).
-    TIME_LIMIT: a program exceeded its time limit or its output limit.
+    TIME_LIMIT: a program exceeded its limit of time, output, memory or threads.
     INTERNAL: a defect of the tool itself (EX_SOFTWARE of sysexits.h).
     """
 

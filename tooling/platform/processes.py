@@ -62,6 +62,21 @@ def marked(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, _MARK: uuid.uuid4().hex}
 
 
+def processes_of(environment: Mapping[str, str]) -> list[int]:
+    """The processes of a program with an environment from `marked`; none where there is no /proc."""
+    mark = f"{_MARK}={environment[_MARK]}".encode()
+    pids = [int(folder.name) for folder in Path("/proc").glob("[0-9]*")]
+    return [pid for pid in pids if _bears(pid, mark)]
+
+
+def _bears(pid: int, mark: bytes) -> bool:
+    """Whether a process has the mark, a variable with its value, in its environment."""
+    try:
+        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:  # it has ended, or is not of this user
+        return False
+
+
 @contextlib.contextmanager
 def process_group(
     start: Callable[[], subprocess.Popen[bytes]], environment: Mapping[str, str] | None = None
@@ -207,14 +222,12 @@ def _kill_orphans(mark: bytes) -> None:
     while found:
         found = False
         for pid in _children():
-            try:
-                if mark not in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-                    continue
+            if not _bears(pid, mark):
+                continue
+            with contextlib.suppress(OSError):  # it has ended, or was collected elsewhere
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
                 found = True
-            except OSError:  # it has ended, or was collected elsewhere
-                continue
 
 
 def _children() -> list[int]:

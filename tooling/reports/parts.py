@@ -26,6 +26,8 @@ _HEADLINES: dict[Outcome, tuple[str, str, Text]] = {
     Outcome.UNDECIDED: ("", "yellow", Text("{command}: values right, counters not judged")),
 }
 """The sign, the colour and the sentence."""
+_OTHER_LIMITS = (Ending.OUTPUT_LIMIT, Ending.MEMORY_LIMIT, Ending.THREAD_LIMIT)
+_RAN_INTO_A_LIMIT = Text("{command} ran into a limit")
 _UNCHECKED = Text("not checked on {device}: {requirements}; `{tool} run {command} --target sim` checks it")
 _REQUIREMENTS: dict[str, Text] = {
     "counters": Text("the counters of the kernel"),
@@ -168,6 +170,8 @@ Part: TypeAlias = Title | Note | Statement | Table | Labelled | Input | Found | 
 def parts_of(record: VerdictRecord) -> Iterator[Part]:
     """One line if the answer is right; what, where, why and what to try if it is not."""
     sign, style, headline = _HEADLINES[record.outcome]
+    if record.wrong_case and record.wrong_case.ending in _OTHER_LIMITS:
+        headline = _RAN_INTO_A_LIMIT
     sentence = headline.of(command=Code(record.command))
     if record.outcome in (Outcome.WRONG, Outcome.TIME_LIMIT):
         yield Title(sign, style, sentence)

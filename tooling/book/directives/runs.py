@@ -191,7 +191,7 @@ def run(project: Project, shown: Shown, target: str) -> Recording:
     """Builds and runs one program, as a reader would.
 
     Raises:
-        BookError: the program was ended by its time limit or by a signal.
+        BookError: the program was ended by a limit or by a signal.
         ToolingError: it cannot be built or run here.
     """
     if shown.demo:
@@ -212,7 +212,7 @@ def run(project: Project, shown: Shown, target: str) -> Recording:
     ).transcript
     if transcript.ending is not Ending.EXITED:
         raise BookError(
-            f"{shown.name} was ended by its time limit or by a signal", why=transcript.stderr[-500:] or None
+            f"{shown.name} was ended by a limit or by a signal", why=transcript.stderr[-500:] or None
         )
     return Recording(
         command=shown.selection.command,

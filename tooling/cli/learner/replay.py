@@ -25,7 +25,6 @@ UNFINISHED = Text(
     "`{file}` still contains the line `FILL ME IN`, so its kernel does not do its work yet; `--solution` "
     "shows the solution"
 )
-FAILED = Text("the program ended with status {status}")
 WRITTEN = Text("replay of {kernel}, {steps} steps, {findings} findings: {file}")
 NOT_LAUNCHED = Text("error: no kernel was launched, so nothing was recorded")
 
@@ -54,7 +53,7 @@ def replay_command(options: ReplayOptions) -> int:
         return code or ExitCode.NOT_POSSIBLE
     from tooling.replay.page import to_html
 
-    warnings = _warnings(run.transcript, unfinished, options.lang)
+    warnings = _warnings(run.transcript, unfinished, options)
     page = to_html(trace, subject.name, options.lang, warnings)
     file = options.html or str(_default_file(subject.name))
     write_report(file, page)
@@ -71,14 +70,14 @@ def replay_command(options: ReplayOptions) -> int:
     return code or (ExitCode.WRONG if errors else ExitCode.PASSED)
 
 
-def _warnings(transcript: Transcript, unfinished: Path | None, language: str) -> list[str]:
+def _warnings(transcript: Transcript, unfinished: Path | None, options: ReplayOptions) -> list[str]:
+    from tooling.cli.subject import how_it_ended
     from tooling.execution.program import Ending
 
     found = [UNFINISHED.of(file=unfinished.name)] if unfinished else []
     if transcript.status or transcript.ending is Ending.SIGNALLED:
-        signalled = transcript.ending is Ending.SIGNALLED
-        found.append(FAILED.of(status=transcript.signal_name if signalled else transcript.status))
-    return [text.render(language) for text in found]
+        found.append(how_it_ended(transcript, options.timeout))
+    return [text.render(options.lang) for text in found]
 
 
 def _stage(options: ReplayOptions, target: Target, folder: Path) -> dict[str, str]:

@@ -43,6 +43,11 @@ TOO_FEW_PARAMETERS = Text("{given} bytes of parameters; the kernel takes {taken}
 
 STOPPED = Text("error: {kernel} was stopped at {position}\n  why: {why}")
 
+LARGE_LAUNCH = Text(
+    "{blocks:,} blocks of {threads:,} threads are too many for the time limit: {finished:,} blocks had ended"
+)
+FEWER_THREADS = Text("  try: launch fewer threads, or give it more time with --timeout")
+
 NOT_LAUNCHED = Text(
     "error: no kernel was launched, so nothing was checked\n"
     "  why: only kernels that a Mojo program launches through `DeviceContext` run on the simulated GPU\n"

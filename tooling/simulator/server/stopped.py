@@ -15,6 +15,9 @@ from tooling.simulator.gpu.launch import FaultKind, KernelFault
 from tooling.simulator.server.context import LaunchRecord
 from tooling.text import Text
 
+MANY_THREADS = 1 << 24
+"""A launch of so many threads takes minutes on the simulated GPU."""
+
 
 class StoppedKernel(Struct, frozen=True):
     """A kernel that was stopped before its end.
@@ -25,6 +28,7 @@ class StoppedKernel(Struct, frozen=True):
         text: that line; empty if it cannot be read.
         thread, block: the thread that was stopped; None if no single thread is at fault.
         kind, why: the reason.
+        blocks, finished: of its launch, and how many of them had ended; threads: of a block.
     """
 
     name: str
@@ -34,6 +38,15 @@ class StoppedKernel(Struct, frozen=True):
     block: Index3 | None
     kind: FaultKind
     why: Text
+    blocks: int = 1
+    finished: int = 0
+    threads: int = 1
+
+    @property
+    def large_launch(self) -> bool:
+        """Whether it was the number of threads that took the time."""
+        many = self.blocks * self.threads > MANY_THREADS
+        return self.kind is FaultKind.TIME_LIMIT and many and self.finished > 0
 
 
 def stopped_kernel(records: Sequence[LaunchRecord]) -> StoppedKernel | None:
@@ -55,6 +68,9 @@ def stopped_kernel(records: Sequence[LaunchRecord]) -> StoppedKernel | None:
             block,
             fault.kind,
             fault.reason,
+            record.launch.blocks,
+            record.result.blocks,
+            record.launch.threads_per_block,
         )
     return None
 
