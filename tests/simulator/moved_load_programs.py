@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import random
 
-THREADS = 64
-ELEMENTS = 128
-
 _HEAD = '''"""Random kernels of one thread that accumulates."""
 
 from std.memory import unsafe_stack_allocation
@@ -27,10 +24,11 @@ _ALLOCATION = "unsafe_stack_allocation[{size}, Float32, address_space=AddressSpa
 
 
 class _Maker:
-    """Makes one kernel from a seed."""
+    """Makes one kernel for blocks of `threads` threads from a seed."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, threads: int) -> None:
         self.pick = random.Random(seed)
+        self.threads = threads
         self.lines: list[str] = []
         self.cells = 0
 
@@ -55,7 +53,7 @@ class _Maker:
         cell, size = f"s{self.cells}", self.pick.choice([1, 2, 64])
         self.cells += 1
         self.add(1, f"var {cell} = {_ALLOCATION.format(size=size)}")
-        who = self.one_of("t == 0", "t == 5", "t == Int(k)", f"t == {THREADS - 1}")
+        who = self.one_of("t == 0", "t == 5", "t == Int(k)", f"t == {self.threads - 1}")
         at = self.one_of("0", "0") if size < 64 else "7"
         element = f"{cell}[unsafe_offset={at}]"
         first = self.pick.random() < 0.6
@@ -110,13 +108,13 @@ class _Maker:
             self.add(depth, line)
 
 
-def program(seed: int, count: int) -> str:
-    """A Mojo program of `count` kernels, each launched once."""
+def program(seed: int, count: int, threads: int = 64) -> str:
+    """A Mojo program of `count` kernels, each launched once in blocks of `threads` threads."""
     names = [f"kernel{number}" for number in range(count)]
-    kernels = "\n\n".join(_Maker(1000 * seed + n).kernel(name) for n, name in enumerate(names))
+    kernels = "\n\n".join(_Maker(1000 * seed + n, threads).kernel(name) for n, name in enumerate(names))
     launches = "".join(
-        f"        ctx.enqueue_function[{name}](y, x, Int32({7 + 3 * n % 40}), Int32({n % THREADS}),"
-        f" grid_dim={1 + n % 3 // 2}, block_dim={THREADS})\n        ctx.synchronize()\n"
+        f"        ctx.enqueue_function[{name}](y, x, Int32({7 + 3 * n % 40}), Int32({n % threads}),"
+        f" grid_dim={1 + n % 3 // 2}, block_dim={threads})\n        ctx.synchronize()\n"
         for n, name in enumerate(names)
     )
     return f"""{_HEAD}
@@ -125,10 +123,10 @@ def program(seed: int, count: int) -> str:
 
 def main() raises:
     with DeviceContext() as ctx:
-        var x = ctx.enqueue_create_buffer[DType.float32]({ELEMENTS})
-        var y = ctx.enqueue_create_buffer[DType.float32]({THREADS})
+        var x = ctx.enqueue_create_buffer[DType.float32]({2 * threads})
+        var y = ctx.enqueue_create_buffer[DType.float32]({threads})
         with x.map_to_host() as host:
-            for i in range({ELEMENTS}):
+            for i in range({2 * threads}):
                 host[i] = Float32(i % 5)
         y.enqueue_fill(0)
 {launches}"""

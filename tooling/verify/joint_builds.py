@@ -26,7 +26,8 @@ from tooling.verify.plan import Subject, Task
 VARIABLE = "PUZZLE_VERIFY_MUTANT"
 """The number of the mutant that a joint executable runs."""
 
-_FEWEST = 3  # mutants; two are built as fast on two cores
+_FEWEST, _MOST = 3, 8
+"""Mutants of a joint executable: two are built as fast on two cores, and many would leave a core idle."""
 
 
 class Joint(Struct, frozen=True):
@@ -72,10 +73,13 @@ def _joints(tasks: Sequence[Task], cache: BuildCache) -> Iterator[Joint]:
     for solution, own in programs.items():
         sources = {task.source: task for task in own}  # two mistakes may leave the same text
         if len(sources) >= _FEWEST:
-            texts = {"joint.mojo": _main(solution.stem, len(sources))}
-            for number, source in enumerate(sources):
-                texts[f"{solution.stem}_{number}.mojo"] = source.read_text(encoding="utf-8")
-            yield Joint(tuple(sources.values()), cache.store_program(solution, texts))
+            parts = -(-len(sources) // _MOST)
+            for part in range(parts):
+                members = tuple(sources.values())[part::parts]
+                texts = {"joint.mojo": _main(solution.stem, len(members))}
+                for number, task in enumerate(members):
+                    texts[f"{solution.stem}_{number}.mojo"] = task.source.read_text(encoding="utf-8")
+                yield Joint(members, cache.store_program(solution, texts))
 
 
 def _program(task: Task) -> Program:

@@ -101,11 +101,18 @@ class FollowedValues:
 
     def execute(self, flow: Flow, instruction: Instruction, group: Group) -> None:
         """A group is about to execute an instruction."""
+        self._execute(flow, instruction, group)
+        if flow.other is not None:
+            self._execute(flow.other, instruction, group)
+
+    def _execute(self, flow: Flow, instruction: Instruction, group: Group) -> None:
         held = self._held
         guard = flow.guard
-        if held.keys().isdisjoint((*flow.sources, *flow.targets, *(guard[:1] if guard else ()))):
+        if held.keys().isdisjoint((*flow.sources, *flow.written, *(guard[:1] if guard else ()))):
             return
         active = None if guard is None else _broadcast(group, guard[0]) != guard[1]
+        if flow.lanes is not None:
+            active = _broadcast(group, flow.lanes)
         arriving: list[tuple[Followed, Mask]] = []
         for source, slot in enumerate(flow.sources):
             for value, mask in held.get(slot, ()):
@@ -126,8 +133,8 @@ class FollowedValues:
             return
         for value, _ in arriving:
             value.holders += 1  # the register that it leaves may be the one that it moves to
-        for slot in flow.targets:
-            self._clear(slot, group, active)
+        for slot in flow.written:
+            self._clear(slot, group, None if slot in flow.masks else active)
             for value, here in arriving:
                 whole = np.zeros(self._size, np.bool_)
                 whole[slice(None) if group.lanes is None else group.lanes] = here
@@ -152,14 +159,17 @@ class FollowedValues:
     def _matters(self, flow: Flow, source: int, group: Group) -> Mask | bool:
         """The lanes of a group whose result depends on a source, given by its index; True for all."""
         if flow.role is Role.SELECTS and source < 2:
-            chosen = _broadcast(group, flow.sources[2])
+            chosen = flow.conditions[0](group) if flow.conditions else _broadcast(group, flow.sources[2])
             return np.asarray(chosen if source == 0 else ~chosen)
         if flow.role in (Role.AND, Role.OR):
-            other = flow.sources[1 - source]
-            bits = _broadcast(group, other)
+            registers = len(flow.sources) // 2  # of an operand
+            other = 0 if source >= registers else 1
+            slots = flow.sources[registers * other : registers * (other + 1)]
+            bits = flow.conditions[other](group) if flow.conditions else _broadcast(group, slots[0])
             matters = bits != 0 if flow.role is Role.AND else ~bits != 0
-            for _, mask in self._held.get(other, ()):
-                matters = matters | group.pick(mask)
+            for slot in slots:
+                for _, mask in self._held.get(slot, ()):
+                    matters = matters | group.pick(mask)
             return np.asarray(matters)
         return True
 

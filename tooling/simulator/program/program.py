@@ -103,7 +103,8 @@ class Origin(Struct, frozen=True):
     """The source of a slot's value if no instruction writes it.
 
     Attributes:
-        kind: `constant`, `special`, `symbol`, `parameter`, or `undefined`.
+        kind: `constant`, `special`, `symbol`, `parameter`, `register` (what the hardware left there), or
+            `undefined` (whose use is reported).
         name: special register or symbol.
         value: constant bits, or byte offset.
     """

@@ -7,11 +7,18 @@ that, every loaded value counts as used.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
+
+from tooling.simulator.gpu.lanes import Group
+
+Condition: TypeAlias = Callable[[Group], NDArray[np.bool_]]
+"""The flags of a group's lanes in a mask."""
 
 
 class Role(Enum):
@@ -36,12 +43,28 @@ class Flow(Struct, frozen=True):
 
     Attributes:
         guard: the predicate and whether it is negated; without a guard None.
+        lanes: of a vector unit, the slot of the flags of the lanes that execute it; None: all lanes do.
+        masks: registers that it writes for all lanes, whichever execute it.
+        conditions: of SELECTS, the lanes whose result is the first operand; of AND and OR, the lanes where
+            each operand has a one, if the operands are masks of lanes. Without them the registers are flags.
+        narrows: fewer lanes may execute what follows.
+        other: the flow of the other half of a dual instruction, which reads nothing that this one writes.
     """
 
     role: Role
     sources: tuple[int, ...] = ()
     targets: tuple[int, ...] = ()
     guard: tuple[int, bool] | None = None
+    lanes: int | None = None
+    masks: tuple[int, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    narrows: bool = False
+    other: Flow | None = None
+
+    @property
+    def written(self) -> tuple[int, ...]:
+        """All registers that it writes."""
+        return (*self.targets, *self.masks)
 
 
 def loads_without_sure_use(
@@ -54,7 +77,7 @@ def loads_without_sure_use(
     used after the last iteration counts as used in all: a register that only this load writes is not
     overwritten by it.
     """
-    writers = Counter(slot for block in flows for flow in block for slot in flow.targets)
+    writers = Counter(slot for block in flows for flow in block for slot in _all_written(flow))
     steps = [[_step(flow, writers) for flow in block] for block in flows]
     after: list[set[int] | None] = [None] * len(flows)
     before: list[set[int] | None] = [None] * len(flows)
@@ -80,11 +103,15 @@ class _Step(NamedTuple):
     lost: tuple[int, ...]
 
 
+def _all_written(flow: Flow) -> tuple[int, ...]:
+    return flow.written if flow.other is None else (*flow.written, *flow.other.written)
+
+
 def _step(flow: Flow, writers: Counter[int]) -> _Step:
     if flow.role is Role.MULTIPLIES:
         return _Step(flow, ())
     alone = flow.role is Role.LOADS
-    return _Step(flow, tuple(slot for slot in flow.targets if not (alone and writers[slot] == 1)))
+    return _Step(flow, tuple(slot for slot in _all_written(flow) if not (alone and writers[slot] == 1)))
 
 
 def _before(steps: Sequence[_Step], used: set[int]) -> set[int]:
@@ -96,9 +123,11 @@ def _before(steps: Sequence[_Step], used: set[int]) -> set[int]:
 def _step_back(step: _Step, used: set[int]) -> None:
     """Change the slots that are surely used after an instruction to those before it."""
     flow = step.flow
-    matters = flow.role not in FOLLOWED or not used.isdisjoint(flow.targets)
+    if flow.narrows:
+        used.clear()
+    matters = flow.role not in FOLLOWED or not used.isdisjoint(_all_written(flow))
     used.difference_update(step.lost)
-    if not matters:
+    if not matters or flow.other is not None:
         return
     if flow.guard is not None:
         used.add(flow.guard[0])

@@ -116,7 +116,7 @@ class AmdBackend:
         if origin.kind == "constant":
             unsigned = np.dtype(f"u{origin.dtype.itemsize}")
             return np.array([origin.value], unsigned).view(origin.dtype)
-        if origin.kind == "undefined":
+        if origin.kind == "register":
             return np.zeros(1, origin.dtype)
         if origin.kind == "symbol":
             return np.array([batch.symbols[origin.name] + origin.value], U64)

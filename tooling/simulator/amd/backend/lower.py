@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tooling.platform.gc_pause import paused_gc
 from tooling.simulator.amd.architectures import Architecture
+from tooling.simulator.amd.backend.value_flow import flow_of, sets_exec
 from tooling.simulator.amd.code_object.errors import UnknownInstruction
 from tooling.simulator.amd.code_object.model import CodeObject, KernelFunction
 from tooling.simulator.amd.decoding import opcodes_gfx942, opcodes_gfx1100
@@ -37,6 +38,7 @@ from tooling.simulator.program.program import (
     End,
     Program,
     find_live_slots,
+    find_unsure_loads,
     order_blocks,
 )
 
@@ -82,6 +84,8 @@ def _lower(module: CodeObject, kernel: KernelFunction, architecture: Architectur
     _connect_jumps(lowering, bodies)
     program = _assemble(lowering)
     find_live_slots(program)
+    if all(block.flows for block in program.blocks):
+        find_unsure_loads(program)
     order_blocks(program)
     return program
 
@@ -141,7 +145,7 @@ def _split_into_blocks(
             starts.add(after)
         if instruction.name in ALONE:
             starts.add(instruction.offset)
-        if _sets_exec(instruction):
+        if sets_exec(instruction):
             starts.add(after)
     bodies: list[list[MachineInstruction]] = []
     end = -1
@@ -155,18 +159,11 @@ def _split_into_blocks(
     return bodies
 
 
-def _sets_exec(instruction: MachineInstruction) -> bool:
-    """Whether other lanes execute from here on."""
-    named = instruction.name.startswith("v_cmpx") or any(
-        word in instruction.name for word in ("_saveexec_", "_wrexec_")
-    )
-    return named or any(result.kind == "exec" for result in instruction.results)
-
-
 def _bind_instructions(lowering: Lowering, bodies: list[list[MachineInstruction]]) -> None:
     """Turn each instruction into a step or the end of its block. One that the simulator does not support
     stops the kernel when it gets there."""
     modes = register_indexing.index_modes(instruction for body in bodies for instruction in body)
+    follows = not modes and not any(_hides_flow(each) for body in bodies for each in body)
     for block, body in zip(lowering.blocks, bodies, strict=True):
         lowering.block = block
         lowering.unread.update(unread_results(body))
@@ -177,6 +174,7 @@ def _bind_instructions(lowering: Lowering, bodies: list[list[MachineInstruction]
         following = lowering.block_at.get(after, -1)
         for instruction in body:
             steps = len(block.steps)
+            block.first_steps.append(steps)
             try:
                 if mode := modes.get(instruction.offset):
                     register_indexing.bind_indexed(lowering, instruction, mode, following)
@@ -185,6 +183,8 @@ def _bind_instructions(lowering: Lowering, bodies: list[list[MachineInstruction]
             except UnknownInstruction as error:
                 del block.steps[steps:]
                 block.steps.append(refuse(instruction, error))
+            if follows:
+                block.flows.append(flow_of(lowering, instruction))
             block.bound(steps)
         if block.end is None:
             if body[-1].offset in lowering.refusals:
@@ -195,6 +195,11 @@ def _bind_instructions(lowering: Lowering, bodies: list[list[MachineInstruction]
                 continue
             block.successors.append(following)
             block.end = _fall_through(following)
+
+
+def _hides_flow(instruction: MachineInstruction) -> bool:
+    """Whether its registers are known only when it executes: loads of its kernel count as used at once."""
+    return instruction.name in _JUMPS or "movrel" in instruction.name
 
 
 def _connect_jumps(lowering: Lowering, bodies: list[list[MachineInstruction]]) -> None:

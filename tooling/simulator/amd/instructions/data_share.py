@@ -14,7 +14,7 @@ from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.decoding.memory_forms import DS_ACCESS, DataShareForm, ds_form
 from tooling.simulator.amd.instructions.binders import bind_matching, binds, step_of
 from tooling.simulator.amd.instructions.cross_lane import notify_exchange
-from tooling.simulator.amd.instructions.memory import Lanes, load, store
+from tooling.simulator.amd.instructions.memory import Lanes, followed_by, hold, load, store
 from tooling.simulator.amd.instructions.vector import by_wave
 from tooling.simulator.amd.lowering.binder import Lowering, put
 from tooling.simulator.amd.lowering.waves import ACTIVE, WaveGroup
@@ -58,16 +58,20 @@ def _bind_load(lowering: Lowering, instruction: MachineInstruction, _following: 
     count = len(slots) // len(offsets)
     element, half, high = form.element, form.half, form.high
     dtype = np.dtype(f"{'i' if form.signed else 'u'}{element}")
+    block = lowering.block
 
     def step(group: WaveGroup, batch: Batch) -> None:
         lanes = Lanes(group)
         if not lanes.count:
             return
         values = []
+        loaded = [followed_by(batch, block, instruction) for _ in offsets]
         start = lanes.pick(group.get(at))
-        for offset in offsets:
+        for offset, own in zip(offsets, loaded, strict=True):
             address = at_offset(start, offset)
-            values += load(batch, Space.SHARED, lanes, instruction, address, element=element, count=count)
+            values += load(
+                batch, Space.SHARED, lanes, instruction, address, element=element, count=count, loaded=own
+            )
         for slot, value in zip(slots, values, strict=True):
             wide = value if element == 4 else value.view(dtype).astype(S32 if dtype.kind == "i" else U32)
             wide = wide.view(U32)
@@ -75,6 +79,8 @@ def _bind_load(lowering: Lowering, instruction: MachineInstruction, _following: 
                 old, low = lanes.pick(group.get(slot).view(U32)), U32.type(0xFFFF)
                 wide = (old & low) | wide << U32.type(16) if high else (old & ~low) | (wide & low)
             lanes.put(slot, wide)
+        for number, own in enumerate(loaded):
+            hold(batch, slots[count * number : count * (number + 1)], own)
 
     lowering.block.steps.append(step_of(step))
 

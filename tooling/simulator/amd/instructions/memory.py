@@ -7,7 +7,7 @@ expect; otherwise it is one of each register, or of each byte: hardware permits 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,10 @@ from tooling.simulator.amd.lowering.registers import PARAMETERS, combined
 from tooling.simulator.amd.lowering.waves import ACTIVE, WaveGroup, expanded
 from tooling.simulator.gpu.generic_addresses import by_space
 from tooling.simulator.gpu.hooks import Space
+from tooling.simulator.gpu.loaded_values import LoadedValue
 from tooling.simulator.gpu.requests import MemoryRequest, Width
 from tooling.simulator.numerics.rounding import S8, S16, S32, U8, U16, U32, U64
-from tooling.simulator.program.program import Batch
+from tooling.simulator.program.program import BasicBlock, Batch
 
 Array = NDArray[Any]
 
@@ -80,12 +81,16 @@ def _find_run(batch: Batch, space: Space, address: Array, size: int) -> tuple[bo
 
 def load(
     batch: Batch, space: Space, lanes: Lanes, instruction: MachineInstruction, address: Array, *,
-    element: int, count: int,
+    element: int, count: int, loaded: list[LoadedValue] | None = None,
 ) -> list[Array]:  # fmt: skip
-    """Read `count` elements of `element` bytes (1, 2 or 4): unsigned, one per active lane or a single one."""
+    """Read `count` elements of `element` bytes (1, 2 or 4): unsigned, one per active lane or a single one.
+
+    Args:
+        loaded: receives what is read, if some lanes may not use it.
+    """
 
     def request(width: Width) -> MemoryRequest:
-        return MemoryRequest(lanes.group, instruction, width, lanes.numbers)
+        return MemoryRequest(lanes.group, instruction, width, lanes.numbers, values=loaded)
 
     run, misaligned = _find_run(batch, space, address, element * count)
     if count != 3 and not misaligned & element * count - 1:
@@ -299,6 +304,7 @@ def bind_flat_load(lowering: Lowering, instruction: MachineInstruction, _followi
     element, dtype = NARROW.get(kind, (4, U32))
     count = _COUNTS.get(kind, 1)
     polls = instruction.is_strong
+    block = lowering.block
 
     def step(group: WaveGroup, batch: Batch) -> None:
         lanes = Lanes(group)
@@ -308,9 +314,12 @@ def bind_flat_load(lowering: Lowering, instruction: MachineInstruction, _followi
             group.polling = instruction
             batch.sync_count += 1
         results: list[Array] = [np.zeros(lanes.count, U32) for _ in range(count)]
+        loaded = followed_by(batch, block, instruction)
 
         def read(found: Space, some: Lanes, inside: Array, which: NDArray[np.bool_] | None) -> None:
-            values = load(batch, found, some, instruction, inside, element=element, count=count)
+            values = load(
+                batch, found, some, instruction, inside, element=element, count=count, loaded=loaded
+            )
             for number, value in enumerate(values):
                 wide = value if element == 4 else value.view(dtype).astype(S32 if dtype.kind == "i" else U32)
                 if which is None:
@@ -326,8 +335,27 @@ def bind_flat_load(lowering: Lowering, instruction: MachineInstruction, _followi
                 lanes.put(slot, (old & low) | value << U32.type(16) if high else (old & ~low) | (value & low))
                 continue
             lanes.put(slot, value)
+        hold(batch, slots, loaded)
 
     lowering.block.steps.append(step_of(step))
+
+
+def followed_by(batch: Batch, block: BasicBlock, instruction: MachineInstruction) -> list[LoadedValue] | None:
+    """A list for what a load reads, if some lanes may not use it."""
+    return [] if batch.followed is not None and instruction.code_position in block.unsure else None
+
+
+def hold(batch: Batch, slots: Sequence[int], loaded: Sequence[LoadedValue] | None) -> None:
+    """Registers hold what a load has read."""
+    if batch.followed is not None:
+        for slot in slots:
+            for value in loaded or ():
+                batch.followed.hold(slot, value, value.lanes)
+
+
+def is_whole_load(name: str) -> bool:
+    """Whether an instruction loads whole registers through FLAT, GLOBAL or SCRATCH."""
+    return _LOAD.fullmatch(name) is not None and "d16" not in name
 
 
 def bind_flat_store(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:

@@ -29,7 +29,7 @@ class Slots:
         self.origins: list[Origin] = [
             Origin("special", U64, "exec"),
             Origin("special", np.dtype(np.bool_), "active"),
-            Origin("undefined", np.dtype(np.bool_), "scc"),
+            Origin("register", np.dtype(np.bool_), "scc"),
         ]
         assert (EXEC, ACTIVE, SCC) == (0, 1, 2)
         self._slots: dict[tuple[str, int], int] = {}
@@ -39,7 +39,7 @@ class Slots:
         """The slot of a 32-bit register: `s`, `v`, `a`, `vcc`, `m0`, …"""
         key = (kind, index)
         if key not in self._slots:
-            self._slots[key] = self._new(Origin("undefined", U32, f"{kind}{index}"))
+            self._slots[key] = self._new(Origin("register", U32, f"{kind}{index}"))
         return self._slots[key]
 
     def initialise(self, kind: str, index: int, origin: Origin) -> None:
