@@ -127,6 +127,23 @@ def test_what_no_other_lane_uses_is_silent(architecture: str, lines: tuple[str, 
     assert kinds(architecture, lines) == set()
 
 
+@each_architecture
+@pytest.mark.parametrize(("used", "expected"), [("v10", set()), ("v11", {Kind.UNWRITTEN_READ})])
+def test_a_joined_load_counts_for_the_register_that_is_used(
+    architecture: str, used: str, expected: set[Kind]
+) -> None:
+    """Two cells, of which one was never written, in one load of 64 bits."""
+    load = {"gfx942": "ds_read_b64", "gfx1100": "ds_load_b64"}[architecture]
+    lines = (
+        "s_barrier",
+        f"{load} v[10:11], v1",
+        "s_waitcnt lgkmcnt(0)",
+        "s_mov_{b} {exec}, {ones}",  # a block of code ends here
+        f"v_mov_b32_e32 v4, {used}",
+    )
+    assert kinds(architecture, lines) == expected
+
+
 @pytest.mark.parametrize(("used", "expected"), [("v9", set()), ("v6", {Kind.READ_AFTER_WRITE})])
 def test_the_halves_of_a_dual_instruction_are_followed_apart(used: str, expected: set[Kind]) -> None:
     lines = ("v_dual_mov_b32 v6, v3 :: v_dual_mov_b32 v9, v2", f"v_mov_b32_e32 v4, {used}")

@@ -186,3 +186,13 @@ def test_a_text_without_any_use_of_a_load_has_it_count() -> None:
 def test_a_value_may_move_to_the_register_that_it_is_in() -> None:
     between = "add.s32 %r1, %r1, 1; add.s32 %r1, %r1, %r1; mov.b32 %r8, 1;"
     assert found(ALL_LOAD.format(between=between, one="mov.b32 %r8, %r1;", all="")) == [(UNWRITTEN, 1, 0)]
+
+
+@pytest.mark.parametrize(("used", "expected"), [("%r1", []), ("%r2", [(UNWRITTEN, 1, 0)])])
+def test_a_joined_load_counts_for_the_register_that_is_used(
+    used: str, expected: list[tuple[Kind, int, int]]
+) -> None:
+    """Two cells, of which one was never written, in one load of two registers."""
+    joined = "st.shared.b32 [cells], 7; bar.sync 0; ld.shared.v2.b32 {{%r1, %r2}}, [cells];"
+    body = ALL_LOAD.replace("ld.shared.b32 %r1, [cells];", joined)
+    assert found(body.format(between="mov.b32 %r8, 1;", one=f"mov.b32 %r8, {used};", all="")) == expected

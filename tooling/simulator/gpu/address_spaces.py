@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from tooling.simulator.gpu.clusters import Clusters
@@ -247,10 +248,6 @@ class Spaces:
                 request.run = self.is_run(address, request.width.bytes)
             if not request.run and addresses[-1] == addresses[0]:
                 uniform = bool((addresses == addresses[0]).all())
-        value = None
-        if request.values is not None:
-            value = LoadedValue(threads, addresses, request.indices(self.lanes))
-            request.values.append(value)
         access = Access(
             space=space,
             kind=kind,
@@ -265,12 +262,20 @@ class Spaces:
             values=values,
             asynchronous=request.asynchronous,
             transfer=request.transfer,
-            value=value,
         )
+        elements: list[Access] = []
+        if request.values is not None:
+            elements = _elements(access, request.indices(self.lanes))
+            request.values += [each.value for each in elements if each.value is not None]
         if space is Space.LOCAL or (space is Space.SHARED and self.shape.blocks > 1):
             request.run = None  # the windows are not adjacent, so that the bytes are not consecutive
         for hook in self.observers:
-            hook.access(access)
+            if not (elements and hook.follows_values):
+                hook.access(access)
+                continue
+            for element in elements:
+                element.suppressed = access.suppressed
+                hook.access(element)
         suppressed = access.suppressed
         return suppressed if suppressed is not None and suppressed.any() else None
 
@@ -453,6 +458,21 @@ class Spaces:
         chosen = slice(None) if group.lanes is None else group.lanes
         for start, target, size in copies:
             rows[chosen, target : target + size] = rows[chosen, start : start + size]
+
+
+def _elements(access: Access, lanes: NDArray[np.intp]) -> list[Access]:
+    """A load as one for each register: a compiler may have joined loads of which some lanes use one."""
+    count = access.bytes // access.element_bytes
+    return [
+        replace(
+            access,
+            bytes=access.element_bytes,
+            addresses=(addresses := access.addresses + access.element_bytes * number),
+            contiguous=access.contiguous and (count == 1 or len(lanes) == 1),
+            value=LoadedValue(access.threads, addresses, lanes),
+        )
+        for number in range(count)
+    ]
 
 
 def _columns(run: Array, count: int) -> list[Array]:

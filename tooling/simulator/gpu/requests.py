@@ -37,7 +37,8 @@ class MemoryRequest(Struct, eq=False):
         transfer: the bulk copy that it is part of.
         run: whether the addresses are consecutive; None if not determined yet.
         aligned: the addresses are known to be multiples of the width.
-        values: receives what a load reads, if some lanes may not use it (`LoadedValue`); None if all use it.
+        values: receives what a load reads, one for each element, if some lanes may not use it
+            (`LoadedValue`); None if all use it.
         windows: addresses in shared memory with block in the batch and offset; None if not determined
             yet.
     """

@@ -14,11 +14,12 @@ from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.decoding.memory_forms import DS_ACCESS, DataShareForm, ds_form
 from tooling.simulator.amd.instructions.binders import bind_matching, binds, step_of
 from tooling.simulator.amd.instructions.cross_lane import notify_exchange
-from tooling.simulator.amd.instructions.memory import Lanes, followed_by, hold, load, store
+from tooling.simulator.amd.instructions.memory import Lanes, hold, load, store
 from tooling.simulator.amd.instructions.vector import by_wave
 from tooling.simulator.amd.lowering.binder import Lowering, put
 from tooling.simulator.amd.lowering.waves import ACTIVE, WaveGroup
 from tooling.simulator.gpu.hooks import Space
+from tooling.simulator.gpu.loaded_values import LoadedValue
 from tooling.simulator.numerics.rounding import S32, U32, U64
 from tooling.simulator.program.program import Batch
 
@@ -65,12 +66,13 @@ def _bind_load(lowering: Lowering, instruction: MachineInstruction, _following: 
         if not lanes.count:
             return
         values = []
-        loaded = [followed_by(batch, block, instruction) for _ in offsets]
+        follows = batch.followed is not None and instruction.code_position in block.unsure
+        loaded: list[LoadedValue] | None = [] if follows else None
         start = lanes.pick(group.get(at))
-        for offset, own in zip(offsets, loaded, strict=True):
+        for offset in offsets:
             address = at_offset(start, offset)
             values += load(
-                batch, Space.SHARED, lanes, instruction, address, element=element, count=count, loaded=own
+                batch, Space.SHARED, lanes, instruction, address, element=element, count=count, loaded=loaded
             )
         for slot, value in zip(slots, values, strict=True):
             wide = value if element == 4 else value.view(dtype).astype(S32 if dtype.kind == "i" else U32)
@@ -79,8 +81,7 @@ def _bind_load(lowering: Lowering, instruction: MachineInstruction, _following: 
                 old, low = lanes.pick(group.get(slot).view(U32)), U32.type(0xFFFF)
                 wide = (old & low) | wide << U32.type(16) if high else (old & ~low) | (wide & low)
             lanes.put(slot, wide)
-        for number, own in enumerate(loaded):
-            hold(batch, slots[count * number : count * (number + 1)], own)
+        hold(batch, slots, loaded)
 
     lowering.block.steps.append(step_of(step))
 

@@ -25,7 +25,7 @@ from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.gpu.loaded_values import LoadedValue
 from tooling.simulator.gpu.requests import MemoryRequest, Width
 from tooling.simulator.numerics.rounding import S8, S16, S32, U8, U16, U32, U64
-from tooling.simulator.program.program import BasicBlock, Batch
+from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
 
@@ -314,12 +314,14 @@ def bind_flat_load(lowering: Lowering, instruction: MachineInstruction, _followi
             group.polling = instruction
             batch.sync_count += 1
         results: list[Array] = [np.zeros(lanes.count, U32) for _ in range(count)]
-        loaded = followed_by(batch, block, instruction)
+        follows = batch.followed is not None and instruction.code_position in block.unsure
 
         def read(found: Space, some: Lanes, inside: Array, which: NDArray[np.bool_] | None) -> None:
+            loaded: list[LoadedValue] | None = [] if follows else None
             values = load(
                 batch, found, some, instruction, inside, element=element, count=count, loaded=loaded
             )
+            hold(batch, slots, loaded)
             for number, value in enumerate(values):
                 wide = value if element == 4 else value.view(dtype).astype(S32 if dtype.kind == "i" else U32)
                 if which is None:
@@ -335,22 +337,16 @@ def bind_flat_load(lowering: Lowering, instruction: MachineInstruction, _followi
                 lanes.put(slot, (old & low) | value << U32.type(16) if high else (old & ~low) | (value & low))
                 continue
             lanes.put(slot, value)
-        hold(batch, slots, loaded)
 
     lowering.block.steps.append(step_of(step))
 
 
-def followed_by(batch: Batch, block: BasicBlock, instruction: MachineInstruction) -> list[LoadedValue] | None:
-    """A list for what a load reads, if some lanes may not use it."""
-    return [] if batch.followed is not None and instruction.code_position in block.unsure else None
-
-
 def hold(batch: Batch, slots: Sequence[int], loaded: Sequence[LoadedValue] | None) -> None:
-    """Registers hold what a load has read."""
-    if batch.followed is not None:
-        for slot in slots:
-            for value in loaded or ():
-                batch.followed.hold(slot, value, value.lanes)
+    """Registers hold what a load has read: as many values of each."""
+    if loaded and batch.followed is not None:
+        each = len(loaded) // len(slots)
+        for number, value in enumerate(loaded):
+            batch.followed.hold(slots[number // each], value, value.lanes)
 
 
 def is_whole_load(name: str) -> bool:

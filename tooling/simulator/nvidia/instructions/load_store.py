@@ -250,9 +250,8 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
                 wide = whole
             assign(group, target, wide, mask, wide.dtype)
         if follows and batch.followed is not None:
-            for target in targets:
-                for loaded in request.values or ():
-                    batch.followed.hold(target, loaded, loaded.lanes)
+            for number, loaded in enumerate(request.values or ()):
+                batch.followed.hold(targets[number % count], loaded, loaded.lanes)
 
     decoder.block.steps.append(step)
 

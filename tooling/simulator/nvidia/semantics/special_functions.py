@@ -6,7 +6,8 @@ the columns of partial products below 2**-15. The structure is that of S. Oberma
 high-performance area-efficient multifunction interpolator" (ARITH-17, 2005); the coefficients were fitted to
 recordings of an H100, which executes the same machine code as an H200
 (`tests/simulator/instructions/record_approximations.py`): with them all recorded results have the same bits,
-over whole binades. They are in `special_functions.npz`.
+over whole binades. They are in `special_functions.npz`, which `fit_approximations.py` there makes of such a
+recording.
 
 All functions take and return bits: (n,) uint32. Subnormal numbers count as zeros, and subnormal results
 become zeros, as with `.ftz`.
