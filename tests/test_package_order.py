@@ -54,7 +54,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.bundle",),
     # Translations.
     (
-        "tooling.translations.model", "tooling.translations.roots", "tooling.translations.marker",
+        "tooling.translations.settings", "tooling.translations.model", "tooling.translations.roots",
+        "tooling.translations.marker",
         "tooling.translations.findings", "tooling.translations.pages", "tooling.translations.cache",
         "tooling.translations.writing_systems",
     ),

@@ -19,14 +19,16 @@ import pytest
 from tooling.book.checks import check
 from tooling.book.checks.markup import Validator
 from tooling.book.directives import protocol
-from tooling.book.editions import LANGUAGES, editions, site_address
-from tooling.book.errors import BookError, BuildFailed
+from tooling.book.editions import editions, site_address
+from tooling.book.errors import BuildFailed
 from tooling.book.site.build import build, find_mdbook
 from tooling.book.site.search import sections
 from tooling.book.site.tree import parse, required
 from tooling.book.summary import parse_summary
+from tooling.platform.errors import ToolingError
 from tooling.project import Project
 from tooling.translations.commands.new_language import add_language
+from tooling.translations.settings import LANGUAGES
 
 HREFLANG = "{http://www.w3.org/1999/xhtml}link"
 ROOT = Path(__file__).resolve().parents[2]
@@ -150,8 +152,9 @@ def test_every_switcher_links_to_an_existing_page(built: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("[[language]\n", "not a list of languages"),
-        ('[[language]]\ncode = "ja"\n', "not a list of languages"),
+        ("[[language]\n", "the list of languages is malformed"),
+        ('[[language]]\ncode = "ja"\n', "the settings of the translations are malformed"),
+        ('[[language]]\ncode = "ja"\nname = "x"\npolicy = "y"\n', "the settings of the translations"),
         ('[[language]]\ncode = "en"\nname = "English"\n', "cannot be added"),
         ('[[language]]\ncode = "../x"\nname = "x"\n', "cannot be added"),
         (2 * '[[language]]\ncode = "ja"\nname = "x"\n', "cannot be added"),
@@ -164,7 +167,7 @@ def test_a_bad_list_of_languages_is_an_error(checkout: Project, text: str | None
         path.unlink()
     else:
         path.write_text(text, encoding="utf-8")
-    with pytest.raises(BookError, match=complaint) as refusal:
+    with pytest.raises(ToolingError, match=complaint) as refusal:
         editions(checkout)
     assert refusal.value.where is not None
 

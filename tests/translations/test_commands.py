@@ -199,9 +199,9 @@ def test_stamp_never_overwrites_an_edit_made_meanwhile(
     book.translated()
     path = book.target / "page.md"
 
-    def meddling(data: bytes, pin: Pin) -> bytes:
+    def meddling(data: bytes, pin: Pin, key: str | None) -> bytes:
         path.write_bytes(data + "덧붙임\n".encode())
-        return write_marker(data, pin)
+        return write_marker(data, pin, key)
 
     monkeypatch.setattr("tooling.translations.commands.stamp.write_marker", meddling)
     result = tool("stamp", "--reviewed", "page.md")
@@ -267,7 +267,7 @@ def test_repair_names_markers_that_are_missing_broken_or_double(book: Book, tool
         f"tooling check-translations recover i18n/ko/book/src/{name}\n"
         for name, reason in (
             ("none.md", "the page has no marker"),
-            ("short.md", "i18n-source-commit is not a full object id: 'abc'"),
+            ("short.md", "i18n-source-commit is not the id of a commit: 'abc'"),
             ("twice.md", "i18n-source-commit occurs twice"),
         )
     )
@@ -411,9 +411,12 @@ def test_a_new_language_starts_from_the_source_book(book: Book, tool: Tool) -> N
     assert "1 pages wait" in result.out and "a.md" in result.out
     folder = book.root / "i18n/ja"
     assert tomllib.loads((folder / "book/book.toml").read_text())["book"] == {"title": "T", "language": "ja"}
-    assert (folder / "book/src/SUMMARY.md").read_text() == "# Summary\n\n- [A](a.md)\n"
+    blob = book.git("hash-object", "book/src/SUMMARY.md")
+    assert (folder / "book/src/SUMMARY.md").read_text() == (
+        f"<!-- i18n-source-blob: {blob} -->\n# Summary\n\n- [A](a.md)\n"
+    )
     entry = tomllib.loads((book.root / "i18n/languages.toml").read_text())["language"]
-    assert entry == [{"code": "ja", "name": "日本語"}]
+    assert entry == [{"code": "ja", "name": "日本語", "policy": "growing"}]
     assert tool("new-lang", "ja").status == 2
 
 

@@ -92,10 +92,15 @@ def test_the_key_is_no_text_of_the_translation() -> None:
     assert without_key("# 제목\n") == "# 제목\n"
 
 
-def test_a_shortened_commit_in_the_front_matter_is_a_defect() -> None:
+def test_a_shortened_commit_is_a_pin() -> None:
     marker = read_marker(FRONT.format("abc1234").encode())
+    assert (marker.pin, marker.line, marker.defect) == (Pin("abc1234", None), 3, None)
+
+
+def test_what_is_not_a_commit_in_the_front_matter_is_a_defect() -> None:
+    marker = read_marker(FRONT.format("main").encode())
     assert (marker.pin, marker.line) == (None, 3)
-    assert marker.defect == "default_lang_commit is not a full object id: 'abc1234'"
+    assert marker.defect == "default_lang_commit is not the id of a commit: 'main'"
 
 
 @given(ID, ID, ID)

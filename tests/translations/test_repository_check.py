@@ -56,6 +56,7 @@ def checked(book: Book, target: str) -> CheckOutcome:
     commit = book.commit("write")
     book.korean(target, commit=commit, blob=book.blob())
     book.korean("# 다른 글\n", "other.md", commit=commit, blob=book.blob("other.md"))
+    (book.root / "i18n/languages.toml").write_text('[[language]]\ncode = "ko"\nname = "한국어"\n')
     book.commit("translate")
     (outcome,) = run_checks(Project(book.root), [one for one in CHECKS if one.name == "translations"])
     return outcome

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.book.errors import BookError, malformed
+from tooling.book.errors import BookError
 from tooling.platform.errors import Location
 from tooling.platform.regular_files import read_text
 from tooling.project import Project
-
-LANGUAGES = "i18n/languages.toml"
-_CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+from tooling.translations.settings import LANGUAGES, read_settings
 
 
 class Edition(Struct, frozen=True):
@@ -47,57 +43,38 @@ def editions(project: Project) -> tuple[Edition, ...]:
     """English, the source, first; then its translations, in the order of `i18n/languages.toml`.
 
     Raises:
-        BookError: that file is missing or malformed.
+        BookError: that file is missing.
+        SettingsError: it is malformed.
     """
-    path = project.root / LANGUAGES
-    try:
-        text = read_text(path)
-    except FileNotFoundError as error:
-        if not (project.root / "book").is_dir():
-            raise BookError(
-                "there is no book in this folder",
-                where=Location(project.root),
-                why="it has the puzzles alone",
-                hint="`tooling start` shows the address of the next page; "
-                "to build the book, clone the repository",
-            ) from error
-        raise BookError(
-            "the list of the book's languages is missing",
-            where=Location(path),
-            hint="git checkout it, or add a language with `tooling check-translations new-lang`",
-        ) from error
+    settings = read_settings(project.root)
+    if settings.path is None:
+        raise _missing(project)
     translations = (
         Edition(code, project.root / "i18n" / code / "book", f"{code}/", name, _fonts(project, code))
-        for code, name in _languages(text, path)
+        for code, name in ((one.code, one.name) for one in settings.languages)
     )
     return (Edition("en", project.root / "book", "", "English"), *translations)
+
+
+def _missing(project: Project) -> BookError:
+    if not (project.root / "book").is_dir():
+        return BookError(
+            "there is no book in this folder",
+            where=Location(project.root),
+            why="it has the puzzles alone",
+            hint="`tooling start` shows the address of the next page; "
+            "to build the book, clone the repository",
+        )
+    return BookError(
+        "the list of the book's languages is missing",
+        where=Location(project.root / LANGUAGES),
+        hint="git checkout it, or add a language with `tooling check-translations new-lang`",
+    )
 
 
 def _fonts(project: Project, code: str) -> str:
     name = f"fonts-{code}.css"
     return name if (project.root / "book" / "theme" / "assets" / name).is_file() else ""
-
-
-@lru_cache(maxsize=8)
-def _languages(text: str, path: Path) -> tuple[tuple[str, str], ...]:
-    """Code and name of each translation."""
-    import tomllib  # noqa: PLC0415 - this list alone is written in TOML
-
-    try:
-        rows = tomllib.loads(text).get("language", [])
-        found = tuple((str(row["code"]), str(row["name"])) for row in rows)
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
-        hint = 'each language is a `[[language]]` with `code = "ko"` and `name = "한국어"`'
-        raise malformed("list of languages", path, error, hint) from error
-    codes = [code for code, _ in found]
-    for code in codes:
-        if code == "en" or codes.count(code) > 1 or not _CODE.fullmatch(code):
-            raise BookError(
-                f"the language `{code}` cannot be added",
-                where=Location(path),
-                why="a translation has a language code of its own, and English is the source",
-            )
-    return found
 
 
 def repository_address(edition: Edition) -> str:

@@ -16,6 +16,7 @@ from tooling.commandline.options import (
     RootOptions,
     StampOptions,
     StatusOptions,
+    SummaryOptions,
 )
 from tooling.platform.exit_codes import ExitCode
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from tooling.translations.model import Pin
     from tooling.translations.report.report import Report
     from tooling.translations.roots import Roots
+    from tooling.translations.settings import Settings
 
 
 def _base() -> Path:
@@ -33,13 +35,79 @@ def _base() -> Path:
     return checkout_root(here) or here
 
 
-def _roots(options: RootOptions) -> Roots:
+def _roots(options: RootOptions, pages: Sequence[str] = ()) -> Roots:
+    """The trees: those of the options, else of the settings, else of this repository."""
+    from tooling.translations.settings import read_settings
+
+    settings = read_settings(_base())
+    language = options.lang or _language_of_page(options, settings, pages) or _first_language(settings)
+    return _roots_in(language, options, settings)
+
+
+def _first_language(settings: Settings) -> str:
+    return settings.languages[0].code if settings.languages else "ko"
+
+
+def _roots_in(language: str, options: RootOptions, settings: Settings) -> Roots:
     from tooling.translations.roots import SOURCE, TRANSLATION, Roots
+    from tooling.translations.settings import Profile
 
     base, here = _base(), Path.cwd()
-    source = here / options.source if options.source else base / SOURCE
-    target = here / options.translation if options.translation else base / TRANSLATION
-    return Roots.under(base, options.lang, str(source), str(target))
+    source = here / options.source if options.source else base / (settings.source or SOURCE)
+    target = (
+        here / options.translation if options.translation else base / (settings.translation or TRANSLATION)
+    )
+    profile = options.profile or settings.profile
+    return Roots.under(
+        base,
+        language,
+        str(source),
+        str(target),
+        policy=settings.policy_of(language),
+        profile=Profile(profile) if profile else Profile.MDBOOK,
+        marker=_marker_key(options.marker or settings.marker),
+        options=_typed(options, language, settings),
+    )
+
+
+def _marker_key(name: str | None) -> str | None:
+    """The key of the front matter; None for the comment, which has a name, too.
+
+    Raises:
+        SettingsError: it cannot be the name of a key.
+    """
+    from tooling.translations.settings import COMMENT_MARKER, MARKER_KEY, SettingsError
+
+    if name is None or name == COMMENT_MARKER:
+        return None
+    if not MARKER_KEY.fullmatch(name):
+        raise SettingsError(
+            f"--marker {name}: not a key of the front matter",
+            why="a key is letters, digits, `_` and `-`, with dots between the names of nested ones",
+            hint="name it as the pages do, such as default_lang_commit or l10n.sourceCommit",
+        )
+    return name
+
+
+def _typed(options: RootOptions, language: str, settings: Settings) -> tuple[str, ...]:
+    """The options that select the trees, for commands in hints."""
+    given = (
+        ("--lang", language if language != _first_language(settings) else None),
+        ("--source", options.source),
+        ("--translation", options.translation),
+        ("--marker", options.marker),
+        ("--profile", options.profile),
+    )
+    return tuple(word for name, value in given if value for word in (name, value))
+
+
+def _language_of_page(options: RootOptions, settings: Settings, pages: Sequence[str]) -> str | None:
+    """The language in whose tree the first page is."""
+    for code in (one.code for one in settings.languages if pages):
+        target = _roots_in(code, options, settings).target
+        if Path(os.path.abspath(pages[0])).is_relative_to(os.path.abspath(target)):  # noqa: PTH100
+            return code
+    return None
 
 
 def _keys(pages: Sequence[str], roots: Roots) -> frozenset[str] | None:
@@ -74,27 +142,62 @@ def _report_status(options: StatusOptions) -> int:
     from tooling.translations.report.display import style_for
     from tooling.translations.report.formats import Format, render
 
-    report = _make_report(options)
+    every = _every_language(options) if options.all_languages else (_roots(options, options.pages),)
+    reports = [_make_report(options, roots) for roots in every]
     form = Format(options.format)
     style = style_for(sys.stdout)
     if options.output:
         from tooling.platform.atomic_write import write_atomically
 
-        write_atomically(Path(options.output), (render(report, form, style) + "\n").encode())
+        text = "\n\n".join(render(report, form, style) for report in reports)
+        write_atomically(Path(options.output), (text + "\n").encode())
     else:
-        _show(render(report, form, style, every_page=options.all))
+        _show("\n\n".join(render(report, form, style, every_page=options.all) for report in reports))
     if in_workflow() and form is not Format.GITHUB:
         from tooling.translations.report.github import render as annotations
 
         stream = sys.stdout if form is Format.TEXT else sys.stderr  # stdout may hold a report
-        for line in annotations(report).splitlines():
-            print(line, file=stream)
+        for report in reports:
+            for line in annotations(report).splitlines():
+                print(line, file=stream)
     if in_workflow() or form is Format.GITHUB:
-        _write_step_summary(report)
-    return report.verdict.exit_code
+        for report in reports:
+            _write_step_summary(report)
+    return max(report.verdict.exit_code for report in reports)
 
 
-def _make_report(options: StatusOptions) -> Report:
+def _every_language(options: StatusOptions) -> tuple[Roots, ...]:
+    """The trees of every language of the list.
+
+    Raises:
+        SettingsError: there is no list, or an option is for one language.
+    """
+    from tooling.translations.settings import LANGUAGES, SettingsError, read_settings
+
+    settings = read_settings(_base())
+    if not settings.languages:
+        raise SettingsError(
+            "--all-languages: there is no list of languages",
+            why=f"neither translations.toml nor {LANGUAGES} has a [[language]] entry",
+            hint="add an entry with code and name for each, or name one language with --lang",
+        )
+    single = [
+        name
+        for name, value in (("--glossary", options.glossary), ("--ignores", options.ignores))
+        if value is not None and "{lang}" not in value
+    ]
+    if options.format in ("json", "sarif", "html"):
+        single.append(f"--format {options.format}")
+    if single:
+        raise SettingsError(
+            f"{single[0]} is for one language, and --all-languages checks several",
+            why="each language has a file or report of its own",
+            hint="name the language with --lang",
+        )
+    return tuple(_roots_in(one.code, options, settings) for one in settings.languages)
+
+
+def _make_report(options: StatusOptions, roots: Roots) -> Report:
     from tooling.translations.cache import Cache
     from tooling.translations.commands.selection import scope_since
     from tooling.translations.freshness.difference import load_differences
@@ -103,7 +206,6 @@ def _make_report(options: StatusOptions) -> Report:
     from tooling.translations.report.report import make_report
     from tooling.translations.roots import GLOSSARY, IGNORES
 
-    roots = _roots(options)
     policy = Policy.of(
         check=options.check or options.since is not None,
         fail_on=options.fail_on,
@@ -121,11 +223,13 @@ def _make_report(options: StatusOptions) -> Report:
         from tooling.translations.parity.page_cache import load_results
 
         default = roots.base / GLOSSARY.format(lang=roots.language)
-        glossary = Path(options.glossary) if options.glossary else default
+        glossary = Path(options.glossary.replace("{lang}", roots.language)) if options.glossary else default
         used = glossary if options.glossary or default.is_file() else None
         results = Cache(None) if options.no_cache else load_results(roots)
         fidelity = check_fidelity(found, used, results, whole=keys is None)
-    ignores = Path(options.ignores or roots.base / IGNORES.format(lang=roots.language))
+    ignores = roots.base / IGNORES.format(lang=roots.language)
+    if options.ignores:
+        ignores = Path(options.ignores.replace("{lang}", roots.language))
     return make_report(found, fidelity, policy, ignores, scope=scope, only=keys)
 
 
@@ -143,7 +247,7 @@ def diff_command(options: DiffOptions) -> int:
     from tooling.translations.model import Freshness
     from tooling.translations.report.display import style_for
 
-    roots = _roots(options)
+    roots = _roots(options, options.pages)
     style = style_for(sys.stdout)
     net = options.net or options.html is not None
     drifts = page_drifts(roots, _keys(options.pages, roots) or frozenset(), net=net, fetch=options.fetch)
@@ -153,7 +257,7 @@ def diff_command(options: DiffOptions) -> int:
 
         write_atomically(Path(options.html), (side_by_side.render(drifts, roots.language) + "\n").encode())
     else:
-        _show("\n\n".join(render(drift, style, words=options.words) for drift in drifts))
+        _show("\n\n".join(render(drift, roots, style, words=options.words) for drift in drifts))
     unknown = any(drift.status.freshness in (Freshness.UNKNOWN, Freshness.BAD_PIN) for drift in drifts)
     return ExitCode.USAGE if unknown else ExitCode.PASSED
 
@@ -169,7 +273,7 @@ def stamp_command(options: StampOptions) -> int:
         translated_keys,
     )
 
-    roots = _roots(options)
+    roots = _roots(options, options.pages)
     if not options.all and (not options.pages or selects_everything(options.pages, roots, Path.cwd())):
         raise refuse_whole_tree()
     keys = _keys(options.pages, roots) or translated_keys(roots)
@@ -202,10 +306,10 @@ def _described(pin: Pin) -> str:
 def repair_command(options: RepairOptions) -> int:
     from tooling.translations.commands.repair import apply_repairs, plan_repairs
 
-    roots = _roots(options)
+    roots = _roots(options, options.pages)
     repairs = plan_repairs(roots, _keys(options.pages, roots), fetch=options.fetch)
     if not options.dry_run:
-        apply_repairs(repairs)
+        apply_repairs(repairs, roots)
     word = "would write" if options.dry_run else "repaired"
     for one in repairs:
         if one.pin is None:
@@ -221,20 +325,32 @@ def recover_command(options: RecoverOptions) -> int:
     from tooling.translations.commands.recover import apply_recovery, recover
     from tooling.translations.commands.recovery_rendering import render
 
-    roots = _roots(options)
+    roots = _roots(options, options.pages)
     doubtful = False
     found = recover(roots, _keys(options.pages, roots) or frozenset(), fetch=options.fetch)
     for recovery in found:
-        _show(render(recovery))
+        _show(render(recovery, roots))
         if options.apply and recovery.candidates and not recovery.agree:
             _show("  not written: date and similarity disagree")
             doubtful = True
         elif options.apply:
-            pin = apply_recovery(recovery)
+            pin = apply_recovery(recovery, roots)
             if pin is not None:
                 _show(f"  written: {_described(pin)}")
     found_all = all(one.candidates for one in found)
     return ExitCode.PASSED if found_all and not doubtful else ExitCode.WRONG
+
+
+def summary_command(options: SummaryOptions) -> int:
+    from tooling.translations.commands.summary import write_summary
+
+    result = write_summary(_roots(options))
+    _show(f"written {result.file}: {_described(result.pin)}")
+    if result.left:
+        _show(f"{len(result.left)} titles are not translated yet:")
+        for title in result.left:
+            _show(f"  {title}")
+    return ExitCode.PASSED
 
 
 def new_lang_command(options: NewLanguageOptions) -> int:

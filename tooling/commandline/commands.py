@@ -429,6 +429,17 @@ COMMANDS: tuple[Command, ...] = (
                 run="tooling.cli.check_translations_command:recover_command",
             ),
             Command(
+                "summary",
+                Text("write the table of contents with the titles of the translated pages"),
+                options.SummaryOptions,
+                Text(
+                    "Writes SUMMARY.md with the parts and chapters of the source and stamps it. A title that "
+                    "is translated stays; another one is that of the page, and of the source without a page."
+                ),
+                parent="check-translations",
+                run="tooling.cli.check_translations_command:summary_command",
+            ),
+            Command(
                 "new-lang",
                 Text("start a translation into another language"),
                 options.NewLanguageOptions,
@@ -495,8 +506,8 @@ COMMANDS: tuple[Command, ...] = (
         Text("all checks of the repository that need no GPU"),
         options.CheckOptions,
         Text(
-            "Runs `generate --check`, `check-translations --fail-on warning` and `book check`, and "
-            "says what each of them found. A check that could not run has not passed."
+            "Runs `generate --check`, `check-translations --all-languages --fail-on warning` and `book "
+            "check`, and says what each of them found. A check that could not run has not passed."
         ),
         run="tooling.cli.check_command:check_command",
     ),

@@ -524,7 +524,7 @@ class CheckOptions(Struct, frozen=True, kw_only=True):
 
 # `tooling check-translations`
 
-_ROOTS = Text("roots (any mdBook with this marker will do)")
+_ROOTS = Text("roots (also read from translations.toml)")
 _OUTPUT = Text("output")
 _POLICY = Text("policy (each of these but --ignores implies --check)")
 _DEPTH = Text("depth")
@@ -538,7 +538,15 @@ Fetch = Annotated[
 class RootOptions(Struct, frozen=True, kw_only=True):
     """Where source and translation are."""
 
-    lang: Annotated[str, Option(Text("the translation (default: ko)"), "CODE", _ROOTS)] = "ko"
+    lang: Annotated[
+        str | None,
+        Option(
+            Text("the translation (default: that of the page, or the first of the list of languages)"),
+            "CODE",
+            _ROOTS,
+            alternative="languages",
+        ),
+    ] = None
     source: Annotated[
         str | None, Option(Text("folder of the source pages (default: book/src)"), "DIR", _ROOTS)
     ] = None
@@ -553,12 +561,32 @@ class RootOptions(Struct, frozen=True, kw_only=True):
             _ROOTS,
         ),
     ] = None
+    marker: Annotated[
+        str | None,
+        Option(
+            Text("key of the front matter with the commit, such as l10n.sourceCommit (default: a comment)"),
+            "KEY",
+            _ROOTS,
+        ),
+    ] = None
+    profile: Annotated[
+        Literal["mdbook", "hugo", "plain"] | None,
+        Option(Text("what the pages are written for (default: mdbook)"), group=_ROOTS),
+    ] = None
 
 
 class StatusOptions(RootOptions, frozen=True, kw_only=True):
     """Of `tooling check-translations status`."""
 
     pages: Pages = ()
+    all_languages: Annotated[
+        bool,
+        Option(
+            Text("every language of the list, each by its policy (text, md, todo, github)"),
+            group=_ROOTS,
+            alternative="languages",
+        ),
+    ] = False
     format: Annotated[
         Literal["text", "json", "md", "github", "sarif", "html", "todo"], Option(None, group=_OUTPUT)
     ] = "text"
@@ -661,6 +689,10 @@ class RecoverOptions(RootOptions, frozen=True, kw_only=True):
     pages: Pages
     apply: Annotated[bool, Option(Text("write the best candidate, where it is not in doubt"))] = False
     fetch: Fetch = False
+
+
+class SummaryOptions(RootOptions, frozen=True, kw_only=True):
+    """Of `tooling check-translations summary`."""
 
 
 class NewLanguageOptions(Struct, frozen=True, kw_only=True):

@@ -36,6 +36,16 @@ class TranslationFinding(Struct, frozen=True):
         return self.kind.partition(":")[0]
 
 
+SUMMARY = "SUMMARY.md"
+
+
+def is_expected(kind: str, key: str) -> bool:
+    """Whether a growing translation may have such a finding: a page or title is not translated yet."""
+    return kind in ("missing", "parity:link-untranslated-page") or (
+        kind == "parity:untranslated" and key == SUMMARY
+    )
+
+
 _SEVERITIES = {
     Freshness.MISSING: FreshnessSeverity.WARNING,
     Freshness.ORPHANED: FreshnessSeverity.ERROR,

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tooling.translations.settings import LanguagePolicy, Profile
+
 SOURCE = "book/src"
 TRANSLATION = "i18n/{lang}/book/src"
 IGNORES = "i18n/{lang}/ignore.toml"
@@ -36,21 +38,44 @@ class Roots(Struct, frozen=True):
         source: the folder of the source pages.
         target: the folder of the translated pages.
         language: the translation's code, such as `ko`.
+        policy: what is expected of the translation.
+        profile: what the pages are written for.
+        marker: the key of the front matter that holds the commit; None: a comment (see `marker`).
+        options: what the reader typed to select these trees; commands in hints repeat it.
     """
 
     base: Path
     source: Path
     target: Path
     language: str
+    policy: LanguagePolicy = LanguagePolicy.COMPLETE
+    profile: Profile = Profile.MDBOOK
+    marker: str | None = None
+    options: tuple[str, ...] = ()
 
     @classmethod
-    def under(cls, base: Path, language: str, source: str = SOURCE, target: str = TRANSLATION) -> Roots:
+    def under(
+        cls,
+        base: Path,
+        language: str,
+        source: str = SOURCE,
+        target: str = TRANSLATION,
+        *,
+        policy: LanguagePolicy = LanguagePolicy.COMPLETE,
+        profile: Profile = Profile.MDBOOK,
+        marker: str | None = None,
+        options: tuple[str, ...] = (),
+    ) -> Roots:
         """The roots below `base`; `{lang}` in a path is replaced by the language."""
         return cls(
             base,
             base / source.replace("{lang}", language),
             base / target.replace("{lang}", language),
             language,
+            policy,
+            profile,
+            marker,
+            options,
         )
 
     def name(self, path: Path) -> str:
@@ -62,6 +87,20 @@ class Roots(Struct, frozen=True):
 
     def target_name(self, key: str) -> str:
         return f"{self.name(self.target)}/{visible(key)}"
+
+    @property
+    def growing(self) -> bool:
+        """Whether pages without a translation are expected."""
+        return self.policy is LanguagePolicy.GROWING
+
+    def command(self, action: str, *arguments: str) -> str:
+        """A command of `check-translations` on these trees, as it is typed.
+
+        Args:
+            arguments: words that need no quotes, or are quoted already, such as `target_argument`.
+        """
+        quoted = (shlex.quote(option) for option in self.options)
+        return " ".join(("tooling", "check-translations", action, *quoted, *arguments))
 
     def target_argument(self, key: str) -> str:
         """The translated page as an argument of a shell command, for hints."""

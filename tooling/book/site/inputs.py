@@ -13,12 +13,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.book.chapters import NOT_FOUND
-from tooling.book.editions import LANGUAGES, Edition
+from tooling.book.editions import Edition
 from tooling.book.errors import BookError
 from tooling.book.summary import read_summary
 from tooling.platform.errors import Location
 from tooling.platform.regular_files import TEXT_LIMIT, OutsideRoot, WrongSize, require_below
 from tooling.project import TOOL, Project
+from tooling.translations.settings import LANGUAGES
 
 _RECORDINGS = ("h200/shown", "outputs", "traces")
 _FOLDERS = ("problems", "solutions", "tests/mutants", *(f"tests/data/{name}" for name in _RECORDINGS))

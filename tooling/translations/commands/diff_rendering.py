@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
@@ -15,11 +14,12 @@ from tooling.translations.diff.changes import Edit
 from tooling.translations.diff.sections import Counterpart
 from tooling.translations.model import ChangeClass, Freshness
 from tooling.translations.report.display import Style
+from tooling.translations.roots import Roots
 
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-def render(drift: PageDrift, style: Style, *, words: bool = False) -> str:
+def render(drift: PageDrift, roots: Roots, style: Style, *, words: bool = False) -> str:
     """The drift of one page.
 
     Args:
@@ -48,7 +48,7 @@ def render(drift: PageDrift, style: Style, *, words: bool = False) -> str:
         lines.append("")
         if not words and any(one.change.edit is Edit.CHANGED for step in drift.steps for one in step.changes):
             lines.append(style("with --words: the words that changed inside each block", "dim"))
-        lines.append(style(f"when done: tooling check-translations stamp {shlex.quote(name)}", "cyan"))
+        lines.append(style(f"when done: {roots.command('stamp', roots.target_argument(status.key))}", "cyan"))
     return "\n".join(lines)
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+from itertools import dropwhile
 from pathlib import Path
 
 from msgspec import Struct
 
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location, ToolingError
-from tooling.platform.regular_files import read_text
-from tooling.translations.pages import find_pages
+from tooling.platform.regular_files import TEXT_LIMIT, read_regular, read_text
+from tooling.translations.marker import write_marker
+from tooling.translations.model import Pin
+from tooling.translations.pages import blob_ids, find_pages
+from tooling.translations.settings import LANGUAGE_CODE, LANGUAGES, SOURCE_LANGUAGE, LanguagePolicy
 
-_CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
-LANGUAGES = "i18n/languages.toml"
-SOURCE_LANGUAGE = "en"
 _GLOSSARY = """\
 # Terms of the field: the form this translation uses, and forms it avoids. A check needs at least one term.
 # - en: barrier
@@ -38,6 +39,9 @@ class NewLanguage(Struct, frozen=True):
 def add_language(base: Path, source: Path, code: str, name: str | None = None) -> NewLanguage:
     """Writes book.toml, SUMMARY.md, a glossary to fill and the entry for the language switcher.
 
+    The translation is growing: pages without a translation are shown in the source's language. When all are
+    translated, its policy becomes `complete`.
+
     Args:
         base: the folder that holds `i18n/`.
         source: the source pages; book.toml is in the folder above them.
@@ -46,7 +50,7 @@ def add_language(base: Path, source: Path, code: str, name: str | None = None) -
     Raises:
         NewLanguageError: not a language code, already there, or the source book is incomplete.
     """
-    if _CODE.fullmatch(code) is None:
+    if LANGUAGE_CODE.fullmatch(code) is None:
         raise NewLanguageError(
             f"not a language code: {code!r}",
             why="mdBook writes it into every page's `lang` attribute",
@@ -76,7 +80,7 @@ def add_language(base: Path, source: Path, code: str, name: str | None = None) -
     texts = {
         **{book / "src" / "_includes" / path.name: read_text(path) for path in includes},
         book / "book.toml": _config(read_text(config), code),
-        book / "src" / "SUMMARY.md": read_text(summary),
+        book / "src" / "SUMMARY.md": _stamped(summary),
         folder / "glossary.yaml": _GLOSSARY.format(language=code),
         base / LANGUAGES: _languages(base / LANGUAGES, code, name or code),
     }
@@ -86,8 +90,16 @@ def add_language(base: Path, source: Path, code: str, name: str | None = None) -
     return NewLanguage(tuple(texts), pages)
 
 
+def _stamped(summary: Path) -> str:
+    """The source's table of contents with its marker; `summary` enters the titles of translated pages."""
+    data = read_regular(summary, limit=TEXT_LIMIT)
+    return write_marker(data, Pin(None, blob_ids(data)[-1])).decode("utf-8")
+
+
 def _config(text: str, code: str) -> str:
-    """The source's book.toml with its language set; the translator checks everything else."""
+    """The source's book.toml with its language set, without the comment at its top."""
+    rows = text.splitlines(keepends=True)
+    text = "".join(dropwhile(lambda row: row.startswith("#") or not row.strip(), rows))
     line = f'language = "{code}"'
     changed, count = re.subn(r"(?m)^language\s*=.*$", line, text, count=1)
     if count:
@@ -98,5 +110,6 @@ def _config(text: str, code: str) -> str:
 
 def _languages(path: Path, code: str, name: str) -> str:
     known = read_text(path) if path.is_file() else "# Languages of the switcher, in its order.\n"
+    policy = LanguagePolicy.GROWING  # until every page is translated
     quoted = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'{known.rstrip()}\n\n[[language]]\ncode = "{code}"\nname = "{quoted}"\n'
+    return f'{known.rstrip()}\n\n[[language]]\ncode = "{code}"\nname = "{quoted}"\npolicy = "{policy}"\n'

@@ -134,7 +134,7 @@ def _in_force(
     return latest.new if latest is not None else None
 
 
-def apply_recovery(recovery: Recovery) -> Pin | None:
+def apply_recovery(recovery: Recovery, roots: Roots) -> Pin | None:
     """Writes the best candidate into the marker; None where there is none.
 
     Raises:
@@ -146,5 +146,5 @@ def apply_recovery(recovery: Recovery) -> Pin | None:
     pin = Pin(best.commit.id, best.new)
     path = recovery.pair.target.page.path
     before = read_regular(path, limit=TEXT_LIMIT)
-    replace_page(path, before, write_marker(before, pin))
+    replace_page(path, before, write_marker(before, pin, roots.marker))
     return pin

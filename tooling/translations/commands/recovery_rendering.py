@@ -6,11 +6,12 @@ import datetime
 import shlex
 
 from tooling.translations.commands.recover import Recovery
+from tooling.translations.roots import Roots
 
 _SHOWN = 5
 
 
-def render(recovery: Recovery) -> str:
+def render(recovery: Recovery, roots: Roots) -> str:
     """The best candidates of one page, with the evidence for them."""
     lines = [recovery.file]
     if recovery.written is None:
@@ -29,7 +30,7 @@ def render(recovery: Recovery) -> str:
     if not recovery.agree:
         lines.append("  date and similarity disagree: read before you choose")
     best = recovery.candidates[0].revision.commit.id[:12]
-    lines.append(f"  try: tooling check-translations stamp --at {best} {shlex.quote(recovery.file)}")
+    lines.append(f"  try: {roots.command('stamp', '--at', best, shlex.quote(recovery.file))}")
     return "\n".join(lines)
 
 

@@ -51,8 +51,11 @@ def plan_repairs(
 
 def _without_pin(roots: Roots, pair: PagePair) -> Repair:
     reason = pair.target.marker.defect or "the page has no marker"
-    command = f"tooling check-translations recover {roots.target_argument(pair.key)}"
-    return Repair(roots.target_name(pair.key), pair, None, f"{reason}: {command}")
+    return Repair(roots.target_name(pair.key), pair, None, f"{reason}: {_recover(roots, pair)}")
+
+
+def _recover(roots: Roots, pair: PagePair) -> str:
+    return roots.command("recover", roots.target_argument(pair.key))
 
 
 def _former_names(
@@ -90,7 +93,7 @@ def _plan(
             file,
             pair,
             None,
-            f"{reason}: tooling check-translations recover {roots.target_argument(pair.key)}",
+            f"{reason}: {_recover(roots, pair)}",
         )
     if resolved == pin.blob:
         return None
@@ -101,13 +104,13 @@ def _plan(
             file,
             pair,
             None,
-            f"{reason}: tooling check-translations recover {roots.target_argument(pair.key)}",
+            f"{reason}: {_recover(roots, pair)}",
         )
     why = "had no commit" if pin.commit is None else f"named {pin.commit[:12]}, which is lost or another text"
     return Repair(file, pair, Pin(introduced.commit.id, pin.blob), f"the marker {why}")
 
 
-def apply_repairs(repairs: Collection[Repair]) -> None:
+def apply_repairs(repairs: Collection[Repair], roots: Roots) -> None:
     """Writes the repaired markers.
 
     Raises:
@@ -117,4 +120,4 @@ def apply_repairs(repairs: Collection[Repair]) -> None:
         if repair.pin is not None:
             path = repair.pair.target.page.path
             before = read_regular(path, limit=TEXT_LIMIT)
-            replace_page(path, before, write_marker(before, repair.pin))
+            replace_page(path, before, write_marker(before, repair.pin, roots.marker))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tooling.platform.errors import Location, ToolingError
 from tooling.translations.git.repository import Repository
-from tooling.translations.pages import find_pages, key_of
+from tooling.translations.pages import find_files, key_of
 from tooling.translations.report.policy import ChangedPages
 from tooling.translations.roots import Roots
 
@@ -26,7 +26,8 @@ def select_pages(paths: Sequence[str], roots: Roots, folder: Path) -> frozenset[
     Raises:
         PageNotFoundError: a path is not a page.
     """
-    known = find_pages(roots.source, "--source").keys() | find_pages(roots.target, "--translation").keys()
+    files = find_files(roots)
+    known = files.sources.keys() | files.targets.keys()
     return frozenset(key for path in paths for key in _keys(path, roots, folder, known))
 
 

@@ -12,7 +12,7 @@ from tooling.platform.errors import ToolingError
 from tooling.translations.freshness.pair import PagePair
 from tooling.translations.git.history import HistoryReader, Log
 from tooling.translations.git.repository import GIVE_IT_TREES, History, Repository
-from tooling.translations.pages import find_pages, key_of, read_source, read_translated
+from tooling.translations.pages import find_files, key_of, read_source, read_translated
 from tooling.translations.roots import Roots
 
 
@@ -56,8 +56,8 @@ def read_source_history(roots: Roots, keys: Collection[str] | None, *, fetch: bo
     history.start()
     prefix = "" if folder == "." else f"{folder}/"
     tree = {key_of(path): (path, entry) for path, entry in repository.tree(folder).items()}
-    sources = find_pages(roots.source, "--source")
-    targets = find_pages(roots.target, "--translation")
+    files = find_files(roots)
+    sources, targets = files.sources, files.targets
     pairs: dict[str, PagePair] = {}
     unpaired: dict[str, str] = {}
     for key in sorted(sources.keys() | targets.keys() if keys is None else keys):
@@ -67,7 +67,7 @@ def read_source_history(roots: Roots, keys: Collection[str] | None, *, fetch: bo
             unpaired[key] = f"there is no source page {roots.source_name(key)}"
         else:
             source = read_source(key, sources[key], repository.object_format)
-            target = read_translated(key, targets[key], repository.object_format)
+            target = read_translated(key, targets[key], repository.object_format, roots.marker)
             path, entry = tree.get(key_of(prefix + key), (prefix + key, None))
             pairs[key] = PagePair.of(source, target, path, entry)
     log = history.read([pair.path for pair in pairs.values()])

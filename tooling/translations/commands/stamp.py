@@ -17,7 +17,7 @@ from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.translations.commands.source_history import SourceHistory, read_source_history
 from tooling.translations.commands.untouched import untouched_sections
 from tooling.translations.commands.writing import ConcurrentEditError, replace_page
-from tooling.translations.findings import describe_section
+from tooling.translations.findings import describe_section, is_expected
 from tooling.translations.freshness.pair import PagePair
 from tooling.translations.freshness.survey import survey
 from tooling.translations.git.marker_history import read_marker_history
@@ -25,11 +25,12 @@ from tooling.translations.git.pins import PinReader, Question
 from tooling.translations.git.repository import Repository
 from tooling.translations.marker import without_marker, write_marker
 from tooling.translations.model import PageStatus, Pin, SectionChange
-from tooling.translations.pages import find_pages, read_translation
+from tooling.translations.pages import comparable, find_files, read_translation
 from tooling.translations.parity import comparison
 from tooling.translations.parity.findings import ParityFinding, ParitySeverity
 from tooling.translations.parity.include_drift import included_paths
 from tooling.translations.roots import Roots
+from tooling.translations.settings import Profile
 
 
 class StampRequest(Struct, frozen=True):
@@ -113,7 +114,7 @@ def stamp(roots: Roots, request: StampRequest) -> StampResult:
         choices = _with_the_code_read(roots, request, choices, texts, history.repository, reader=reader)
         outside = history.repository.not_in({choice.commit for choice in choices if choice.commit}, base)
     unedited = _unedited(roots, request, choices, texts)
-    library = Library(assets=(roots.source,))
+    library = Library(assets=(roots.source,)) if roots.profile is Profile.MDBOOK else None
     for choice in choices:
         file = roots.target_name(choice.pair.key)
         try:
@@ -127,7 +128,7 @@ def stamp(roots: Roots, request: StampRequest) -> StampResult:
             _check_parity(roots, request, choice, texts[choice.blob], library)
             pin = Pin(choice.commit, choice.blob)
             before = read_regular(choice.pair.target.page.path, limit=TEXT_LIMIT)
-            replace_page(choice.pair.target.page.path, before, write_marker(before, pin))
+            replace_page(choice.pair.target.page.path, before, write_marker(before, pin, roots.marker))
         except _RefusedError as refusal:
             result.refused.append(Refusal(file, refusal.reason, refusal.hint))
         except ConcurrentEditError as error:
@@ -225,12 +226,12 @@ def _blob_at(reader: PinReader, commit: str, names: Collection[str], ref: str) -
 
 
 def _check_parity(
-    roots: Roots, request: StampRequest, choice: _Choice, text: bytes, library: Library
+    roots: Roots, request: StampRequest, choice: _Choice, text: bytes, library: Library | None
 ) -> None:
     pair = choice.pair
-    source = Page.of(pair.source.path, roots.source, text.decode("utf-8", "replace"))
+    source = Page.of(pair.source.path, roots.source, comparable(text.decode("utf-8", "replace"), roots))
     try:
-        target = read_translation(pair.target.page.path, roots.target)
+        target = read_translation(pair.target.page.path, roots)
     except UnicodeDecodeError as error:
         raise _RefusedError(
             f"the translation is not UTF-8 text: {error.reason} at byte {error.start}",
@@ -240,6 +241,7 @@ def _check_parity(
         one
         for one in comparison.compare(source, target, library, language=roots.language)
         if one.severity is ParitySeverity.ERROR
+        and not (roots.growing and is_expected(f"parity:{one.kind}", pair.key))
     ]
     if errors and not request.force:
         raise _RefusedError(
@@ -280,8 +282,8 @@ def _unedited(
         if then is None:
             continue
         now = read_regular(choice.pair.target.page.path, limit=TEXT_LIMIT)
-        hint = f"tooling check-translations diff {roots.target_argument(key)}"
-        if without_marker(then) == without_marker(now):
+        hint = roots.command("diff", roots.target_argument(key))
+        if without_marker(then, roots.marker) == without_marker(now, roots.marker):
             reason = "the translation has not been edited since its marker was written, but its source has"
             found[key] = _RefusedError(reason, f"{hint}; if it is right as it stands, use --reviewed")
         elif pinned[key] in texts:
@@ -312,8 +314,8 @@ def _path_in(repository: Repository, path: Path) -> str:
 
 def translated_keys(roots: Roots) -> frozenset[str]:
     """Every page that both trees have."""
-    targets = find_pages(roots.target, "--translation").keys()
-    return frozenset(find_pages(roots.source, "--source").keys() & targets)
+    files = find_files(roots)
+    return frozenset(files.sources.keys() & files.targets.keys())
 
 
 class TreeWideError(ToolingError):

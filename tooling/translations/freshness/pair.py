@@ -85,7 +85,7 @@ class PagePair(Struct, frozen=True):
     def stale_status(self, roots: Roots, difference: Difference | None) -> PageStatus:
         """The status of a page whose source has changed; `difference` says what, when it is known."""
         reason = "the source has changed since it was translated"
-        hint = f"tooling check-translations diff {roots.target_argument(self.key)}"
+        hint = roots.command("diff", roots.target_argument(self.key))
         status = self.status(roots, Freshness.STALE, reason, hint)
         if difference is None:
             return replace(

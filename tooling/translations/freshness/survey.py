@@ -35,12 +35,15 @@ from tooling.translations.model import Freshness, PageStatus, Problem, TreePage
 from tooling.translations.pages import (
     RootNotFound,
     TranslatedPage,
-    find_pages,
+    find_files,
     key_of,
     read_source,
     read_translated,
 )
 from tooling.translations.roots import Roots
+from tooling.translations.settings import SETTINGS
+
+_WHOLE_ID = 40
 
 
 class Survey(Struct, frozen=True):
@@ -123,17 +126,16 @@ class _PageNames(Struct, frozen=True):
     @classmethod
     def of(cls, roots: Roots) -> _PageNames:
         """Walks both trees. Raises RootNotFound: as for `survey`."""
-        sources = find_pages(roots.source, "--source")
         if not roots.target.is_dir():
             _refuse_gettext(roots)
-        targets = find_pages(roots.target, "--translation")
-        if not sources and not targets:
+        found = find_files(roots)
+        if not found.sources and not found.targets:
             raise RootNotFound(
                 f"--source: no pages below {roots.name(roots.source)}",
                 why="there is no Markdown file in it or in the folder of the translation",
                 hint="name the folders of the pages with --source and --translation",
             )
-        return cls(sources, targets)
+        return cls(found.sources, found.targets)
 
     def wanted(self, only: Collection[str] | None) -> Collection[str]:
         """The keys of the pages to read for those in `only`."""
@@ -188,10 +190,10 @@ def _read_trees(
         if key not in names.targets:
             sources_alone[key] = read_source(key, names.sources[key], object_format)
         elif key not in names.sources:
-            targets_alone[key] = read_translated(key, names.targets[key], object_format)
+            targets_alone[key] = read_translated(key, names.targets[key], object_format, roots.marker)
         else:
             source = read_source(key, names.sources[key], object_format)
-            target = read_translated(key, names.targets[key], object_format)
+            target = read_translated(key, names.targets[key], object_format, roots.marker)
             pages.append((source, target))
             pin = target.marker.pin
             if pin is not None and pin.blob not in source.blobs and resolvable:
@@ -262,12 +264,13 @@ def _status_of_marker(roots: Roots, pair: PagePair) -> PageStatus | None:
         hint = "stamp the page again, or restore the marker from its history"
         return pair.status(roots, Freshness.BAD_PIN, marker.defect, hint)
     if marker.pin is None:
-        return pair.status(
-            roots,
-            Freshness.UNTRACKED,
-            "the page has no marker, so the text that it translates is unknown",
-            "tooling check-translations stamp --at COMMIT PAGE",
-        )
+        reason = "the page has no marker, so the text that it translates is unknown"
+        hint = roots.command("recover", roots.target_argument(pair.key))
+        if marker.other is not None:
+            line, name = marker.other
+            reason = f"the page has no marker that is read; its line {line} has `{name}`"
+            hint = f'--marker {name}, or `marker = "{name}"` in [translations] of {SETTINGS}, reads it'
+        return pair.status(roots, Freshness.UNTRACKED, reason, hint)
     return None
 
 
@@ -302,13 +305,14 @@ def _status_of_lost_commit(roots: Roots, pair: PagePair, checkout: Checkout) -> 
     return pair.status(
         roots,
         Freshness.BAD_PIN,
-        f"commit {commit} does not exist here: squashed, rebased or never pushed",
+        f"commit {commit} does not exist here: squashed, rebased or never pushed"
+        + (", or other objects begin with it too" if len(pair.pinned_commit) < _WHOLE_ID else ""),
         _recover(roots, pair),
     )
 
 
 def _recover(roots: Roots, pair: PagePair) -> str:
-    return f"tooling check-translations recover {roots.target_argument(pair.key)}"
+    return roots.command("recover", roots.target_argument(pair.key))
 
 
 # -- 3. comparison --------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ class PinReader:
         if not questions:
             return []
         known = self._known_commits({question.commit for question in questions})
-        if self._repository.network and (lost := {one.commit for one in questions} - known):
+        if self._repository.network and (lost := _whole({one.commit for one in questions} - known)):
             self._fetch_what_is_there(lost)
             known = self._known_commits({question.commit for question in questions})
         asked = [question for question in questions if question.commit in known]
@@ -142,7 +142,7 @@ class PinReader:
         wanted = sorted(commits)
         if self._repository.is_partial:
             local = self._local_objects()
-            wanted = [commit for commit in wanted if commit in local]
+            wanted = [commit for commit in wanted if commit in local or not _whole({commit})]
         found = self._reader().info([f"{commit}^{{commit}}" for commit in wanted])
         return frozenset(commit for commit, one in zip(wanted, found, strict=True) if one is not None)
 
@@ -194,6 +194,11 @@ class PinReader:
             else:
                 self._local = None
                 return
+
+
+def _whole(commits: set[str]) -> set[str]:
+    """Those that are not abbreviated: a remote does not answer for others."""
+    return {commit for commit in commits if len(commit) >= 40}
 
 
 def _tree_entries(data: bytes, width: int) -> dict[bytes, str]:

@@ -22,8 +22,8 @@ from tooling.translations.freshness.survey import Survey
 from tooling.translations.freshness.workers import map_pages
 from tooling.translations.git.pins import PinReader
 from tooling.translations.git.repository import GIVE_IT_TREES, UNSHALLOW, GitError, History
-from tooling.translations.marker import without_key
 from tooling.translations.model import Fidelity, Freshness, FreshnessSeverity, PageStatus, Problem
+from tooling.translations.pages import comparable
 from tooling.translations.parity import comparison
 from tooling.translations.parity.fidelity_result import FidelityResult
 from tooling.translations.parity.findings import ParityFinding
@@ -31,6 +31,7 @@ from tooling.translations.parity.include_drift import IncludeUse, find_drift, us
 from tooling.translations.parity.marker import find_wrong_commits
 from tooling.translations.parity.page_cache import CachedResult, PageResult, ResultFinder, digest_of
 from tooling.translations.roots import Roots
+from tooling.translations.settings import Profile
 
 _BATCH = 2_000  # pages whose pinned texts are held in memory at a time
 _runs = itertools.count()
@@ -74,7 +75,7 @@ def check_fidelity(
     if (
         glossary_file is not None
         and not finder.knows_glossary
-        and (problem := _glossary_problem(glossary_file, survey.roots.language)) is not None
+        and (problem := _glossary_problem(glossary_file, survey.roots)) is not None
     ):
         problems.append(problem)
         glossary_file = finder.glossary = None
@@ -138,14 +139,14 @@ def _digest(glossary: Path | None) -> str | None:
         return None
 
 
-def _glossary_problem(path: Path, language: str) -> Problem | None:
+def _glossary_problem(path: Path, roots: Roots) -> Problem | None:
     from tooling.translations.parity import glossary  # noqa: PLC0415 -- brings YAML, which many books need not
 
     try:
-        terms = glossary.load(path, language).terms
+        terms = glossary.load(path, roots.language).terms
     except glossary.GlossaryError as error:
         return Problem(error.what, error.why or "", error.hint or f"see {path}")
-    if not terms:
+    if not terms and not roots.growing:
         return Problem("the glossary has no terms", "nothing of it can be checked", f"add a term to {path}")
     return None
 
@@ -217,34 +218,37 @@ def _check(task: _Task) -> PageResult:
 
 def _compare(task: _Task, library: Library) -> tuple[list[TranslationFinding], tuple[IncludeUse, ...]]:
     status, roots = task.status, task.roots
+    follows = roots.profile is Profile.MDBOOK
     found: list[TranslationFinding] = []
     uses: tuple[IncludeUse, ...] = ()
     source = target = None
     try:
         if status.source is not None:
             path = roots.source / status.key
-            source = Page.of(path, roots.source, library.files.text_once(str(path)))
-            found += _convert(status, comparison.inspect_source(source, library), in_source=True)
+            source = Page.of(path, roots.source, comparable(library.files.text_once(str(path)), roots))
+            if follows:
+                found += _convert(status, comparison.inspect_source(source, library), in_source=True)
         if status.target is not None:
             path = roots.target / status.key
-            target = Page.of(path, roots.target, without_key(library.files.text_once(str(path))))
+            target = Page.of(path, roots.target, comparable(library.files.text_once(str(path)), roots))
     except UnicodeDecodeError as error:
         return [*found, _not_text(status, source is None, error)], ()
     pinned = source
     if task.pinned is not None and source is not None:
-        pinned = Page.of(source.path, source.root, task.pinned.decode("utf-8", "replace"))
-    comparable = status.freshness is Freshness.CURRENT or task.pinned is not None
-    if target is not None and pinned is not None and comparable:
-        differences = comparison.compare(pinned, target, library, language=roots.language)
+        pinned = Page.of(source.path, source.root, comparable(task.pinned.decode("utf-8", "replace"), roots))
+    has_pin = status.freshness is Freshness.CURRENT or task.pinned is not None
+    if target is not None and pinned is not None and has_pin:
+        books = library if follows else None
+        differences = comparison.compare(pinned, target, books, language=roots.language)
         if task.pinned is not None and source is not None:
             # A translator works from today's source: what agrees with that needs no work.
-            today = {one.key for one in comparison.compare(source, target, library, language=roots.language)}
+            today = {one.key for one in comparison.compare(source, target, books, language=roots.language)}
             differences = [one for one in differences if one.key in today]
         found += _convert(status, differences)
         if task.glossary is not None:
             found += _convert(status, _glossary(task.run, task.glossary, roots.language)(pinned, target))
-        uses = uses_of(status, pinned, target, library.files)
-    elif target is not None:
+        uses = () if not follows else uses_of(status, pinned, target, library.files)
+    elif target is not None and follows:
         found += _convert(status, comparison.inspect_source(target, library))
     return found, uses
 

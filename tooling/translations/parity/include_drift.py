@@ -122,6 +122,6 @@ def _finding(use: IncludeUse, roots: Roots) -> TranslationFinding:
         None,
         f"included code changed since the pin: {name}",
         f"git diff {use.commit[:12]} -- {shlex.quote(roots.name(Path(use.file)))}; reread the prose around "
-        f"it, then tooling check-translations stamp --reviewed {roots.target_argument(use.page)}",
+        f"it, then {roots.command('stamp', '--reviewed', roots.target_argument(use.page))}",
         f"include:drift/{use.page}/{name}",
     )

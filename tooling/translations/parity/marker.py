@@ -8,6 +8,7 @@ from tooling.translations.findings import TranslationFinding
 from tooling.translations.freshness.survey import Survey
 from tooling.translations.git.pins import Answer, PinReader, Question, Resolution
 from tooling.translations.model import Freshness, FreshnessSeverity
+from tooling.translations.roots import Roots
 
 
 def find_wrong_commits(reader: PinReader, top: Path, survey: Survey) -> list[TranslationFinding]:
@@ -36,13 +37,17 @@ def find_wrong_commits(reader: PinReader, top: Path, survey: Survey) -> list[Tra
             1,
             None,
             problem,
-            "the blob line is used; `tooling check-translations repair "
-            f"{survey.roots.target_argument(status.key)}` writes the commit that it belongs to",
+            f"the blob line is used; `{_repair(survey.roots, status.key)}` writes the commit that it "
+            "belongs to",
             f"parity:marker/{status.key}",
         )
         for (status, commit, blob), answer in zip(pinned, answers, strict=True)
         if (problem := _problem(commit, blob, answer, shallow=shallow))
     ]
+
+
+def _repair(roots: Roots, key: str) -> str:
+    return roots.command("repair", roots.target_argument(key))
 
 
 def _problem(commit: str, blob: str, answer: Resolution, *, shallow: bool) -> str | None:

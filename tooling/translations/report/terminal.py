@@ -74,6 +74,8 @@ def _title(report: Report, style: Style) -> str:
 def _needs_a_look(report: Report, page: PageStatus, findings: Sequence[TranslationFinding]) -> bool:
     # Findings of the lowest severity too, such as changed included code: the prose around it may be wrong.
     unclear = report.fidelity_of(page) is Fidelity.UNKNOWN
+    if page.freshness is Freshness.MISSING and report.roots.growing:
+        return False  # the summary counts them
     return page.freshness is not Freshness.CURRENT or unclear or bool(findings)
 
 

@@ -25,7 +25,8 @@ def render(report: Report) -> str:
         lines += ["", f"## `{page.target or page.source or page.key}`: {page.label}{age}", ""]
         lines += [f"- [ ] {item}" for item in pages[page.key]]
         if page.needs_translation:
-            lines.append(f"- [ ] `tooling check-translations stamp {report.roots.target_argument(page.key)}`")
+            stamp = report.roots.command("stamp", report.roots.target_argument(page.key))
+            lines.append(f"- [ ] `{stamp}`")
     return "\n".join(lines)
 
 
