@@ -237,8 +237,9 @@ def test_uncommitted_edits_of_the_source_count(book: Book) -> None:
 @pytest.mark.parametrize(
     ("marker", "reason"),
     [
-        ("<!-- i18n-source-commit: abc123 -->\n", "not a full object id"),
-        ("<!-- i18n-source-commit: TODO -->\n", "not a full object id"),
+        ("<!-- i18n-source-commit: abc123 -->\n", "i18n-source-commit is not the id of a commit: 'abc123'"),
+        ("<!-- i18n-source-blob: abc1234 -->\n", "i18n-source-blob is not a full object id: 'abc1234'"),
+        ("<!-- i18n-source-commit: TODO -->\n", "i18n-source-commit is not the id of a commit: 'TODO'"),
         (f"<!-- i18n-source-commit: {'a' * 40} -->\n" * 2, "occurs twice"),
         (f"<!-- i18n-source-blob: {'a' * 40} -->\n", "does not exist here"),
     ],

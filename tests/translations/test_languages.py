@@ -158,10 +158,15 @@ def test_what_is_foreign_depends_on_the_language(
 
 @pytest.mark.parametrize(
     ("language", "line", "free"),
-    [("ja", "完了: 3", True), ("es", "acción: 3", True), ("es", "hecho: 3", False), ("ko", "完了: 3", False)],
+    [
+        ("ja", "完了 -> 3", True),
+        ("es", "acción -> 3", True),
+        ("es", "hecho -> 3", False),
+        ("ko", "完了 -> 3", False),
+    ],
 )
-def test_a_line_of_code_in_the_language_may_differ(language: str, line: str, free: bool) -> None:
-    found = compare("```text\ndone: 3\n```\n", f"```text\n{line}\n```\n", language)
+def test_a_label_of_a_drawing_in_the_language_may_differ(language: str, line: str, free: bool) -> None:
+    found = compare("```text\ndone -> 3\n```\n", f"```text\n{line}\n```\n", language)
     assert [one.kind for one in found] == ([] if free else ["fence-code"])
 
 

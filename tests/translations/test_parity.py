@@ -39,7 +39,7 @@ EQUAL = {
     "comment in Mojo code": Case("```mojo\nx = 1  # one\n```\n", "```mojo\nx = 1  # 하나\n```\n"),
     "comment line left out": Case("```mojo\n# one\nx = 1\n```\n", "```mojo\nx = 1\n```\n"),
     "comment in C": Case("```cpp\nf(); // x\n/* y\n z */\n```\n", "```cpp\nf(); // 가\n```\n"),
-    "line of output in Hangul": Case("```text\ndone: 3\n```\n", "```text\n완료: 3\n```\n"),
+    "label of a drawing in Hangul": Case("```text\ndone -> 3\n```\n", "```text\n완료 -> 3\n```\n"),
     "sign of a comment in a string": Case(
         '```mojo\nprint("# a")\n```\n', '```mojo\nprint("# a")  # 가\n```\n'
     ),

@@ -7,7 +7,7 @@ import re
 
 from msgspec import Struct, field
 
-from tooling.mdbook.markup import Active, Image, Link, Mark, Prose, Tag
+from tooling.mdbook.markup import Active, Detail, Image, Link, Mark, Prose, Tag
 
 _ATTRIBUTES = r"(?:\s(?:[^>\"']|\"[^\"]*\"|'[^']*')*)?"
 # A name in a block of HTML goes on to a space, `/` or `>` (HTML, 13.2.5.8): `<https://a.b>` is a tag there.
@@ -31,6 +31,7 @@ _ACTIVE = re.compile(
 _SCRIPT = re.compile(r"(?:javascript|vbscript|data:text/html)[:;,][^\s\"'>]*", re.IGNORECASE)
 # Browsers skip these in an address.
 _SKIPPED = re.compile(r"[\x00-\x1f]+")
+_VOID = frozenset({"br", "img", "hr", "wbr"})  # without an end tag
 _READ_ATTRIBUTES = frozenset({"alt", "title", "aria-label", "aria-description", "placeholder"})
 
 
@@ -41,6 +42,7 @@ class Html(Struct):
     links: list[Link]
     prose: list[Prose]
     ids: set[str]
+    details: list[Detail]
     active: list[Active] = field(default_factory=list)
 
     def inline(self, text: str, line: int) -> bool:
@@ -49,6 +51,10 @@ class Html(Struct):
         match = _TAG.match(text)
         if match is None:  # a comment or a processing instruction
             return False
+        name = match[1] or match[2]
+        if name.lower() not in _VOID:
+            tag = f"</{name.lower()}>" if match[1] else f"<{name.lower()}>"
+            self.details.append(Detail("tag", tag, line, len(self.prose)))
         if match[1]:
             return False
         self._start(match[2], match[3], line)
@@ -97,6 +103,7 @@ class Html(Struct):
                 self.links.append(Link(value, line))
             elif key == "src" and tag.name == "img":
                 self.marks.append(Image(value, line))
+                self.details.append(Detail("picture", tag.get("alt").strip(), line, len(self.prose)))
             elif key in _READ_ATTRIBUTES and value:
                 self.prose.append(Prose(value, line, "attribute"))
         return tag

@@ -107,6 +107,22 @@ class Active(Struct, frozen=True):
     line: int
 
 
+class Detail(Struct, frozen=True):
+    """A small element of the text.
+
+    Attributes:
+        kind: footnote (a reference) or footnote-definition, with its label; item (of a list), with `-` or
+            `1.` after a space for each list around its own; task, with `[x]` or `[ ]`; tag, one inside text;
+            key, the text of a `<kbd>`; link, its text; picture, its description.
+        block: the number of the block of `prose` that it is in, or that follows it.
+    """
+
+    kind: str
+    name: str
+    line: int
+    block: int
+
+
 class Prose(Struct, frozen=True):
     """Text for readers, free of code, formulas, tags and targets of links.
 
@@ -132,6 +148,7 @@ class Structure(Struct, frozen=True):
         links, codes, formulas: those inside text, in order.
         prose: the text itself.
         active: what a browser runs, loads or applies.
+        details: small elements of the text, in order.
     """
 
     marks: tuple[Mark, ...]
@@ -142,3 +159,4 @@ class Structure(Struct, frozen=True):
     formulas: tuple[Formula, ...]
     prose: tuple[Prose, ...]
     active: tuple[Active, ...]
+    details: tuple[Detail, ...] = ()

@@ -14,6 +14,7 @@ from tooling.mdbook.markup import (
     OBJECT,
     Alert,
     Code,
+    Detail,
     Fence,
     Formula,
     Heading,
@@ -100,7 +101,10 @@ class _Scanner:
         self.formulas: list[Formula] = []
         self.prose: list[Prose] = []
         self.ids: set[str] = set()
-        self.html = Html(self.marks, self.links, self.prose, self.ids)
+        self.details: list[Detail] = []
+        self.html = Html(self.marks, self.links, self.prose, self.ids, self.details)
+        self.lists: list[str] = []  # the bullets of the open lists
+        self.begun: list[int] = []  # the piece of the text at which each open link, picture or key begins
         self.titles: list[_Title] = []
         self.dashes = False  # a title contains two adjacent hyphens
         self.footnotes: dict[str, int] = {}
@@ -140,11 +144,27 @@ class _Scanner:
             elif "InlineHtml" in event:
                 self.read_tag(event["InlineHtml"], span)
             elif "FootnoteReference" in event:
+                self.note("footnote", event["FootnoteReference"], span)
                 number = self.footnotes.setdefault(event["FootnoteReference"], len(self.footnotes) + 1)
                 self.inside(span).rendered.append(str(number))
             elif "TaskListMarker" in event:
                 self.inside(span)
+                self.note("task", "[x]" if event["TaskListMarker"] else "[ ]", span)
         self.close_implied()
+
+    def note(self, kind: str, name: str, span: Range) -> None:
+        """Adds a detail."""
+        self.details.append(Detail(kind, name, self.document.line(span["start"]), len(self.prose)))
+
+    def begin(self) -> None:
+        """A link, picture or key begins, whose text will be noted."""
+        assert self.text is not None
+        self.begun.append(len(self.text.pieces))
+
+    def note_text(self, kind: str, span: Range) -> None:
+        """Notes the text of the link, picture or key that ends."""
+        if self.begun and self.text is not None:
+            self.note(kind, "".join(self.text.pieces[self.begun.pop() :]).strip(), span)
 
     # ---- text ----
 
@@ -212,10 +232,14 @@ class _Scanner:
     def read_tag(self, tag: str, span: Range) -> None:
         text = self.inside(span)
         text.plain = False
-        if not self.pictures and self.html.inline(
-            self.document.restored(tag), self.document.line(span["start"])
-        ):
+        if self.pictures:
+            return
+        if self.html.inline(self.document.restored(tag), self.document.line(span["start"])):
             text.pieces.append(" ")
+        elif tag.startswith("<kbd"):
+            self.begin()
+        elif tag.startswith("</kbd"):
+            self.note_text("key", span)
 
     def close_implied(self) -> None:
         if self.text is not None and self.text.implied:
@@ -246,6 +270,8 @@ class _Scanner:
             self.block, self.opened = [], span["start"]
         elif tag == "DefinitionListTitle":
             self.text = _Text("paragraph", line, title=True)
+        elif tag == "Item":
+            self.note("item", " " * (len(self.lists) - 1) + self.lists[-1], span)
         elif tag in ("TableHead", "TableRow"):
             self.text = _Text("row", line)
             self.first_cell = True
@@ -262,6 +288,7 @@ class _Scanner:
         line = self.document.line(span["start"])
         if "Link" in tag:
             self.inside(span).plain = False
+            self.begin()
             link = tag["Link"]
             if not self.pictures:
                 target = self.document.restored(link["dest_url"])
@@ -270,6 +297,7 @@ class _Scanner:
             return
         if "Image" in tag:
             self.inside(span).plain = False
+            self.begin()
             if not self.pictures:
                 self.marks.append(Image(self.document.restored(tag["Image"]["dest_url"]), line))
             self.pictures += 1
@@ -295,6 +323,9 @@ class _Scanner:
                 self.marks.append(Alert(name[1], known=True, line=line))
         elif "FootnoteDefinition" in tag:
             self.ids.add(f"footnote-{tag['FootnoteDefinition']}")
+            self.note("footnote-definition", tag["FootnoteDefinition"], span)
+        elif "List" in tag:
+            self.lists.append("-" if tag["List"] is None else "1.")
         elif "Table" in tag:
             self.cells = []
             self.alignment = "".join(_ALIGNMENTS[column] for column in tag["Table"])
@@ -313,6 +344,8 @@ class _Scanner:
         if tag in _EMPHASIS:
             self.inside(span)
             self.pictures -= tag == "Image"
+            if tag in ("Image", "Link"):
+                self.note_text("picture" if tag == "Image" else "link", span)
             return
         if tag == "CodeBlock":
             self.close_code()
@@ -336,6 +369,8 @@ class _Scanner:
             self.marks.append(Table(tuple(self.cells), self.alignment, line))
         elif tag != "TableCell":
             self.close_implied()
+            if tag == "List":
+                self.lists.pop()
 
     def close_heading(self) -> None:
         text, title = self.text, self.titles[-1]
@@ -377,6 +412,7 @@ class _Scanner:
             tuple(self.formulas),
             tuple(self.prose),
             tuple(self.html.active),
+            tuple(self.details),
         )
 
 

@@ -1,7 +1,8 @@
 """`recover`: finds the source text that a page with a lost pin was translated from.
 
-Evidence is of two kinds: which source text was current when the marker was written, and how similar the code,
-link targets and numbers of the translation are to those of each version of its source.
+Evidence is of two kinds: which source text was current when the marker was written (in a page without one,
+the text), and how similar the code, link targets and numbers of the translation are to those of each version
+of its source.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tooling.translations.commands.writing import replace_page
 from tooling.translations.diff.similarity import fingerprint, similarity
 from tooling.translations.freshness.pair import PagePair
 from tooling.translations.git.history import Revision
-from tooling.translations.git.marker_history import MarkerWritten, read_marker_history
+from tooling.translations.git.marker_history import MarkerWritten, read_marker_history, read_page_history
 from tooling.translations.git.pins import PinReader, Question
 from tooling.translations.git.repository import Repository
 from tooling.translations.marker import write_marker
@@ -40,7 +41,11 @@ class Candidate(Struct, frozen=True):
 
 
 class Recovery(Struct, frozen=True):
-    """A page with the candidates for its pin, best first."""
+    """A page with the candidates for its pin, best first.
+
+    Attributes:
+        written: when its marker was written, or most of its text in a page without a marker.
+    """
 
     file: str
     pair: PagePair
@@ -66,7 +71,14 @@ def recover(roots: Roots, keys: Collection[str], *, fetch: bool = False) -> tupl
     history = read_source_history(roots, keys, fetch=fetch)
     target_repository = Repository.open(roots.target, roots.base, network=fetch)
     paths = {key: _path_in(target_repository, pair) for key, pair in history.pairs.items()}
-    written = read_marker_history(target_repository, paths.values())
+    marked = {paths[key]: pair for key, pair in history.pairs.items() if _has_marker(pair)}
+    sizes = {
+        paths[key]: pair.target.page.path.read_bytes().count(b"\n")
+        for key, pair in history.pairs.items()
+        if not _has_marker(pair)
+    }
+    written = read_marker_history(target_repository, marked, roots.marker)
+    written |= read_page_history(target_repository, sizes)
     with PinReader(target_repository) as target_reader, PinReader(history.repository) as reader:
         translations = target_reader.texts(one.blob for one in written.values())
         return tuple(
@@ -78,6 +90,10 @@ def recover(roots: Roots, keys: Collection[str], *, fetch: bool = False) -> tupl
             )
             for key, pair in history.pairs.items()
         )
+
+
+def _has_marker(pair: PagePair) -> bool:
+    return pair.target.marker.line is not None
 
 
 def _path_in(repository: Repository, pair: PagePair) -> str:

@@ -14,17 +14,18 @@ _SHOWN = 5
 def render(recovery: Recovery, roots: Roots) -> str:
     """The best candidates of one page, with the evidence for them."""
     lines = [recovery.file]
+    what = "marker" if recovery.pair.target.marker.line is not None else "text"
+    lines += [] if what == "marker" else ["  it has no marker"]
     if recovery.written is None:
-        lines.append("  its marker is not committed, so there is no date to go by")
+        lines.append(f"  its {what} is not committed, so there is no date to go by")
     else:
-        lines.append(
-            f"  its marker was written in {recovery.written.commit[:12]} ({_day(recovery.written.time)})"
-        )
+        date = _day(recovery.written.time)
+        lines.append(f"  its {what} was written in {recovery.written.commit[:12]} ({date})")
     if not recovery.candidates:
         return "\n".join([*lines, "  no version of its source is old enough; translate the page again"])
     for rank, one in enumerate(recovery.candidates[:_SHOWN], start=1):
         commit = one.revision.commit
-        note = ", the source when the marker was written" if one.in_force else ""
+        note = f", the source when the {what} was written" if one.in_force else ""
         version = f"{commit.id[:12]} ({_day(commit.time)})"
         lines.append(f"  {rank}. {version} has similarity {one.score:.1%}{note}: {commit.subject}")
     if not recovery.agree:

@@ -101,10 +101,21 @@ class PagePair(Struct, frozen=True):
             )
         return replace(status, classes=difference.classes, sections=difference.sections, notes=notes)
 
-    def with_history(self, status: PageStatus, history: PageHistory, ignored: frozenset[str]) -> PageStatus:
-        """Adds since when and by how many commits the translation is behind."""
+    def with_history(
+        self, status: PageStatus, history: PageHistory, ignored: frozenset[str], *, whole: bool
+    ) -> PageStatus:
+        """Adds since when and by how many commits the translation is behind.
+
+        Args:
+            whole: the history is that of HEAD, without a commit left out.
+        """
         assert self.old is not None
         introduced = history.introducing(self.old)
+        if introduced is None and whole:
+            outside = (
+                "the pinned text is not in the history of HEAD: its commit is on another branch, or lost"
+            )
+            status = replace(status, notes=(*status.notes, outside))
         status = replace(status, canonical=introduced.commit.id if introduced else None)
         if self.moved is None and introduced is not None and introduced.path != self.path:
             status = replace(status, moved=introduced.path)

@@ -460,7 +460,7 @@ def _judge_differing(
             continue
         status = pair.stale_status(roots, difference)
         if log is not None:
-            status = pair.with_history(status, log.pages[pair.path], ignored)
+            status = pair.with_history(status, log.pages[pair.path], ignored, whole=whole)
         statuses[pair.key] = status
     return statuses
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -33,6 +35,7 @@ _FREE_ATTRIBUTES = frozenset(
         "style",
     }
 )
+_MAY_DIFFER = "only comments, string literals and labels of drawings may be translated"
 # Tags without an end tag.
 _VOID = frozenset({"br", "img", "hr", "input", "wbr", "source", "col"})
 
@@ -127,14 +130,20 @@ def _token(page: Page, mark: Mark, names: Names, writing: WritingSystem) -> Toke
 
 
 def image_name(page: Page, target: str, names: Names, writing: WritingSystem) -> str:
-    """The common name of a picture; `15-w.ko.svg` is the Korean `15-w.svg`."""
+    """The common name of a picture: `a.ko.svg`, `a-ko.svg` and `ko/a.svg` are the Korean `a.svg`."""
     if target.startswith("/"):
         name = target[1:]
     elif ":" in target.partition("/")[0]:
         name = target
     else:
         name = names.file(page, target)
-    return name.replace(f".{writing.code}.", ".")
+    return _localized(writing.code).sub("", name)
+
+
+@lru_cache
+def _localized(code: str) -> re.Pattern[str]:
+    """What a name has of the language: a folder, or the end of the file's stem."""
+    return re.compile(rf"(?:(?<=/)|^){re.escape(code)}/|[._-]{re.escape(code)}(?=\.[a-z]+$)")
 
 
 # ---- pairing the marks of source and translation ----
@@ -204,7 +213,7 @@ def _change(mark: Mark, copy: Mark) -> tuple[str, str, str, str]:
         return (
             "image-changed",
             message,
-            "show the same picture, or a variant of it for the language",
+            "show the same picture, or a variant of it for the language, such as grid.ko.png or ko/grid.png",
             mark.target,
         )
     raise AssertionError(f"marks of one sort: {mark}, {copy}")
@@ -249,14 +258,9 @@ def _report_fence(
             "fence-code",
             (mark.line + 1 + (plain.source_line or 0), copy.line + 1 + (plain.target_line or 0)),
             f"the code {shown}; its source {expected}",
-            hint=_may_differ(writing),
+            hint=_MAY_DIFFER,
             subject=plain.source_text or plain.target_text,
         )
-
-
-def _may_differ(writing: WritingSystem) -> str:
-    letters = writing.script if writing.own_script else "letters that English does not have"
-    return f"only comments, and lines with {letters}, may differ from the source"
 
 
 def _check_heading_id(mark: Mark, copy: Mark, findings: Findings) -> None:

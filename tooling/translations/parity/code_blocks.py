@@ -1,13 +1,14 @@
 """Compares code, except for what a translator may translate.
 
-Comments may be translated, and so may any line with letters of the translation's language that English does
-not have; everything else must be identical.
+Comments may be translated, and so may string literals (with the same placeholders) and, in a block of no
+language, the labels of a drawing; everything else must be identical, the output of a program too.
 """
 
 from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from textwrap import dedent
 
 from msgspec import Struct
@@ -19,6 +20,11 @@ _SLASHES = re.compile(rf"({_STRING})|[ \t]*//[^\n]*|[ \t]*/\*.*?\*/", re.DOTALL)
 _DASHES = re.compile(rf"({_STRING})|[ \t]*--[^\n]*", re.DOTALL)
 _SEMICOLON = re.compile(r"(\"[^\"\n]*\")|[ \t]*;[^\n]*")
 _MARKUP = re.compile(r"(\0)|<!--.*?-->", re.DOTALL)
+
+_LITERAL = re.compile(_STRING, re.DOTALL)
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}|%[-+ 0-9.]*[a-z]")
+_DRAWING = re.compile("->|<-|=>|--|\\+-|[|\u2190-\u21ff\u2500-\u257f]")
+_SIGN = re.compile(r"[0-9]+|[^\w\s]")
 
 _COMMENTS: dict[str, re.Pattern[str]] = {
     **dict.fromkeys(("mojo", "python", "py", "toml", "yaml", "yml", "ruby", "r", "make", "cmake"), _HASH),
@@ -60,27 +66,31 @@ def difference(source: str, target: str, language: str, letters: re.Pattern[str]
 
     Args:
         language: the programming language.
-        letters: a letter that marks a line as translated.
+        letters: a letter that marks a string literal, or a label of a drawing, as translated.
     """
     if source == target:
         return None
     ours, theirs = _significant(source, language), _significant(target, language)
-    left, right = [line for _, line in ours], [line for _, line in theirs]
-    if left == right:
-        return None
-    if len(left) == len(right):
-        for (number, line), (other_number, other) in zip(ours, theirs, strict=True):
-            if line != other and not letters.search(other):
-                return CodeDifference(number, other_number, line, other)
-        return None
-    for tag, start, stop, other_start, other_stop in SequenceMatcher(None, left, right, False).get_opcodes():
+    matcher = SequenceMatcher(None, [line for _, line in ours], [line for _, line in theirs], False)
+    for tag, start, stop, other_start, other_stop in matcher.get_opcodes():
         if tag == "equal":
             continue
-        missing = ours[start:stop]
-        added = [entry for entry in theirs[other_start:other_stop] if not letters.search(entry[1])]
-        free = (other_stop - other_start) - len(added)  # a translated line may replace any line
-        if len(missing) > free + len(added) or added:
-            first = missing[0] if missing else (None, "")
-            second = added[0] if added else (None, "")
-            return CodeDifference(first[0], second[0], first[1], second[1])
+        lines, copies = ours[start:stop], theirs[other_start:other_stop]
+        for line, copy in zip_longest(lines, copies, fillvalue=(None, "")):
+            if line[0] is None or copy[0] is None or not _may_differ(line[1], copy[1], language, letters):
+                return CodeDifference(line[0], copy[0], line[1], copy[1])
     return None
+
+
+def _may_differ(line: str, copy: str, language: str, letters: re.Pattern[str]) -> bool:
+    """Whether a line is translated: in its string literals, or in the labels of a drawing."""
+    if letters.search(copy) is None:
+        return False
+    if language_name(language) in _COMMENTS:
+        literals, copies = _LITERAL.findall(line), _LITERAL.findall(copy)
+        return _LITERAL.sub("", line) == _LITERAL.sub("", copy) and all(
+            one == other
+            or (letters.search(other) and _PLACEHOLDER.findall(one) == _PLACEHOLDER.findall(other))
+            for one, other in zip(literals, copies, strict=True)
+        )
+    return _DRAWING.search(line) is not None and _SIGN.findall(line) == _SIGN.findall(copy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -10,9 +11,10 @@ from tooling.mdbook import expansion
 from tooling.mdbook.books import Library, LinkFault
 from tooling.mdbook.files import Files
 from tooling.mdbook.pages import Page
-from tooling.translations.parity import blocks, links, prose, text
+from tooling.translations.parity import blocks, details, links, prose, short_texts, text
 from tooling.translations.parity.findings import Findings, Lines, ParityFinding, ParitySeverity
 from tooling.translations.parity.names import Names
+from tooling.translations.parity.notes import without_notes
 from tooling.translations.parity.pair import ComparedPages
 from tooling.translations.writing_systems import writing_of
 
@@ -36,6 +38,7 @@ def compare(
     """
     findings = Findings()
     writing = writing_of(language)
+    target = without_notes(target)
     names = Names.of(source, target, library.files if library is not None else Files())
     alignment = blocks.compare(source, target, names, findings, writing)
     pair = ComparedPages(source, target, names, alignment, library, findings, writing)
@@ -45,7 +48,12 @@ def compare(
     text.compare_formulas(pair)
     text.compare_codes(pair)
     text.compare_numbers(pair)
+    text.compare_number_words(pair)
+    text.compare_units(pair)
     prose.compare_prose(pair)
+    short_texts.compare_short_texts(pair)
+    details.compare_details(pair)
+    details.inspect(target, findings, in_source=False, code=writing.code)
     if library is not None:
         for end in _dead_ends(target, library):
             end.report(alignment.at_target(end.line), findings)
@@ -53,11 +61,18 @@ def compare(
 
 
 def inspect_source(source: Page, library: Library) -> list[ParityFinding]:
-    """Checks the includes, links and pictures of a source page alone."""
+    """Checks the includes, links and pictures of a source page alone, and that its letters are English."""
     findings = Findings()
+    details.inspect(source, findings, in_source=True)
+    prose.inspect_letters(source, findings)
     for end in _dead_ends(source, library):
         end.report((end.line, None), findings)
     return findings.found
+
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_SCHEMES = frozenset({"http", "https", "mailto", "tel", "ftp", "data", "javascript", "vbscript"})
+"""The last three are active content, which is compared for itself."""
 
 
 class _DeadEnd(Struct, frozen=True):
@@ -85,6 +100,12 @@ def _dead_ends(page: Page, library: Library) -> Iterator[_DeadEnd]:
         line = 1 if inside else problem.where.line or 1
         kind = f"include-{problem.fault}"
         yield _DeadEnd(kind, line, message, problem.hint, problem.message, problem.fatal)
-    for link in library.check(page):
-        fatal = link.fault is not LinkFault.UNTRANSLATED_PAGE  # that page is reported as missing, too
-        yield _DeadEnd(f"link-{link.fault}", link.line, link.message, link.hint, link.target, fatal)
+    for link in page.structure.links:
+        scheme = _SCHEME.match(link.target)
+        if scheme is not None and scheme[1].lower() not in _SCHEMES:
+            message = f"`{scheme.group()}` of {link.target} is not the scheme of an address"
+            hint = "write https://, or the path of a page"
+            yield _DeadEnd("link-scheme", link.line, message, hint, link.target)
+    for fault in library.check(page):
+        fatal = fault.fault is not LinkFault.UNTRANSLATED_PAGE  # that page is reported as missing, too
+        yield _DeadEnd(f"link-{fault.fault}", fault.line, fault.message, fault.hint, fault.target, fatal)

@@ -60,6 +60,10 @@ class Findings(Struct):
         """As `error`, for what may be intended."""
         self._add(kind, ParitySeverity.WARNING, lines, message, hint=hint, subject=subject)
 
+    def info(self, kind: str, lines: Lines, message: str, *, hint: str, subject: str) -> None:
+        """As `error`, for what is usually intended."""
+        self._add(kind, ParitySeverity.INFO, lines, message, hint=hint, subject=subject)
+
     def _add(
         self, kind: str, severity: ParitySeverity, lines: Lines, message: str, *, hint: str, subject: str
     ) -> None:

@@ -1,6 +1,7 @@
 """Finds included code that has changed since the pin.
 
-Both languages show the new code, so only the prose around it may be out of date.
+Both languages show the new code, so only the prose around it may be out of date. A text that the translation
+has a copy of is different: the copy is older than the source.
 """
 
 from __future__ import annotations
@@ -18,13 +19,18 @@ from tooling.mdbook.pages import Page
 from tooling.platform.regular_files import read_regular
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.git.pins import Answer, PinReader, Question
+from tooling.translations.marker import read_marker
 from tooling.translations.model import FreshnessSeverity, PageStatus
 from tooling.translations.pages import blob_ids
 from tooling.translations.roots import Roots
 
 
 class IncludeUse(Struct, frozen=True):
-    """A directive of the pinned source, the file that it names, and its line in the translation."""
+    """A directive of the pinned source, the file that it names, and its line in the translation.
+
+    Attributes:
+        own: the file that the translation includes instead, without a marker; its state is that of the page.
+    """
 
     page: str
     target: str
@@ -32,6 +38,7 @@ class IncludeUse(Struct, frozen=True):
     file: str  # real path
     directive: Directive
     line: int | None
+    own: str | None = None
 
 
 def uses_of(status: PageStatus, pinned: Page, target: Page, files: Files) -> tuple[IncludeUse, ...]:
@@ -49,8 +56,27 @@ def uses_of(status: PageStatus, pinned: Page, target: Page, files: Files) -> tup
         if directive.includes:
             file = files.real(pinned.path.parent, directive.path)
             line = lines.get((file, directive.selector))
-            found.append(IncludeUse(status.key, status.target or status.key, commit, file, directive, line))
+            own = None if line is not None else _own_copy(file, pinned, target, files)
+            if own is not None:
+                line = lines.get((own, directive.selector))
+            use = IncludeUse(status.key, status.target or status.key, commit, file, directive, line, own)
+            found.append(use)
     return tuple(found)
+
+
+def _own_copy(file: str, pinned: Page, target: Page, files: Files) -> str | None:
+    """The translation of an included text; None where it has none, or one with a marker of its own."""
+    root = os.path.realpath(pinned.root) + os.sep
+    if not file.endswith(".md") or not file.startswith(root):
+        return None
+    own = files.real(target.root, file.removeprefix(root))
+    if own == file or not files.exists(own):
+        return None
+    try:
+        text = files.text_once(own)
+    except (OSError, UnicodeDecodeError):
+        return None  # reported by the check of includes
+    return own if read_marker(text.encode()).line is None else None
 
 
 def included_paths(page: Page, files: Files, top: Path) -> frozenset[str]:
@@ -113,6 +139,20 @@ def _finding(use: IncludeUse, roots: Roots) -> TranslationFinding:
     selector = use.directive.selector
     anchor = "" if isinstance(selector, LineRange) else f":{selector}"
     name = f"{roots.name(Path(use.file))}{anchor}"
+    shown = f"git diff {use.commit[:12]} -- {shlex.quote(roots.name(Path(use.file)))}"
+    if use.own is not None:
+        return TranslationFinding(
+            "include:fragment",
+            FreshnessSeverity.ERROR,
+            use.page,
+            use.target,
+            use.line,
+            None,
+            f"the included text {name} changed since the pin; the translation includes "
+            f"{roots.name(Path(use.own))}",
+            f"{shown}; translate it, then {roots.command('stamp', roots.target_argument(use.page))}",
+            f"include:fragment/{use.page}/{name}",
+        )
     return TranslationFinding(
         "include:drift",
         FreshnessSeverity.INFO,
@@ -121,7 +161,7 @@ def _finding(use: IncludeUse, roots: Roots) -> TranslationFinding:
         use.line,
         None,
         f"included code changed since the pin: {name}",
-        f"git diff {use.commit[:12]} -- {shlex.quote(roots.name(Path(use.file)))}; reread the prose around "
-        f"it, then {roots.command('stamp', '--reviewed', roots.target_argument(use.page))}",
+        f"{shown}; reread the prose around it, then "
+        f"{roots.command('stamp', '--reviewed', roots.target_argument(use.page))}",
         f"include:drift/{use.page}/{name}",
     )

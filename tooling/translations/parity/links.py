@@ -17,10 +17,14 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|\{\{")
 
 @lru_cache
 def _edition(code: str) -> re.Pattern[str]:
-    """Matches `en.` or `/en-us/`, `ko.` or `/ko-kr/` in an address: an edition of the same page."""
-    return re.compile(rf"(?<=[/.])(?:en|{re.escape(code)})(?:-[a-z]{{2}})?(?=[/.]|$)", re.IGNORECASE)
+    """Matches what an address has of an edition: `en.`, `/ko-kr/`, `?hl=ko`."""
+    name = rf"(?:en|{re.escape(code)})(?:-[a-z]{{2}})?"
+    return re.compile(
+        rf"(?<=//){name}\.|(?<!/)/{name}(?=/|$)|[?&](?:hl|lang|locale)={name}(?=&|$)", re.IGNORECASE
+    )
 
 
+_ARTICLE = re.compile(r"(//(?:[a-z-]+\.)?(?:m\.)?wikipedia\.org/wiki/).*")
 _SHOWN = frozenset({"include", "rustdoc_include", "playground"})
 
 
@@ -104,7 +108,10 @@ def compare_links(pair: ComparedPages) -> None:
         message = f"the link to {item.name} of the source is missing"
         lines = pair.alignment.at_source(item.line)
         pair.findings.error("link-missing", lines, message, hint="link the same page", subject=item.name)
+    linked = {item.name for item in inside}
     for item in found.extra:
+        if item.name in linked:
+            continue  # mentioned once more
         message = f"the source has no link to {item.name} here"
         lines = pair.alignment.at_target(item.line)
         pair.findings.error(
@@ -124,11 +131,17 @@ def _links(page: Page, pair: ComparedPages) -> tuple[list[Item], list[Item]]:
         target = link.target
         if _SCHEME.match(target):
             address = names.text(page, target).rstrip("/")
-            outside.append(Item(edition.sub("*", address), link.line))
+            outside.append(Item(_common_address(edition.sub("", address)), link.line))
         else:
             path, mark, _ = target.partition("#")
             inside.append(Item(names.page(page, path) + mark, link.line))
     return inside, outside
+
+
+def _common_address(address: str) -> str:
+    """An address without its edition; the titles of articles of an encyclopedia are translated."""
+    address = address.rstrip("/")
+    return _ARTICLE.sub(r"\1", address)
 
 
 def _compare_addresses(pair: ComparedPages, outside: list[Item], copied: list[Item]) -> None:

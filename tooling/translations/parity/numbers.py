@@ -110,9 +110,16 @@ def numbers_of(text: str, writing: WritingSystem) -> list[Number]:
         pattern = rf"([0-9][0-9,.]*) ?([{''.join(writing.large_numbers)}]){writing.counters}"
         scaled = _sums(text, re.compile(pattern), writing.large_numbers)
     found = _digits(text, scaled)
-    for value, word in writing.number_words.items():
+    spans = [
+        (match.span(), value) for value, word in writing.number_words.items() for match in word.finditer(text)
+    ]
+    for (start, end), value in spans:
+        if any(
+            other <= start and end <= stop and (other, stop) != (start, end) for (other, stop), _ in spans
+        ):
+            continue  # a part of another word, as in 1.5: 한 배 반
         values = ("2", "50", "0.5") if value == "2" else (value,)
-        found += [Number(values, match.start(), spelled=True) for match in word.finditer(text)]
+        found.append(Number(values, start, spelled=True))
     return sorted(found, key=lambda number: number.offset)
 
 
@@ -208,6 +215,57 @@ def mismatches(pair: ComparedPages) -> Iterator[Difference]:
             others[1].extend(copies.values())
     if mismatch := _compare(_joined(others[0]), _joined(others[1]), pair.writing):
         yield mismatch
+
+
+def exchanged_words(source: str, target: str, writing: WritingSystem) -> tuple[str, Number] | None:
+    """A number word of the translation that contradicts one of the source: `두 번` for three times.
+
+    Each of them lacks a partner, in digits or words, in the other text, and the translation counts with its
+    word. Returns the value that the source has, and the word of the translation.
+    """
+    ours, theirs = english_numbers(source), numbers_of(target, writing)
+    if len(ours) > _MOST_WORDS or not theirs:
+        return None
+    said = {value for number in ours for value in number.values}
+    copied = {value for number in theirs for value in number.values}
+    lost = [one for one in ours if one.spelled and not copied & set(one.values) and _counts(one, source)]
+    new = [one for one in theirs if one.spelled and not said & set(one.values)]
+    new = [one for one in new if one.values[0] != "1" and _COUNTED.match(target, one.offset)]
+    return (lost[0].values[0], new[0]) if len(lost) == 1 and len(new) == 1 else None
+
+
+_MOST_WORDS = 12
+_COUNTING = re.compile(r"two|three|four|five|six|seven|eight|nine|ten|second|third|fourth|fifth|twice")
+_COUNTED = re.compile("[둘셋]째|[가-힣]+ (?:번|개|가지|명|배|곳|단계|차례)")
+
+
+def _counts(number: Number, text: str) -> bool:
+    """Whether an English number word counts or orders; `single`, `pair` and `half` are said otherwise."""
+    return _COUNTING.match(text.lower(), number.offset) is not None
+
+
+class BlockPair(Struct, frozen=True):
+    """A paragraph, heading or cell of the source with its translation, and the lines at which they begin."""
+
+    source: str
+    target: str
+    lines: tuple[int, int]
+
+
+def paired_blocks(pair: ComparedPages) -> Iterator[BlockPair]:
+    """The blocks of the sections that have the same blocks in both pages; rows of tables by their cells."""
+    ours = _sections(pair.source.structure.prose, pair.alignment.source)
+    theirs = _sections(pair.target.structure.prose, pair.alignment.target)
+    for section in sorted(ours.keys() & theirs.keys()):
+        blocks, copies = _blocks(ours[section]), _blocks(theirs[section])
+        if list(blocks) != list(copies):
+            continue
+        for (_, kind), block, copy in zip(blocks, blocks.values(), copies.values(), strict=True):
+            parts = [(block, copy)]
+            if kind == "row" and len(block.cells()) == len(copy.cells()):
+                parts = list(zip(block.cells(), copy.cells(), strict=True))
+            for one, other in parts:
+                yield BlockPair(one.texts[0], other.texts[0], (one.lines[0], other.lines[0]))
 
 
 def _sections(prose: Iterable[Prose], starts: Sequence[int]) -> dict[int, list[Prose]]:

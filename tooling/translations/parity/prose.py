@@ -8,11 +8,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tooling.mdbook.markup import OBJECT, Prose
-from tooling.translations.parity.findings import quoted
+from tooling.mdbook.pages import Page
+from tooling.translations.parity.findings import Findings, quoted
 from tooling.translations.parity.pair import ComparedPages
+from tooling.translations.writing_systems import writing_of
 
 _WORD = re.compile(r"(?<![\w-])[A-Za-z][A-Za-z'’-]+(?![\w-])")  # not a part of `aarch64-apple-ios`
 _SENTENCE = re.compile(r"(?:[A-Za-z][A-Za-z'’-]*[,;:]?\s+){6,}[A-Za-z][A-Za-z'’-]*")
+_END = re.compile(r"[.!?](?=[\s\"'”’)*]|$)|[\u3002\uff01\uff1f]")
 _FEWEST_WORDS = {"heading": 1, "paragraph": 4, "row": 4, "html": 4, "attribute": 3}
 _FEWEST_PLAIN_WORDS = {"heading": 1, "paragraph": 3, "row": 3, "html": 3, "attribute": 2}
 
@@ -35,6 +38,16 @@ def compare_prose(pair: ComparedPages) -> None:
         _check_script(block, original, pair)
 
 
+def inspect_letters(source: Page, findings: Findings) -> None:
+    """Reports letters of another script in an English page."""
+    for block in source.structure.prose:
+        for foreign in writing_of("en").foreign:
+            for match in foreign.pattern.finditer(block.text):
+                line = block.line + block.text.count("\n", 0, match.start())
+                message = f"{quoted(match.group())} {foreign.what}"
+                findings.error(foreign.kind, (line, None), message, hint=foreign.hint, subject=match.group())
+
+
 def _normal(text: str) -> str:
     return " ".join(text.replace(OBJECT, " ").split())
 
@@ -45,9 +58,14 @@ def _compare_counts(pair: ComparedPages) -> None:
     theirs = _counts(pair.target.structure.prose, pair.alignment.target)
     if ours == theirs:
         return
+    sentences = _sentences(pair.source.structure.prose, pair.alignment.source)
+    copied = _sentences(pair.target.structure.prose, pair.alignment.target)
     for index, lines in enumerate(zip(pair.alignment.source, pair.alignment.target, strict=True), 1):
         if ours[index] != theirs[index]:
-            pair.findings.warning(
+            # Paragraphs that were split or merged still have their sentences.
+            same = sentences[index] == copied[index]
+            report = pair.findings.info if same else pair.findings.warning
+            report(
                 "block-count",
                 lines,
                 f"this section has {theirs[index]} paragraphs and list items; its source has {ours[index]}",
@@ -58,6 +76,15 @@ def _compare_counts(pair: ComparedPages) -> None:
 
 def _counts(prose: Sequence[Prose], starts: Sequence[int]) -> Counter[int]:
     return Counter([bisect_right(starts, block.line) for block in prose if block.kind == "paragraph"])
+
+
+def _sentences(prose: Sequence[Prose], starts: Sequence[int]) -> Counter[int]:
+    """The number of sentences in each section; a paragraph without a full stop is one."""
+    counts: Counter[int] = Counter()
+    for block in prose:
+        if block.kind == "paragraph":
+            counts[bisect_right(starts, block.line)] += max(1, len(_END.findall(block.text)))
+    return counts
 
 
 def _opening(pair: ComparedPages, line: int) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from tooling.mdbook.markup import Active, Structure
-from tooling.translations.parity import numbers
+from tooling.translations.parity import numbers, units
 from tooling.translations.parity.findings import quoted
-from tooling.translations.parity.pair import ComparedPages, Difference, Item, difference
+from tooling.translations.parity.pair import Alignment, ComparedPages, Difference, Item, difference
 
 _TEXT_IN_FORMULA = re.compile(r"\\(?:text|textrm|textbf|mbox)\s*\{[^{}]*\}")
 # Markdown reads `\\Large` and `\Large` as the same.
@@ -89,10 +91,77 @@ def compare_codes(pair: ComparedPages) -> None:
         return
     ours = [Item(code.text, code.line) for code in codes]
     theirs = [Item(code.text, code.line) for code in copied]
-    _CODE.report(difference(ours, theirs, pair.alignment), pair)
+    found = difference(ours, theirs, pair.alignment)
+    _CODE.report(_without_mentions(found, ours, theirs, pair.alignment), pair)
+
+
+def _without_mentions(
+    found: Difference, ours: Sequence[Item], theirs: Sequence[Item], alignment: Alignment
+) -> Difference:
+    """The difference without names that the section mentions on both pages, only not as often.
+
+    A name that is missing where another one is too many may have been replaced by it.
+    """
+    source, target = alignment.source, alignment.target
+    mentioned = {(item.name, bisect_right(source, item.line)) for item in ours}
+    copied = {(item.name, bisect_right(target, item.line)) for item in theirs}
+    missing = Counter(bisect_right(source, item.line) for item in found.missing)
+    extra = Counter(bisect_right(target, item.line) for item in found.extra)
+    return Difference(
+        [
+            item
+            for item in found.missing
+            if extra[section := bisect_right(source, item.line)] or (item.name, section) not in copied
+        ],
+        [
+            item
+            for item in found.extra
+            if missing[section := bisect_right(target, item.line)] or (item.name, section) not in mentioned
+        ],
+    )
+
+
+def compare_units(pair: ComparedPages) -> None:
+    """Compares the units of numbers, and words such as half and double, block by block."""
+    for block in numbers.paired_blocks(pair):
+        for item, expected in units.wrong_units(block.source, block.target, pair.writing):
+            pair.findings.warning(
+                "unit",
+                (block.lines[0], block.lines[1] + item.line),
+                f"{quoted(item.name)} contradicts the source, which has {quoted(expected)} here",
+                hint="give the unit or the word of the source",
+                subject=f"{expected} {item.name}",
+            )
+
+
+def compare_number_words(pair: ComparedPages) -> None:
+    """Reports a number word that contradicts the one of the source, block by block."""
+    for block in numbers.paired_blocks(pair):
+        found = numbers.exchanged_words(block.source, block.target, pair.writing)
+        if found is not None:
+            value, word = found
+            line = block.lines[1] + block.target.count("\n", 0, word.offset)
+            pair.findings.warning(
+                "number-word",
+                (block.lines[0], line),
+                f"{quoted(block.target[word.offset :][:12])} says {word.values[0]}; its source says {value}",
+                hint="give the numbers of the source",
+                subject=f"{value} {word.values[0]}",
+            )
 
 
 def compare_numbers(pair: ComparedPages) -> None:
     """Compares the numbers in the text, block by block; `two` and `두` may be written for 2."""
+    names = {detail.name for detail in pair.source.structure.details if detail.kind == "link"}
+    known = {number for name in names for number in numbers.NUMBER.findall(name)}
+    linked = {
+        (number, detail.line)
+        for detail in pair.target.structure.details
+        if detail.kind == "link"
+        for number in numbers.NUMBER.findall(detail.name)
+        if number in known
+    }
     for found in numbers.mismatches(pair):
-        _NUMBER_RULE.report(found, pair)
+        # A page that is linked once more is named once more, too.
+        extra = [item for item in found.extra if (item.name, item.line) not in linked or found.missing]
+        _NUMBER_RULE.report(Difference(found.missing, extra), pair)

@@ -1,0 +1,167 @@
+"""Compares small elements of the text: footnotes, items of lists, tasks, keys, tags, descriptions, links."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+
+from tooling.mdbook.markup import Detail
+from tooling.mdbook.pages import Page
+from tooling.translations.parity.findings import Findings, quoted
+from tooling.translations.parity.pair import ComparedPages, Item, difference
+
+_COUNTED = {
+    "footnote": ("the footnote `[^{}]`", "refer to the footnotes of the source"),
+    "footnote-definition": ("the definition of the footnote `[^{}]`", "define the footnotes of the source"),
+    "key": ("the key `{}`", "keys are those of the source"),
+    "tag": ("the tag `{}`", "leave tags as they are, and close what is opened"),
+}
+_UNDEFINED = re.compile(r"\[\^([^\]\s]+)\]")
+_CONFLICT = re.compile(r"^(?:<{7} .*|>{7} .*|\|{7} .*)$", re.MULTILINE)
+_TODO = re.compile(r"\b(?:TODO|FIXME|TBD|XXX)\b")
+_HIDDEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+_RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur"})
+_SUMMARY = re.compile(r"<summary[^>]*>(.*?)</summary>", re.DOTALL)
+
+
+def compare_details(pair: ComparedPages) -> None:
+    """Reports what one of the pages has and the other lacks, or has elsewhere."""
+    ours, theirs = pair.source.structure.details, pair.target.structure.details
+    for kind, (noun, hint) in _COUNTED.items():
+        found = difference(_items(ours, kind), _items(theirs, kind), pair.alignment)
+        for item in found.missing:
+            message = f"{noun.format(item.name)} of the source is missing"
+            lines = pair.alignment.at_source(item.line)
+            pair.findings.error(f"{kind}-missing", lines, message, hint=hint, subject=item.name)
+        for item in found.extra:
+            message = f"{noun.format(item.name)} is not in the source"
+            lines = pair.alignment.at_target(item.line)
+            pair.findings.error(f"{kind}-extra", lines, message, hint=hint, subject=item.name)
+    _compare_tasks(pair)
+    _compare_lists(pair)
+    _compare_texts(pair)
+    _compare_todos(pair)
+
+
+def inspect(page: Page, findings: Findings, *, in_source: bool, code: str = "en") -> None:
+    """Reports what is wrong on a page by itself: undefined footnotes, conflict markers, invisible characters.
+
+    Args:
+        in_source: the page is one of the source.
+        code: of the page's language.
+    """
+    for match in _CONFLICT.finditer(page.text):
+        line = page.text.count("\n", 0, match.start()) + 1
+        lines = (line, None) if in_source else (None, line)
+        message = f"{quoted(match.group())} is left of a merge conflict"
+        hint = "choose one of the two versions, and delete the lines of the markers"
+        findings.error("conflict", lines, message, hint=hint, subject=match.group())
+        break  # the others belong to it, or are similar
+    for block in page.structure.prose:
+        for match in _UNDEFINED.finditer(block.text):
+            line = block.line + block.text.count("\n", 0, match.start())
+            lines = (line, None) if in_source else (None, line)
+            message = f"the footnote `{match.group()}` is not defined on this page"
+            hint = f"add a paragraph that begins with `{match.group()}: `"
+            findings.error("footnote-undefined", lines, message, hint=hint, subject=match[1])
+        for match in _HIDDEN.finditer(block.text):
+            if code in _RIGHT_TO_LEFT and match.group() in "\u200e\u200f":
+                continue
+            line = block.line + block.text.count("\n", 0, match.start())
+            lines = (line, None) if in_source else (None, line)
+            sign = f"U+{ord(match.group()):04X}"
+            after = quoted(block.text[max(0, match.start() - 9) : match.start()].rpartition("\n")[2])
+            message = f"an invisible character, {sign}, follows {after}"
+            findings.error("invisible", lines, message, hint="delete it", subject=sign)
+
+
+def _items(details: Iterable[Detail], kind: str) -> list[Item]:
+    return [Item(one.name, one.line) for one in details if one.kind == kind]
+
+
+def _compare_tasks(pair: ComparedPages) -> None:
+    ours = _items(pair.source.structure.details, "task")
+    theirs = _items(pair.target.structure.details, "task")
+    for task, copy in zip(ours, theirs, strict=False):
+        if task.name != copy.name:
+            pair.findings.error(
+                "task",
+                (task.line, copy.line),
+                f"the task is marked `{copy.name}`; its source is marked `{task.name}`",
+                hint=f"write `{task.name}`",
+                subject=f"{task.line} {task.name}",
+            )
+
+
+def _compare_lists(pair: ComparedPages) -> None:
+    """The items of a section have the bullets and the depth of their source, where they are as many."""
+    ours = _by_section(_items(pair.source.structure.details, "item"), pair.alignment.source)
+    theirs = _by_section(_items(pair.target.structure.details, "item"), pair.alignment.target)
+    for section, items in ours.items():
+        copies = theirs.get(section, [])
+        if len(items) != len(copies):
+            continue  # the numbers of paragraphs and items are compared elsewhere
+        for item, copy in zip(items, copies, strict=True):
+            if item.name != copy.name:
+                pair.findings.error(
+                    "list-kind",
+                    (item.line, copy.line),
+                    f"this is {_item(copy.name)}; its source is {_item(item.name)}",
+                    hint="keep the kind of the list, and the depth of the item",
+                    subject=f"{section} {item.name}",
+                )
+                break  # the items after it differ alike
+
+
+def _item(name: str) -> str:
+    kind = "an item of a list with bullets" if name.endswith("-") else "a numbered item"
+    depth = name.count(" ")
+    return f"{kind}, inside {depth} other list{'s' if depth > 1 else ''}" if depth else kind
+
+
+def _by_section(items: Iterable[Item], starts: Sequence[int]) -> dict[int, list[Item]]:
+    sections: dict[int, list[Item]] = {}
+    for item in items:
+        sections.setdefault(bisect_right(starts, item.line), []).append(item)
+    return sections
+
+
+def _compare_texts(pair: ComparedPages) -> None:
+    """Links, pictures and summaries have a text where those of the source have one."""
+    texts = (
+        ("link", "link-text", "the link has no text", "translate the text of the source's link"),
+        ("picture", "image-alt", "the picture has no description", "translate the description of the source"),
+    )
+    for kind, finding, message, hint in texts:
+        ours = _items(pair.source.structure.details, kind)
+        theirs = _items(pair.target.structure.details, kind)
+        named = sum(bool(item.name) for item in ours)
+        if named <= sum(bool(copy.name) for copy in theirs):
+            continue
+        for copy in theirs:
+            if not copy.name:
+                lines = pair.alignment.at_target(copy.line)
+                pair.findings.error(finding, lines, message, hint=hint, subject=message)
+    summaries = list(_SUMMARY.finditer(pair.source.text)), list(_SUMMARY.finditer(pair.target.text))
+    for summary, empty in zip(*summaries, strict=False):
+        if summary[1].strip() and not empty[1].strip():
+            line = pair.target.text.count("\n", 0, empty.start()) + 1
+            message = f"the summary has no text; its source is {quoted(summary[1])}"
+            lines = pair.alignment.at_target(line)
+            pair.findings.error(
+                "summary-empty", lines, message, hint="translate the summary", subject=summary[1]
+            )
+
+
+def _compare_todos(pair: ComparedPages) -> None:
+    known = {match for block in pair.source.structure.prose for match in _TODO.findall(block.text)}
+    for block in pair.target.structure.prose:
+        for match in _TODO.finditer(block.text):
+            if match.group() not in known:
+                line = block.line + block.text.count("\n", 0, match.start())
+                message = f"{quoted(match.group())} is left in the text, and is not in the source"
+                lines = pair.alignment.at_target(line)
+                pair.findings.warning(
+                    "todo", lines, message, hint="do what it says, and delete it", subject=match.group()
+                )
