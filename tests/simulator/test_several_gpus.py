@@ -12,16 +12,17 @@ from tests.simulator.asking import READER, ask, kinds
 from tooling.simulator.checks.findings import Check, Kind
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.engine.executor import Engine
+from tooling.simulator.gpu.streams import DEVICE_SHIFT
 from tooling.simulator.server.context import Context, Gpu
 from tooling.simulator.server.protocol import (
     ARENA_BASE,
-    DEVICE_SHIFT,
     MAGIC,
     REQUESTS,
     VERSION,
     DriverRequest,
     MemoryKind,
     Opcode,
+    OrderAction,
 )
 
 MEMORY = 16 << 30
@@ -67,6 +68,7 @@ def launch(context: Context, function: int, stream: int, *pointers: int) -> None
     shape = (1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, stream)
     parameters = struct.pack(f"<{len(pointers)}Q", *pointers)
     assert ask(context, Opcode.LAUNCH, function, *shape, tail=parameters)[0] == 0
+    assert ask(context, Opcode.ORDER, OrderAction.WAIT_FOR_STREAM, stream, 0)[0] == 0
 
 
 def test_each_device_has_its_own_memory(context: Context) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
+from copy import copy
 from pathlib import PurePath
 from typing import ClassVar
 
@@ -55,6 +56,12 @@ class CheckHook(Hook):
         self._launches += 1
         self._context = context
 
+    def for_launch(self, twins: Mapping[int, Hook]) -> CheckHook:
+        """A twin with the number of the next launch, which shares the findings."""
+        twin = copy(self)
+        self._launches += 1
+        return twin
+
     def launch_repeated(self) -> None:
         """A launch was not simulated, since it repeats an earlier one without findings."""
         self._launches += 1
@@ -83,19 +90,7 @@ class CheckHook(Hook):
 
     def party(self, thread: int, action: Action, instruction: Instruction | None, count: int = 1) -> Party:
         """The thread with this linear number in the launch, at an instruction."""
-        launch = self.context.launch
-        block, index = launch.position(thread)
-        inside = thread % self.context.threads_per_block
-        return Party(
-            action,
-            (index.x, index.y, index.z),
-            (block.x, block.y, block.z),
-            inside // self.context.warp_size,
-            inside % self.context.warp_size,
-            source_position(instruction),
-            count,
-            callers_of(instruction) or UNSET,
-        )
+        return party_in(self.context, thread, action, instruction, count)
 
     def buffer(self, allocation: Allocation, element: int, memory: DeviceMemory | None = None) -> Buffer:
         """An allocation described by number, size and kernel argument.
@@ -138,6 +133,25 @@ class CheckHook(Hook):
                 if allocation.base <= value < allocation.base + max(1, allocation.size):
                     return number
         return None
+
+
+def party_in(
+    context: LaunchContext, thread: int, action: Action, instruction: Instruction | None, count: int = 1
+) -> Party:
+    """The thread with this linear number in a launch, at an instruction."""
+    block, index = context.launch.position(thread)
+    inside = thread % context.threads_per_block
+    return Party(
+        action,
+        (index.x, index.y, index.z),
+        (block.x, block.y, block.z),
+        inside // context.warp_size,
+        inside % context.warp_size,
+        source_position(instruction),
+        count,
+        callers_of(instruction) or UNSET,
+        context.launch.device if context.several_devices else UNSET,
+    )
 
 
 def action_of(access: Access) -> Action:

@@ -57,6 +57,7 @@ class Kind(StrEnum):
     HOST_MEMORY_NOT_PASSED = "host-memory-not-passed"
     HOST_TOUCHES_DEVICE = "host-touches-device"
     LEAK = "leak"
+    PEER_NOT_ENABLED = "peer-not-enabled"
 
     READ_AFTER_WRITE = "read-after-write"
     WRITE_AFTER_READ = "write-after-read"
@@ -65,6 +66,11 @@ class Kind(StrEnum):
     NARROW_SCOPE = "narrow-scope"
     READ_ONLY_PATH = "read-only-path"
     STREAM_RACE = "stream-race"
+    DEVICE_READ_WRITE = "device-read-after-write"
+    DEVICE_WRITE_READ = "device-write-after-read"
+    DEVICE_WRITE_WRITE = "device-write-after-write"
+    DEVICE_SCOPE = "device-scope"
+    FREED_BEFORE_READ = "freed-before-peer-is-done"
     HOST_READS_EARLY = "host-reads-early"
     HOST_WRITES_EARLY = "host-writes-early"
     COPY_IN_FLIGHT = "copy-in-flight"
@@ -93,6 +99,7 @@ class Kind(StrEnum):
     OUTSIDE_MASK = "outside-mask"
     SHORT_BARRIER = "short-barrier"
     ENDLESS_WAIT = "endless-wait"
+    GPUS_DEADLOCK = "gpus-deadlock"
     DEADLOCK = "deadlock"
     MBARRIER_STUCK = "mbarrier-stuck"
     MBARRIER_NOT_READY = "mbarrier-not-ready"
@@ -166,7 +173,7 @@ class Party(Struct, frozen=True):
 
     `thread` and `block` name one of them; `warp` and `lane` are that thread's, inside its block; `count` is
     the number of threads that did the same, in all blocks. `callers` are the calls by which the function at
-    `position` was inlined into the kernel, innermost first.
+    `position` was inlined into the kernel, innermost first. `device` is their GPU, if there are several.
     """
 
     action: Action
@@ -177,6 +184,7 @@ class Party(Struct, frozen=True):
     position: SourcePosition = field(name="place")
     count: int = 1
     callers: tuple[SourcePosition, ...] | UnsetType = UNSET
+    device: int | UnsetType = UNSET
 
 
 class HostCall(Struct, frozen=True):
@@ -220,7 +228,7 @@ class Finding(Struct, frozen=True):
     the number of a barrier. `one_cluster`: the blocks of all parties are in one cluster. `calls` are the
     host's calls, the later one first. `launched` is the host's line that launched the kernel, if known.
     `threads`: those of the launch, of an access outside a buffer. `unordered_lock`: both threads have used
-    one lock, which orders nothing.
+    one lock, which orders nothing. `meets`: both kernels use flags of system scope.
     """
 
     check: Check
@@ -242,6 +250,7 @@ class Finding(Struct, frozen=True):
     launched: SourcePosition | None = None
     threads: int = 0
     unordered_lock: bool | UnsetType = UNSET
+    meets: bool | UnsetType = UNSET
 
     def to_json(self) -> dict[str, Any]:
         """The finding as plain JSON values; the key names are the encoded field names.
@@ -434,6 +443,8 @@ def _party_lines(party: Party) -> list[Occurrence]:
 
 def _party_line(party: Party) -> Occurrence:
     line = texts.PARTY if party.count == 1 else texts.PARTY_MANY
+    if party.device is not UNSET:
+        line = texts.PARTY_OF_GPU if party.count == 1 else texts.PARTY_OF_GPU_MANY
     what = line.of(
         thread=_index(party.thread),
         block=_index(party.block),
@@ -442,6 +453,7 @@ def _party_line(party: Party) -> Occurrence:
         action=texts.ACTIONS[party.action],
         others=party.count - 1,
         count=party.count,
+        gpu=party.device or 0,
     )
     return Occurrence(what, _shown(party.position))
 
@@ -490,6 +502,9 @@ def _facts(finding: Finding) -> dict[str, str | int | Text]:
         "lanes": _lanes(finding.expected & ~finding.arrived),
         "mask": Code(f"{finding.expected:#010x}"),
         "scope_hint": texts.RACE_HINTS[race_scope(finding)],
+        "gpu": (first.device or 0) if first else 0,
+        "other_gpu": (last.device or 0) if last else 0,
+        "gpu_hint": texts.GPU_HINTS["flags" if finding.meets else "streams"],
     }
 
 

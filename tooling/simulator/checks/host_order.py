@@ -15,6 +15,7 @@ Not seen: pinned memory whose address a kernel gets from memory, not from an arg
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -35,6 +36,7 @@ from tooling.simulator.checks.findings import (
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.hooks import Access, AccessKind, LaunchContext, Space
+from tooling.simulator.gpu.streams import DEVICE_SHIFT, NON_BLOCKING, explicit_stream, legacy_stream
 
 Clock = dict[int, int]
 """By stream, the number of its operations that are complete before what comes next."""
@@ -42,10 +44,6 @@ Clock = dict[int, int]
 Position = Callable[[], SourcePosition]
 Mask = NDArray[np.uint8]
 
-LEGACY, PER_THREAD = 1, 2
-_DEVICE_SHIFT = 56
-"""The number of a device's default streams has the device in its highest byte (`server.protocol`)."""
-_NON_BLOCKING = 1
 _MOST_USES = 256
 
 _READ, _WRITTEN, _ATOMIC = 1, 2, 4
@@ -59,7 +57,7 @@ _CONFLICTS = np.array(
 """Whether bytes with these bits are used in conflict: atomic updates do not conflict with each other."""
 
 
-class _Operation(Struct, eq=False):
+class Operation(Struct, eq=False):
     """Work of one call: its stream, its number in the stream, and the clock of what precedes it."""
 
     stream: int
@@ -69,7 +67,7 @@ class _Operation(Struct, eq=False):
     action: HostAction = HostAction.LAUNCH
     kernel: str = ""
 
-    def after(self, other: _Operation) -> bool:
+    def after(self, other: Operation) -> bool:
         """Whether the other one is complete before this one starts."""
         return self.before.get(other.stream, 0) >= other.number
 
@@ -77,7 +75,7 @@ class _Operation(Struct, eq=False):
 class _Use(Struct, frozen=True, eq=False):
     """The bytes `low` to `high` (exclusive) of an allocation that an operation uses; `mask`: how each."""
 
-    operation: _Operation
+    operation: Operation
     low: int
     high: int
     bits: int
@@ -87,10 +85,14 @@ class _Use(Struct, frozen=True, eq=False):
         return self.bits if self.mask is None else self.mask[low - self.low : high - self.low]
 
 
+_Call: TypeAlias = tuple[Operation | None, tuple[int, int]]
+"""A call's work, and the host's side of the copy that it is."""
+
+
 class InFlight(Struct, frozen=True, eq=False):
     """Pinned memory that a copy or a kernel uses until the host has waited; `written` if it writes it."""
 
-    operation: _Operation
+    operation: Operation
     address: int
     size: int
     written: bool
@@ -121,7 +123,7 @@ class HostOrderCheck(CheckHook):
         self._devices: dict[int, int] = {}
         self._non_blocking: set[int] = set()
         self._events: dict[int, Clock] = {}
-        self._operation: _Operation | None = None
+        self._operation: Operation | None = None
         self._host_side: tuple[int, int] = (0, 0)
         self._in_flight: list[InFlight] = []
         self._old: dict[int, NDArray[np.uint8]] = {}
@@ -130,35 +132,70 @@ class HostOrderCheck(CheckHook):
         self._signals = False
         self._uses: dict[int, list[_Use]] = {}
         self._masks: dict[int, Mask] = {}
+        self._meetings: list[tuple[Operation, Operation]] = []
+        self.deferred = False  # several devices: work is done after later calls
+        self.freeing: Clock = {}
 
     # -- what the driver reports ---------------------------------------------------------------------
 
+    @property
+    def operation(self) -> Operation | None:
+        """The work of the latest call."""
+        return self._operation
+
+    def met(self, operation: Operation, other: Operation) -> None:
+        """A kernel has acquired what a kernel of another device released: what follows it follows that one.
+
+        As a whole, which may miss a race but reports no false one.
+        """
+        self._meetings.append((operation, other))
+
+    def before_free(self, device: int) -> Clock:
+        """What is complete before memory of a device is freed now: its work, and what the host waited for."""
+        clock = dict(self._host)
+        for stream, known in self._streams.items():
+            if self._device_of(stream) == device:
+                _join(clock, known)
+        return clock
+
+    def free_follows(self, operation: Operation) -> bool:
+        """Whether work is complete before the memory is freed whose `free` is being reported."""
+        return self.freeing.get(operation.stream, 0) >= operation.number
+
     def call(self, stream: int, waits: bool, host_address: int, position: Position) -> None:
         """The next work is enqueued by this call; `waits` if the call returns when the work is complete."""
-        stream = _explicit(stream)
+        stream = explicit_stream(stream)
         clock = self._clock_of(stream)
         _join(clock, self._host)
         for other in self._implicit(stream):
             _join(clock, self._clock_of(other))
         before = dict(clock)
         clock[stream] = clock.get(stream, 0) + 1
-        self._operation = _Operation(stream, clock[stream], before, position)
+        self._operation = Operation(stream, clock[stream], before, position)
         self._host_side = (host_address, 0)
         if waits:
             _join(self._host, clock)
+
+    def current_call(self) -> _Call:
+        """The call whose work comes next, to be resumed when that work is done later."""
+        return self._operation, self._host_side
+
+    def resume_call(self, call: _Call) -> None:
+        """The next work is that of an earlier call."""
+        self._operation, self._host_side = call
 
     def create_stream(self, stream: int, flags: int) -> None:
         self._clock_of(stream)
         self._numbers[stream] = 1 + len(self._numbers)
         self._devices[stream] = flags >> 32
-        if flags & _NON_BLOCKING:
+        if flags & NON_BLOCKING:
             self._non_blocking.add(stream)
 
     def record_event(self, stream: int, event: int) -> None:
         self._events[event] = self._reached(stream)
 
     def stream_waits(self, stream: int, event: int) -> None:
-        _join(self._clock_of(_explicit(stream)), self._events.get(event, {}))
+        _join(self._clock_of(explicit_stream(stream)), self._events.get(event, {}))
 
     def wait_for_stream(self, stream: int, _event: int) -> None:
         _join(self._host, self._reached(stream))
@@ -169,11 +206,11 @@ class HostOrderCheck(CheckHook):
     def finished(self) -> Iterator[tuple[int, int]]:
         """(address, bytes) of pinned memory whose copies the host has waited for by now; each one once."""
         done = [each for each in self._in_flight if self._host_waited(each.operation)]
-        self._in_flight = [each for each in self._in_flight if each not in done]
+        self._in_flight[:] = [each for each in self._in_flight if each not in done]
         busy = [(each.address, each.address + each.size) for each in self._in_flight]
-        self._old = {base: old for base, old in self._old.items() if any(
-            base <= each.address < base + len(old) for each in self._in_flight
-        )}  # fmt: skip
+        for base, old in list(self._old.items()):
+            if not any(base <= each.address < base + len(old) for each in self._in_flight):
+                del self._old[base]
         for each in done:
             if not any(low < each.address + each.size and each.address < high for low, high in busy):
                 yield each.address, each.size
@@ -190,7 +227,7 @@ class HostOrderCheck(CheckHook):
             kind, action = Kind.HOST_READS_EARLY, HostAction.ACCESS
         here = HostCall(action, position())
         self._note(kind, memory, allocation, address - allocation.base, (here, self._call_of(work.operation)))
-        self._in_flight = [each for each in self._in_flight if each not in using]
+        self._in_flight[:] = [each for each in self._in_flight if each not in using]
         old = self._old.pop(allocation.base, None)
         if old is not None:
             view = memory.view(allocation.base, allocation.size)
@@ -301,8 +338,8 @@ class HostOrderCheck(CheckHook):
     def free(self, allocation: Allocation) -> None:
         self._uses.pop(allocation.physical_address, None)
         self._old.pop(allocation.base, None)
-        self._early = [each for each in self._early if each.address != allocation.base]
-        self._in_flight = [
+        self._early[:] = [each for each in self._early if each.address != allocation.base]
+        self._in_flight[:] = [
             each for each in self._in_flight if not allocation.base <= each.address < allocation.end
         ]
 
@@ -324,7 +361,7 @@ class HostOrderCheck(CheckHook):
     def _implicit(self, stream: int) -> Iterator[int]:
         """The streams whose earlier work precedes this stream's next work without an event."""
         device = self._device_of(stream)
-        legacy = device << _DEVICE_SHIFT | LEGACY
+        legacy = legacy_stream(device)
         if stream == legacy:
             for other in list(self._streams):
                 if other not in self._non_blocking and self._device_of(other) == device:
@@ -333,17 +370,17 @@ class HostOrderCheck(CheckHook):
             yield legacy
 
     def _device_of(self, stream: int) -> int:
-        return self._devices.get(stream, stream >> _DEVICE_SHIFT)
+        return self._devices.get(stream, stream >> DEVICE_SHIFT)
 
     def _reached(self, stream: int) -> Clock:
-        stream = _explicit(stream)
+        stream = explicit_stream(stream)
         reached = dict(self._clock_of(stream))
         for other in self._implicit(stream):
             _join(reached, self._clock_of(other))
         _join(reached, self._host)
         return reached
 
-    def _host_waited(self, operation: _Operation) -> bool:
+    def _host_waited(self, operation: Operation) -> bool:
         return self._host.get(operation.stream, 0) >= operation.number
 
     # -- memory --------------------------------------------------------------------------------------
@@ -371,10 +408,10 @@ class HostOrderCheck(CheckHook):
         kept = [
             each
             for each in self._uses.get(allocation.physical_address, ())
-            if not self._host_waited(each.operation)
+            if self.deferred or not self._host_waited(each.operation)
         ]
         for other in kept:
-            if not operation.after(other.operation) and other.operation is not operation:
+            if other.operation is not operation and not self._follows(use, other):
                 offset = _conflict(use, other)
                 if offset is not None:
                     calls = (self._call_of(operation), self._call_of(other.operation))
@@ -382,7 +419,20 @@ class HostOrderCheck(CheckHook):
                     break
         self._uses[allocation.physical_address] = [*kept[-_MOST_USES:], use]
 
-    def _call_of(self, operation: _Operation) -> HostCall:
+    def _follows(self, use: _Use, other: _Use) -> bool:
+        """Whether the other use is complete before this one; kernels of two devices: see `device_order`."""
+        operation, earlier = use.operation, other.operation
+        if operation.after(earlier):
+            return True
+        kernels = use.mask is not None and other.mask is not None
+        if kernels and self._device_of(operation.stream) != self._device_of(earlier.stream):
+            return True
+        return any(
+            operation.after(kernel) and (met is earlier or met.after(earlier))
+            for kernel, met in self._meetings
+        )
+
+    def _call_of(self, operation: Operation) -> HostCall:
         number = self._numbers.get(operation.stream, 0)
         return HostCall(operation.action, operation.position(), number, operation.kernel)
 
@@ -405,11 +455,6 @@ class HostOrderCheck(CheckHook):
             self.check, kind, Severity.ERROR, "", buffer=buffer, offset=offset, address=address, calls=calls
         )
         self.note((kind, *((call.action, call.position, call.kernel) for call in calls)), finding)
-
-
-def _explicit(stream: int) -> int:
-    """The stream itself; for stream 0 of a device, the legacy default stream that it means."""
-    return stream if stream & (1 << _DEVICE_SHIFT) - 1 else stream | LEGACY
 
 
 def _join(clock: Clock, other: Clock) -> None:

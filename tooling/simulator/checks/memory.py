@@ -48,10 +48,12 @@ class MemoryCheck(CheckHook):
         self._footprints = footprints
         self._owned: dict[int, Allocation] = {}
         self._host_failed = False
+        self._device = 0
         self._arrays: dict[tuple[int, int], SharedArray] = {}
 
     def launch_begin(self, context: LaunchContext) -> None:
         super().launch_begin(context)
+        self._device = context.launch.device
         self._arrays = context.arrays_meant()
         self._meant = backend_of(context.module).meant_allocations(context)
 
@@ -143,11 +145,27 @@ class MemoryCheck(CheckHook):
             elif allocation.host and not self.is_argument(allocation):
                 kind = Kind.HOST_MEMORY_NOT_PASSED
             else:
+                if allocation.device != self._device and not allocation.host:
+                    self._check_peer(access, allocation)
                 continue
             lanes = (access.addresses >= allocation.base) & (access.addresses < allocation.end)
             self._report(kind, access, np.flatnonzero(lanes), self.buffer(allocation, access.element_bytes),
                          offset=piece.low)  # fmt: skip
             access.suppress(lanes)
+
+    def _check_peer(self, access: Access, allocation: Allocation) -> None:
+        """Warn of an access to another device's memory that works only because MAX maps it for all."""
+        memory, peers = self.context.memory, (self._device, allocation.device)
+        if peers in memory.peers or allocation.mapped:
+            return
+        key: Hashable = (Kind.PEER_NOT_ENABLED, peers)
+        if self.again(key, 0):
+            return
+        party = self.party(int(access.threads[0]), action_of(access), access.instruction)
+        buffer = self.buffer(allocation, access.element_bytes)
+        self.note(
+            key, Finding(self.check, Kind.PEER_NOT_ENABLED, Severity.WARNING, self.kernel(), (party,), buffer)
+        )
 
     def _report_out_of_bounds(self, access: Access, outside: NDArray[np.int64]) -> None:
         """Report out-of-bounds lanes by what they missed: mapped memory, a null pointer, the end of a buffer,

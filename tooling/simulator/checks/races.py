@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +45,7 @@ from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.hooks import (
     Access,
     AccessKind,
+    Hook,
     Ints,
     LaunchContext,
     MBarrierOperation,
@@ -152,6 +153,16 @@ class RaceCheck(CheckHook):
         self._locks: Ints = np.zeros(0, np.int64)
         self._granules = {Space.GLOBAL: 4, Space.SHARED: 4}
         self._written: frozenset[int] | None = None
+
+    def for_launch(self, twins: Mapping[int, Hook]) -> RaceCheck:
+        """A twin with shadows of its own, and the twin of the check of bulk copies."""
+        twin = super().for_launch(twins)
+        assert isinstance(twin, RaceCheck)
+        bulk_copies = twins[id(self._bulk_copies)]
+        assert isinstance(bulk_copies, BulkCopyCheck)
+        twin._bulk_copies = bulk_copies
+        twin._global, twin._log, twin._copies = {}, [], []
+        return twin
 
     # Events of a launch
 

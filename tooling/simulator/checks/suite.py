@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
+from tooling.simulator.checks.device_order import DeviceRaceCheck
 from tooling.simulator.checks.findings import Check
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.host_order import HostOrderCheck
@@ -20,6 +21,7 @@ def make_checks(
     footprints: Footprints | None = None,
     *,
     unused_memory: bool = False,
+    gpus: int = 1,
 ) -> tuple[CheckHook, ...]:
     """Fresh checks for one program, in the order in which the engine must call them.
 
@@ -28,6 +30,7 @@ def make_checks(
     Args:
         footprints: shared with other hooks of the program; by default, the checks have their own.
         unused_memory: whether the initialisation check reports memory that was never written.
+        gpus: the number of GPUs that the program has.
 
     Raises:
         ValueError: an unknown name.
@@ -41,7 +44,10 @@ def make_checks(
         checks.append(InitialisationCheck(footprints, unused_memory=unused_memory))
     if Check.RACES in wanted:
         bulk_copies = BulkCopyCheck()
-        checks += (bulk_copies, RaceCheck(footprints, bulk_copies), HostOrderCheck(footprints))
+        host_order = HostOrderCheck(footprints)
+        checks += (bulk_copies, RaceCheck(footprints, bulk_copies), host_order)
+        if gpus > 1:
+            checks.append(DeviceRaceCheck(footprints, host_order))
     if Check.SYNCHRONISATION in wanted:
         checks.append(SynchronisationCheck())
     return tuple(checks)

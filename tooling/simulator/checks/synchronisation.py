@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, field
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.barrier_uses import operands_of
@@ -21,6 +21,7 @@ from tooling.simulator.gpu.clusters import blocks_of
 from tooling.simulator.gpu.code_model import Instruction, Integer
 from tooling.simulator.gpu.hooks import (
     Access,
+    AccessKind,
     Ints,
     LaunchContext,
     MBarrierOperation,
@@ -91,6 +92,7 @@ class SynchronisationCheck(CheckHook):
         self._exits: list[tuple[Ints, Instruction | None]] = []
         self._last_exit: Instruction | None = None
         self._mbarriers: dict[tuple[int, int], _MBarrier] = {}
+        self._polled: dict[tuple[int, int], int] = {}  # with several GPUs: the address, by the load
         self._mixed: set[int] = set()  # blocks whose threads have waited at different barriers
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
@@ -216,6 +218,8 @@ class SynchronisationCheck(CheckHook):
 
     def access(self, access: Access) -> None:
         """Another block's shared memory may be accessed only while that block cannot have exited."""
+        if self.context.several_devices and access.space is Space.GLOBAL and access.kind is AccessKind.LOAD:
+            self._polled[access.instruction.code_position] = int(access.addresses[0])
         if access.space is not Space.SHARED or access.blocks is None or self.context.blocks_per_cluster == 1:
             return
         access = survivors(access)
@@ -407,8 +411,22 @@ class SynchronisationCheck(CheckHook):
             present = np.unique(first.threads[first.threads // size == block] % size % WARP)
             arrived = int(sum(1 << int(lane) for lane in present))
             self._note(Kind.MISSING_LANE, at, parties, expected=0xFFFFFFFF, arrived=arrived)
+        elif WaitsFor.LOOP in reasons:
+            self._report_loop(waiters, parties)
         else:
-            self._note(Kind.ENDLESS_WAIT if WaitsFor.LOOP in reasons else Kind.DEADLOCK, at, parties)
+            self._note(Kind.DEADLOCK, at, parties)
+
+    def _report_loop(self, waiters: Sequence[Waiter], parties: tuple[Party, ...]) -> None:
+        """Threads poll in vain; with several GPUs, which memory, since another GPU might have written it."""
+        at = next(each.instruction for each in waiters if each.waits_for is WaitsFor.LOOP)
+        address = self._polled.get(at.code_position)
+        memory = self.context.memory
+        allocation = None if address is None else memory.containing(address)
+        if address is None or allocation is None:
+            self._note(Kind.ENDLESS_WAIT, waiters[0].instruction, parties)
+            return
+        buffer = self.buffer(allocation, 0)
+        self._note(Kind.GPUS_DEADLOCK, at, parties, buffer=buffer, offset=address - allocation.base)
 
     def _report_counted(self, waiters: Sequence[Waiter], block: int, parties: tuple[Party, ...]) -> None:
         """Threads wait at barriers with counts: too few at one, or at several for each other."""
@@ -445,6 +463,7 @@ class SynchronisationCheck(CheckHook):
         arrived: int = 0,
         count: int = 1,
         buffer: Buffer | None = None,
+        offset: int = 0,
         severity: Severity = Severity.ERROR,
     ) -> None:
         """Record a finding, once for all instructions inlined from one call of a library function."""
@@ -455,11 +474,15 @@ class SynchronisationCheck(CheckHook):
             self.kernel(),
             parties,
             buffer,
+            offset=offset,
             expected=expected,
             arrived=arrived,
             count=count,
         )
-        self.note(self._key(kind, at), finding)
+        key: Hashable = self._key(kind, at)
+        if parties and parties[0].device is not UNSET:
+            key = (key, parties[0].device)
+        self.note(key, finding)
 
     def _key(self, kind: Kind, at: Instruction) -> Hashable:
         return (kind, self.context.launch.function.name, str(source_position(at)))

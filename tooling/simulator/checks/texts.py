@@ -199,6 +199,17 @@ FINDINGS: Mapping[str, FindingText] = {
             "gone. What was allocated by hand, or taken with `take_ptr`, must be freed by hand."
         ),
     ),
+    "peer-not-enabled": FindingText(
+        Text("{access} of {buffer}, which belongs to another GPU, without peer access enabled"),
+        Text(
+            "It works where the program gets its memory from MAX, which maps it for every GPU. Memory of "
+            "another origin is an illegal address for a peer that was not enabled."
+        ),
+        Text(
+            "Call `DeviceContext.enable_all_peer_access()` before the first kernel that reads a peer's "
+            "memory."
+        ),
+    ),
     "read-after-write": FindingText(
         Text("race on {memory} memory: a thread reads what another thread has just written, unordered"),
         Text(
@@ -271,6 +282,53 @@ FINDINGS: Mapping[str, FindingText] = {
             "Record an event after the earlier work and let the other stream wait for it: "
             "`stream.record_event(event)`, `other.enqueue_wait_for(event)`. Or wait on the host, with "
             "`stream.synchronize()`, between the two calls."
+        ),
+    ),
+    "device-read-after-write": FindingText(
+        Text("race of two GPUs on {buffer}: GPU {gpu} reads what GPU {other_gpu} writes, unordered"),
+        Text(
+            "Nothing makes the write at {last_position} happen before the read at {first_position}: the two "
+            "GPUs run at their own speed, and the read may see the old value."
+        ),
+        Text("{gpu_hint}"),
+    ),
+    "device-write-after-read": FindingText(
+        Text("race of two GPUs on {buffer}: GPU {gpu} overwrites what GPU {other_gpu} reads, unordered"),
+        Text(
+            "Nothing makes the read at {last_position} happen before the write at {first_position}: the "
+            "other GPU may be slower, and read the new value."
+        ),
+        Text("{gpu_hint}"),
+    ),
+    "device-write-after-write": FindingText(
+        Text("race of two GPUs on {buffer}: GPU {gpu} and GPU {other_gpu} write the same bytes, unordered"),
+        Text("Which of the two values stays depends on which GPU is faster."),
+        Text("{gpu_hint}"),
+    ),
+    "device-scope": FindingText(
+        Text(
+            "GPU {gpu} and GPU {other_gpu} access one address of {buffer} atomically, at a scope that does "
+            "not include both"
+        ),
+        Text(
+            "At the scope of a device (`.gpu` in PTX) an operation is atomic and ordered only for the "
+            "threads of its own GPU: the other GPU may never see the value, or see it before the data that "
+            "it announces."
+        ),
+        Text(
+            "Leave out `scope=`, as in `Atomic[UInt32].store[ordering=Ordering.RELEASE](…)`: then the scope "
+            "is the system, which includes every GPU and the host."
+        ),
+    ),
+    "freed-before-peer-is-done": FindingText(
+        Text("{buffer} is freed while a kernel of GPU {gpu} may still use it"),
+        Text(
+            "Freeing memory waits for the work of its own GPU, and not for that of others: on hardware the "
+            "memory may belong to another buffer when the kernel accesses it."
+        ),
+        Text(
+            "Keep the buffer alive until the other GPU is done: use it after `other.synchronize()`, or let "
+            "its own context wait first, with `ctx.enqueue_wait_for(other)`."
         ),
     ),
     "host-reads-early": FindingText(
@@ -555,6 +613,22 @@ FINDINGS: Mapping[str, FindingText] = {
             "the other lanes of the warp."
         ),
     ),
+    "gpus-deadlock": FindingText(
+        Text(
+            "deadlock of GPUs: GPU {gpu} waits for byte {offset} of {buffer}, which no kernel can change "
+            "any more"
+        ),
+        Text(
+            "The kernels of the other GPUs that could write it wait too, have ended, or were not launched "
+            "when the "
+            "host began to wait."
+        ),
+        Text(
+            "Launch the kernels of all GPUs before the host waits for one of them, and let each one set the "
+            "flag "
+            "of the others before it waits for its own."
+        ),
+    ),
     "deadlock": FindingText(
         Text("deadlock: no thread of the launch can continue"),
         Text("Each group of threads waits for another one that never arrives."),
@@ -655,6 +729,19 @@ RACE_HINTS: Mapping[str, Text] = {
     ),
 }
 
+GPU_HINTS: Mapping[str, Text] = {
+    "streams": Text(
+        "Let the later kernel's context wait: `ctx.enqueue_wait_for(other)` before its launch. A copy "
+        "between two contexts waits by itself; a kernel that reads a peer's memory does not."
+    ),
+    "flags": Text(
+        "Both kernels use flags. The flag must be written with `Ordering.RELEASE` after the data, and read "
+        "with `Ordering.ACQUIRE` before it, both with system scope (the default scope of `Atomic`), with "
+        "`barrier()` between the block's accesses and its flag. Before memory that the other GPU reads is "
+        "written again, both must meet once more."
+    ),
+}
+
 SEVERITY: Mapping[str, Text] = {
     "error": Text("error"),
     "warning": Text("warning"),
@@ -728,6 +815,10 @@ HINT = Text("try")
 PARTY = Text("thread {thread} of block {block} {action}")
 
 PARTY_MANY = Text("thread {thread} of block {block} {action}, and {others} more")
+
+PARTY_OF_GPU = Text("GPU {gpu}: thread {thread} of block {block} {action}")
+
+PARTY_OF_GPU_MANY = Text("GPU {gpu}: thread {thread} of block {block} {action}, and {others} more")
 
 INDEX = Text("({x}, {y}, {z})")
 

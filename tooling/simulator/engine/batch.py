@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from tooling.simulator.engine.launch_state import LaunchState
 from tooling.simulator.engine.livelock import LoopWatch
 from tooling.simulator.engine.ready_queue import ReadyQueue
 from tooling.simulator.engine.schedule import Schedule
+from tooling.simulator.engine.together import Turn
 from tooling.simulator.gpu.address_spaces import Spaces
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Waiter, WaitsFor
@@ -80,7 +82,8 @@ class RunningBatch:
         self.schedule = Schedule(state.schedule, first_block, self.program.order)
         self.spaces.first_wins = self.schedule.first_wins
         is_last = state.finished_blocks + blocks >= self.context.blocks
-        self.watch = LoopWatch(self, is_last=is_last, stop=self.stop_waiting)
+        self.watch = LoopWatch(self, is_last=is_last, stop=self.stop_waiting, pace=state.pace)
+        self.spaces.watching = state.pace is not None
         self.waiting = ReadyQueue(self.schedule, self.watch.look)
         self.frames = Frames(self.size)
         self.sync_count = 0
@@ -122,8 +125,8 @@ class RunningBatch:
 
     # -- running -------------------------------------------------------------------------------------
 
-    def run(self) -> None:
-        """Run all lanes to their end.
+    def turns(self) -> Iterator[Turn]:
+        """Run all lanes to their end; each step is a turn of one group.
 
         Raises:
             KernelFault: the kernel was stopped, or is in a deadlock.
@@ -144,11 +147,17 @@ class RunningBatch:
         if self.followed is not None:
             self._follow_unwritten(self.followed)
         self.resume(self.backend.group(self.program, self, missing))
+        pace = self.state.pace
         while self.waiting:
             self._run_group(self._next())
             if not self.waiting:
                 self._unstick()
+            if pace is not None:
+                yield Turn(pace.idle, pace.changes + self.spaces.changes)
+                pace.idle = False
         self.transfers.end_all()
+        if pace is not None:
+            pace.changes += self.spaces.changes
 
     def _follow_unwritten(self, followed: FollowedValues) -> None:
         """Follow the registers that the kernel may read before it has written them."""
@@ -215,6 +224,9 @@ class RunningBatch:
                 self._check_limits(group)
                 if not self.waiting:
                     self.watch.look([group])
+                if state.pace is not None:
+                    self.resume(group)
+                    return
 
     def _follow(self, block: BasicBlock, group: Group, followed: FollowedValues) -> None:
         """Execute the steps of a block, and follow values through its registers and those of its end."""
@@ -469,8 +481,8 @@ class RunningBatch:
                     hook.warp_missing(self.spaces.threads_of(group)[chosen], absent[chosen], instruction)
 
 
-def run_batch(state: LaunchState, first: int, most: int) -> None:
-    """Run up to `most` blocks of a launch together, from `first` on.
+def run_batch(state: LaunchState, first: int, most: int) -> Iterator[Turn]:
+    """Run up to `most` blocks of a launch together, from `first` on; each step is a turn.
 
     Raises:
         KernelFault: the kernel was stopped.
@@ -481,7 +493,7 @@ def run_batch(state: LaunchState, first: int, most: int) -> None:
         hook.shared_memory(first, batch.spaces.shared_windows)
     for hook in state.listeners.batch_begin:
         hook.batch_begin(first, count)
-    batch.run()
+    yield from batch.turns()
     for hook in state.listeners.batch_end:
         hook.batch_end(first, count)
     state.finished_blocks += count

@@ -9,7 +9,7 @@ deterministic.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 
 import numpy as np
@@ -19,6 +19,7 @@ from tooling.simulator.engine.batch import run_batch
 from tooling.simulator.engine.heap import keep_freed_memory
 from tooling.simulator.engine.launch_state import LaunchState, Limits
 from tooling.simulator.engine.schedule import order_of_batches
+from tooling.simulator.engine.together import Pace, Turn
 from tooling.simulator.gpu.clusters import blocks_together
 from tooling.simulator.gpu.code_model import Module
 from tooling.simulator.gpu.device_memory import DeviceMemory
@@ -62,9 +63,33 @@ def run(  # noqa: PLR0917 - a launch needs them all
 ) -> LaunchResult:
     """Execute a launch to its end or its first fault.
 
+    Args, Raises: as `turns`.
+    """
+    steps = turns(launch, module, memory, hooks, schedule, stdout, limits)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            assert isinstance(end.value, LaunchResult)
+            return end.value
+
+
+def turns(  # noqa: PLR0917 - a launch needs them all
+    launch: Launch,
+    module: Module,
+    memory: DeviceMemory,
+    hooks: Sequence[Hook] = (),
+    schedule: str = "lockstep",
+    stdout: Callable[[bytes], None] = lambda _text: None,
+    limits: Limits | None = None,
+    pace: Pace | None = None,
+) -> Generator[Turn, None, LaunchResult]:
+    """Execute a launch to its end or its first fault, in one step, or in turns with others.
+
     Args:
         schedule: `lockstep`, `random:SEED` or `adversarial`.
         stdout: receives what the kernel prints, in order.
+        pace: with it, each step is a turn; without, there is one step.
 
     Raises:
         CodeError: the kernel has an instruction that the simulator does not support.
@@ -87,6 +112,7 @@ def run(  # noqa: PLR0917 - a launch needs them all
         backend.device.warp_size,
         backend.device.lockstep,
         backend.device.lockstep,
+        several_devices=pace is not None,
     )
     error: KernelFault | None = None
     with ExitStack() as cleanup:
@@ -106,6 +132,7 @@ def run(  # noqa: PLR0917 - a launch needs them all
             schedule=schedule,
             stdout=stdout,
             limits=limits or Limits(),
+            pace=pace,
         )
         for hook in hooks:
             hook.launch_begin(context)
@@ -113,7 +140,7 @@ def run(  # noqa: PLR0917 - a launch needs them all
         try:
             with np.errstate(all="ignore"):
                 _check_shape(context, backend.device)
-                _run_blocks(state)
+                yield from _run_blocks(state)
         except KernelFault as fault:
             error = fault
     return LaunchResult(
@@ -153,8 +180,8 @@ def _check_shape(context: LaunchContext, device: Device) -> None:
         raise KernelFault(FaultKind.INVALID_LAUNCH, problem)
 
 
-def _run_blocks(state: LaunchState) -> None:
-    """Run every block.
+def _run_blocks(state: LaunchState) -> Iterator[Turn]:
+    """Run every block; each step is a turn.
 
     Raises:
         KernelFault: the kernel was stopped.
@@ -169,4 +196,4 @@ def _run_blocks(state: LaunchState) -> None:
         together = min(together, BATCH_BYTES // cost)
     step = max(1, together // unit) * unit
     for first in order_of_batches(state.schedule, range(0, context.blocks, step)):
-        run_batch(state, first, step)
+        yield from run_batch(state, first, step)

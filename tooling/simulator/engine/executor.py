@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from tooling.simulator.backends import backend_of
-from tooling.simulator.engine.engine import run
+from tooling.simulator.engine.engine import run, turns
 from tooling.simulator.engine.launch_state import Limits
+from tooling.simulator.engine.together import Pace, Turn
 from tooling.simulator.gpu.code_model import Module
 from tooling.simulator.gpu.device_memory import DeviceMemory
 from tooling.simulator.gpu.hooks import Hook
@@ -58,17 +59,29 @@ class Executor(Protocol):
         """
         ...
 
+    def start(self, job: Job, pace: Pace) -> Generator[Turn, None, LaunchResult]:
+        """Run a launch in turns with launches of other devices.
+
+        Raises: as `run`, at a turn.
+        """
+        ...
+
+    @property
+    def schedule(self) -> str:
+        """The order of threads, and of launches that run together."""
+        ...
+
 
 class Engine:
     """The simulator's engine.
 
     Args:
-        schedule: order of threads, a name for `schedule.Schedule`.
+        schedule: order of threads and of launches that run together, a name for `schedule.Schedule`.
         time_limit: maximum seconds of wall time for one launch, or None.
     """
 
     def __init__(self, schedule: str, time_limit: float | None) -> None:
-        self._schedule = schedule
+        self.schedule = schedule
         self._time_limit = time_limit
 
     def prepare(self, module: Module) -> None:
@@ -79,6 +92,14 @@ class Engine:
 
     def run(self, job: Job) -> LaunchResult:
         """See `Executor.run`."""
+        limits = self._limits(job)
+        return run(job.launch, job.module, job.memory, job.hooks, self.schedule, job.stdout, limits)
+
+    def start(self, job: Job, pace: Pace) -> Generator[Turn, None, LaunchResult]:
+        """See `Executor.start`."""
+        limits = self._limits(job)
+        return turns(job.launch, job.module, job.memory, job.hooks, self.schedule, job.stdout, limits, pace)
+
+    def _limits(self, job: Job) -> Limits:
         deadline = None if self._time_limit is None else time.monotonic() + self._time_limit
-        limits = Limits(deadline=deadline, stop=job.cancelled)
-        return run(job.launch, job.module, job.memory, job.hooks, self._schedule, job.stdout, limits)
+        return Limits(deadline=deadline, stop=job.cancelled)

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from tooling.simulator.engine.together import Pace
 from tooling.simulator.gpu.hooks import LaunchContext
 from tooling.simulator.gpu.lanes import Shape
 from tooling.simulator.gpu.listeners import Listeners
@@ -54,6 +55,7 @@ class LaunchState:
         schedule: str,
         stdout: Callable[[bytes], None],
         limits: Limits,
+        pace: Pace | None = None,
     ) -> None:
         self.backend = backend
         self.program = program
@@ -63,6 +65,7 @@ class LaunchState:
         self.schedule = schedule
         self.stdout = stdout
         self.limits = limits
+        self.pace = pace  # None: it does not take turns with launches of other devices
         self.parameters: NDArray[np.uint8] = np.frombuffer(context.launch.parameters, np.uint8)
         self.values: dict[int, dict[int, Array]] = {}
         self.warps: dict[int, Warps] = {}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.simulator.engine.together import Pace
 from tooling.simulator.gpu.hooks import Waiter, WaitsFor
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.stop_texts import ENDLESS_WAIT
@@ -30,10 +31,19 @@ class LoopWatch:
         batch: the running batch.
         is_last: every other block of the launch has ended.
         stop: stops the kernel, given the polling threads.
+        pace: of a launch that runs together with launches of other devices, which is idle instead.
     """
 
-    def __init__(self, batch: Batch, *, is_last: bool, stop: Callable[[list[Waiter], Text], None]) -> None:
+    def __init__(
+        self,
+        batch: Batch,
+        *,
+        is_last: bool,
+        stop: Callable[[list[Waiter], Text], None],
+        pace: Pace | None = None,
+    ) -> None:
         self.batch = batch
+        self._pace = pace
         self._is_last = is_last
         self._stop = stop
         self._looks = 0
@@ -55,6 +65,9 @@ class LoopWatch:
         state = {(g.pc, g.stack, g.indices(batch.size).tobytes()): _needed(batch, g) for g in groups}
         if self._changes == batch.spaces.changes and _same(state, self._state):
             if batch.transfers.end_all():
+                return
+            if self._pace is not None and not self._pace.ends:
+                self._pace.idle = True  # another device may still change what these poll
                 return
             waiters = [
                 Waiter(group.pick(batch.spaces.threads), group.polling, WaitsFor.LOOP)

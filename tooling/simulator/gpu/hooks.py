@@ -8,7 +8,8 @@ Arrays belong to the engine: read them, copy what is needed later, never write t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from enum import Enum, IntEnum
 from typing import Any, ClassVar
 
@@ -53,6 +54,7 @@ class LaunchContext(Struct, frozen=True):
         warp_size: lanes of a warp.
         whole_warps: blocks consist of whole warps, whose last lanes may have no thread.
         lockstep: the lanes of a warp execute each instruction together, so that their accesses are ordered.
+        several_devices: the program has several GPUs.
     """
 
     launch: Launch
@@ -67,6 +69,7 @@ class LaunchContext(Struct, frozen=True):
     warp_size: int = 32
     whole_warps: bool = False
     lockstep: bool = False
+    several_devices: bool = False
 
     @property
     def lanes_per_block(self) -> int:
@@ -202,6 +205,16 @@ class Hook:
 
     suppresses_faults: ClassVar[bool] = False
     follows_values: ClassVar[bool] = False
+
+    def for_launch(self, twins: Mapping[int, Hook]) -> Hook:
+        """A twin for one launch that runs together with launches of other devices.
+
+        What belongs to the launch is its own, what belongs to the program is shared.
+
+        Args:
+            twins: those of the hooks before this one, by identity.
+        """
+        return copy(self)
 
     def launch_begin(self, context: LaunchContext) -> None:
         """A launch starts."""
@@ -360,3 +373,11 @@ class Hook:
 
     def end(self, memory: DeviceMemory) -> None:
         """The program ended."""
+
+
+def hooks_of_launch(hooks: Sequence[Hook]) -> tuple[Hook, ...]:
+    """The twins of a program's hooks for one launch."""
+    twins: dict[int, Hook] = {}
+    for hook in hooks:
+        twins[id(hook)] = hook.for_launch(twins)
+    return tuple(twins.values())

@@ -108,6 +108,7 @@ class Scope(IntEnum):
     BLOCK = 0
     CLUSTER = 1
     DEVICE = 2
+    SYSTEM = 3
 
 
 class Accesses(Struct, frozen=True):

@@ -86,9 +86,9 @@ class Buffers:
 
     def _free(self, request: DriverRequest) -> Reply:
         address, kind = request.fields
-        allocation = self._allocations.get(address)
-        if allocation is None or allocation.host != (kind == MemoryKind.PINNED):
+        if not self.may_free(address, kind):
             return INVALID
+        allocation = self._allocations[address]
         for hook in self._hooks:
             hook.free(allocation)
         del self._allocations[address]
@@ -116,9 +116,7 @@ class Buffers:
 
     def _write(self, request: DriverRequest) -> Reply:
         address, width, rows, pitch = request.fields
-        if rows == 0 or not self._holds(address, (rows - 1) * pitch + width, written=True):
-            return INVALID
-        if rows > 1 and pitch < width:  # the rows would overlap: the driver refuses that
+        if not self.can_write(address, width, rows, pitch):
             return INVALID
         starts: Iterable[int] = (address,)
         if pitch == width:
@@ -131,9 +129,15 @@ class Buffers:
                     hook.host_write(self._memory, first, size)
         return OK
 
+    def can_write(self, address: int, width: int, rows: int, pitch: int) -> bool:
+        """Whether these rows are in memory that may be written, and do not overlap."""
+        if rows == 0 or not self.holds(address, (rows - 1) * pitch + width, written=True):
+            return False
+        return rows == 1 or pitch >= width
+
     def _read(self, request: DriverRequest) -> Reply:
         address, size = request.fields
-        if not self._holds(address, size):
+        if not self.holds(address, size):
             return INVALID
         self._notify_read(address, size)
         for hook in self._hooks:
@@ -154,7 +158,7 @@ class Buffers:
 
     def _copy(self, request: DriverRequest) -> Reply:
         destination, source, size = request.fields
-        if not self._holds(destination, size, written=True) or not self._holds(source, size):
+        if not self.holds(destination, size, written=True) or not self.holds(source, size):
             return INVALID
         self._notify_read(source, size)
         for start, length in self._ranges(source, size):
@@ -163,7 +167,12 @@ class Buffers:
                     hook.device_copy(self._memory, target, target - destination + source, count)
         return OK
 
-    def _holds(self, address: int, size: int, *, written: bool = False) -> bool:
+    def may_free(self, address: int, kind: int) -> bool:
+        """Whether a live allocation of this kind starts at an address."""
+        allocation = self._allocations.get(address)
+        return allocation is not None and allocation.host == (kind == MemoryKind.PINNED)
+
+    def holds(self, address: int, size: int, *, written: bool = False) -> bool:
         """Whether these bytes are in live memory: in one allocation, or in adjacent mappings; if `written`,
         in none that is mapped read-only."""
         return size > 0 and sum(length for _, length in self._ranges(address, size, written=written)) == size

@@ -10,7 +10,7 @@ import mmap
 import os
 import struct
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct, field
 
@@ -23,10 +23,11 @@ from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.host_order import HostOrderCheck
 from tooling.simulator.checks.memory import MemoryCheck
 from tooling.simulator.engine.executor import Executor, Job
+from tooling.simulator.engine.together import Pace, Turn
 from tooling.simulator.gpu.code_model import Module
 from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
 from tooling.simulator.gpu.driver_results import INVALID, OK, DriverResult, Reply
-from tooling.simulator.gpu.hooks import Hook
+from tooling.simulator.gpu.hooks import Hook, hooks_of_launch
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3, FaultKind, Launch, LaunchResult
 from tooling.simulator.gpu.launch_selection import LaunchSelection
@@ -41,6 +42,7 @@ from tooling.simulator.gpu.stop_texts import (
 from tooling.simulator.program.backend import Backend, CodeError, Kernel
 from tooling.simulator.server.arena import Arena
 from tooling.simulator.server.buffers import Buffers
+from tooling.simulator.server.deferral import Deferral
 from tooling.simulator.server.device_output import DeviceOutput
 from tooling.simulator.server.host_code import HostCode, caller_position, host_code
 from tooling.simulator.server.host_order import HostOrder
@@ -161,7 +163,7 @@ class Context:
         self.provenance = None if gpu.result_sizes is None else ProvenanceHook(gpu.result_sizes, footprints)
         self._hooks: tuple[Hook, ...] = (*self.checks, *([self.provenance] if self.provenance else []))
         # A selection leaves findings of other launches out, so a launch without findings may have some.
-        skips = gpu.skip_repeats and gpu.selection.everything
+        skips = gpu.skip_repeats and gpu.selection.everything and gpu.devices == 1
         self._repeats = Repeats(footprints) if skips else None
         self.fault = int(DriverResult.SUCCESS)
         self.order_unchecked = False
@@ -172,6 +174,7 @@ class Context:
         self._modules: dict[int, LoadedModule] = {}
         self._kernels: dict[int, Kernel] = {}
         self._buffers: Buffers | None = None
+        self._deferral: Deferral | None = None  # with several devices
         self._next_handle = 0x5300_0000
         self._output = DeviceOutput(gpu.language)
         self._answers: dict[Opcode, Callable[[DriverRequest], Reply]] = {
@@ -212,6 +215,8 @@ class Context:
         if request.opcode is Opcode.CALL:
             self.ordered_copies += 1
         status, answer = handler(request)
+        if self._deferral is not None and self.fault:  # of a launch that has run just now
+            status, answer = self.fault, b""
         return status, answer, output
 
     @property
@@ -222,6 +227,8 @@ class Context:
 
     def close(self) -> None:
         """The process ended: finish the checks and free its memory."""
+        if self._deferral is not None:
+            self._deferral.close()
         if self._arena is not None:
             for hook in self._hooks:
                 hook.end(self.memory)
@@ -257,6 +264,15 @@ class Context:
         if self._host_order and self._code:
             self._host_order.start(self._code, self._memory)
             self._answers |= self._host_order.answers
+        if self.gpu.devices > 1:
+            self._deferral = Deferral(
+                self.gpu.executor.schedule,
+                self._memory,
+                self._buffers,
+                self._order_check if Opcode.CALL in self._answers else None,
+                dict(self._answers),
+            )
+            self._answers |= self._deferral.answers
         pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.attributes.items())
         file = (os.getpid(), self._arena.descriptor)
         code = (self._code.low, self._code.high) if self._code else (0, 0)
@@ -400,6 +416,11 @@ class Context:
         if self._host_order:
             self._host_order.launched()
         self._select(launch, module)
+        if self._deferral is not None:
+            hooks = hooks_of_launch(self._hooks)
+            job = Job(launch, module, self.memory, hooks, self._output.add, self._gone)
+            self._deferral.launch(job, lambda pace: self._in_turns(job, pace))
+            return OK
         repeats = self._repeats
         if repeats and self._order_check and self._order_check.overlaps:
             repeats = None  # the accesses of every launch are compared with those of other streams
@@ -417,21 +438,40 @@ class Context:
         except MemoryError:
             return self._not_simulated(launch, module, NO_MEMORY, WITHOUT_CHECKS)
         except ToolingError as error:
-            error.speak(gpu.language)
-            gpu.errors.append(error)
-            self.fault = DriverResult.LAUNCH_FAILED
-            return DriverResult.NOT_SIMULATED, b""
+            return self._unsupported(error)
         gpu.records.append(LaunchRecord(launch, module, result))
         used = self._host_order.in_use() if self._host_order else b""
         if repeats:
             quiet = watched and self._observed() == before
             repeats.ended(launch, module, result, watched=watched, quiet=quiet)
-        if result.error is None:
-            return DriverResult.SUCCESS, used
+        return (DriverResult.SUCCESS, used) if result.error is None else self._failed(launch, module, result)
+
+    def _failed(self, launch: Launch, module: Module, result: LaunchResult) -> Reply:
+        assert result.error is not None
         if result.error.kind is FaultKind.INVALID_LAUNCH:
             return self._not_simulated(launch, module, result.error.reason, ON_A_REAL_GPU)
         self.fault = result.error.kind.driver_result
         return OK
+
+    def _unsupported(self, error: ToolingError) -> Reply:
+        error.speak(self.gpu.language)
+        self.gpu.errors.append(error)
+        self.fault = DriverResult.LAUNCH_FAILED
+        return DriverResult.NOT_SIMULATED, b""
+
+    def _in_turns(self, job: Job, pace: Pace) -> Iterator[Turn]:
+        """Run a launch in turns with launches of other devices."""
+        launch, module = job.launch, job.module
+        try:
+            result = yield from self.gpu.executor.start(job, pace)
+        except MemoryError:
+            self.fault, _ = self._not_simulated(launch, module, NO_MEMORY, WITHOUT_CHECKS)
+        except ToolingError as error:
+            self.fault, _ = self._unsupported(error)
+        else:
+            self.gpu.records.append(LaunchRecord(launch, module, result))
+            if result.error is not None:
+                self._failed(launch, module, result)
 
     def _observed(self) -> tuple[int, int]:
         """How often the checks have found something, and kernels have printed."""

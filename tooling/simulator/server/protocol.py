@@ -16,6 +16,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tooling.simulator.gpu.streams import DEVICE_SHIFT
+
 VERSION = 6
 """Incremented with every change of this module, since the two sides may be from different builds."""
 
@@ -32,9 +34,6 @@ ARENA_BASE = 0x2000_0000_0000
 
 MAX_DEVICES = 8
 """The most GPUs of a simulation, as in the servers that are common."""
-
-DEVICE_SHIFT = 56
-"""The number of a device's default streams (0 to 2) has the device's number in its highest byte."""
 
 GRANULARITY = 2 << 20
 """Granularity of created memory and reserved addresses, in bytes, as on an H200."""
@@ -76,6 +75,9 @@ class Opcode(IntEnum):
     DEVICE_ACCESS = 29
     SELECT_DEVICE = 30
     ENABLE_PEER = 31
+    UPLOAD = 32
+    FILL = 33
+    MOVE = 34
 
 
 class Shape(Struct, frozen=True):
@@ -147,6 +149,12 @@ REQUESTS: dict[Opcode, Shape] = {
     Opcode.DEVICE_ACCESS: _shape("QI4Q", "", "address, written, callers: the host accessed device memory ->"),
     Opcode.SELECT_DEVICE: _shape("I", "", "device: of the modules and memory of the next requests ->"),
     Opcode.ENABLE_PEER: _shape("I", "", "peer: kernels of the selected device may access its memory ->"),
+    # With several devices the simulator moves the bytes, when their turn comes.
+    Opcode.UPLOAD: _shape("Q", "", "address ->", "the bytes to write there"),
+    Opcode.FILL: _shape(
+        "QQIQQQ", "", "address, value, bytes of an element, elements of a row, rows, bytes from row to row ->"
+    ),
+    Opcode.MOVE: _shape("QQQI", "", "destination, source, bytes, CopyKind ->"),
 }
 
 REQUEST_HEADER = struct.Struct("<II")
@@ -154,6 +162,9 @@ REQUEST_HEADER = struct.Struct("<II")
 
 REPLY_HEADER = struct.Struct("<iII")
 """CUresult, bytes of answer, bytes of kernel output after it."""
+
+
+_WITH_TAIL = (Opcode.LOAD_MODULE, Opcode.FUNCTION, Opcode.GLOBAL, Opcode.LAUNCH, Opcode.UPLOAD)
 
 
 class MemoryKind(IntEnum):
@@ -182,6 +193,15 @@ class OrderAction(IntEnum):
     STREAM_WAITS = 2
     WAIT_FOR_STREAM = 3
     WAIT_FOR_EVENT = 4
+    QUERY_EVENT = 5
+
+
+class CopyKind(IntEnum):
+    """Which way a copy inside the arena goes; the host's side is pinned memory."""
+
+    TO_DEVICE = 0
+    TO_HOST = 1
+    ON_DEVICE = 2
 
 
 class ProtocolError(Exception):
@@ -211,7 +231,7 @@ def decode_request(opcode: int, body: bytes) -> DriverRequest:
     except ValueError:
         raise ProtocolError(f"unknown request {opcode}") from None
     shape = REQUESTS[known].request
-    takes_tail = known in (Opcode.LOAD_MODULE, Opcode.FUNCTION, Opcode.GLOBAL, Opcode.LAUNCH)
+    takes_tail = known in _WITH_TAIL
     if len(body) < shape.size or (len(body) > shape.size and not takes_tail):
         raise ProtocolError(f"{known.name} takes {shape.size} bytes, not {len(body)}")
     return DriverRequest(known, shape.unpack_from(body), bytes(body[shape.size :]))
@@ -268,7 +288,9 @@ def mojo_table() -> str:
         f"comptime REQUEST_HEADER_BYTES = {REQUEST_HEADER.size}",
         f"comptime REPLY_HEADER_BYTES = {REPLY_HEADER.size}",
     ]
-    lines += [f"comptime {kind.name} = UInt32({kind.value})" for kind in (*MemoryKind, *OrderAction)]
+    lines += [
+        f"comptime {kind.name} = UInt32({kind.value})" for kind in (*MemoryKind, *OrderAction, *CopyKind)
+    ]
     for opcode, shape in REQUESTS.items():
         lines += [
             "",

@@ -92,7 +92,10 @@ class Simulation:
         libraries = self._libraries or _default_libraries(backend)
         executor = self._executor or Engine(self.options.schedule, self.options.time_limit)
         checks = functools.partial(
-            make_checks, sorted(self.options.checks), unused_memory=self.options.unused_memory
+            make_checks,
+            sorted(self.options.checks),
+            unused_memory=self.options.unused_memory,
+            gpus=self.options.gpus,
         )
         self._gpu = Gpu(
             executor,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -137,6 +137,37 @@ class BlockOrder:
         self._observed: dict[int, Knowledge] = {}
         self._into = self._known
         self._fenced = np.zeros(blocks, np.bool_)
+        self._rows: dict[int, tuple[Knowledge, Ints]] = {}  # of `reached`, and of which knowledge
+
+    def grow(self, blocks: int) -> None:
+        """There are this many blocks now."""
+        self._fenced = np.concatenate([self._fenced, np.zeros(blocks - self._blocks, np.bool_)])
+        self._blocks = blocks
+
+    def inherit(self, earlier: Iterable[int], later: Iterable[int]) -> None:
+        """The later blocks have acquired what the earlier ones have."""
+        merged: dict[int, int] = {}
+        for block in earlier:
+            _merge(merged, self._known.get(block, _NOTHING))
+        for block in later if merged else ():
+            known = dict(self._known.get(block, _NOTHING))
+            _merge(known, merged)
+            self._known[block] = known
+
+    def reached(self, block: int) -> Ints:
+        """(blocks,) the clock before which the accesses of each block happen before those of this one.
+
+        0 if nothing of a block does.
+        """
+        known = self._known.get(block, _NOTHING)
+        cached = self._rows.get(block)
+        if cached is not None and cached[0] is known and len(cached[1]) == self._blocks:
+            return cached[1]
+        row = np.full(self._blocks, self._launch, np.int64)
+        if known:
+            self._read_logs(block, row)
+        self._rows[block] = known, row
+        return row
 
     def fence(self, blocks: Ints, *, acquires: bool = True, releases: bool = True) -> None:
         """Threads of these blocks executed a fence whose scope includes other blocks."""
@@ -228,9 +259,13 @@ class BlockOrder:
     def _unknown(self, block: int, others: Ints, clocks: Ints) -> NDArray[np.bool_]:
         """(n,) which accesses are not ordered before a block; reads logs until all are, or none is left."""
         row = np.full(self._blocks, self._launch, np.int64)
+        self._read_logs(block, row, lambda: not (clocks >= row[others]).any())
+        return np.asarray(clocks >= row[others])
+
+    def _read_logs(self, block: int, row: Ints, enough: Callable[[], bool] = lambda: False) -> None:
+        """Raise the clocks of a row to what a block has acquired, until that is enough."""
         reached: dict[int, int] = {}
         ahead = deque(self._known[block].items())
-        missing = np.ones(len(others), np.bool_)
         while ahead:
             name, position = ahead.popleft()
             if name == _EVERYTHING:
@@ -242,12 +277,10 @@ class BlockOrder:
             reached[name] = position
             blocks, before, knowledge = self._logs[name].between(done, position)
             row[blocks] = np.maximum(row[blocks], before)
-            missing = clocks >= row[others]
-            if not missing.any():
-                break
+            if enough():
+                return
             for known in knowledge:
                 ahead += known.items()
-        return missing
 
     def _by_address(self, blocks: Ints, addresses: Ints) -> Iterator[tuple[int | None, Ints]]:
         """(address, its blocks in the order of their lanes); None for all addresses if there are too many."""

@@ -22,6 +22,8 @@ _MEANT = {
 _SYNCHRONISING = frozenset({"acquire", "release", "acq_rel", "sc"})
 _OTHER_FENCES = frozenset({"proxy", "mbarrier_init"})
 """Fences that do not order ordinary accesses."""
+_OF_THE_SYSTEM = frozenset({"sys", "volatile", "mmio"})
+"""A volatile access is a relaxed one of system scope (PTX ISA 8.5)."""
 _TYPE = re.compile(r"^(?:[bsuf]|bf)(8|16|32|64|128)(x2)?$")
 
 
@@ -37,7 +39,7 @@ def accesses_of(functions: Iterable[Function], read: frozenset[str]) -> Accesses
         item.opcode in ("fence", "membar") or not _SYNCHRONISING.isdisjoint(item.modifiers) for item in body
     )
     acquiring = [item for item in body if item.is_strong and _acquires(item, read)]
-    narrow = [item for item in body if item.is_strong and _scope(item) is not Scope.DEVICE]
+    narrow = [item for item in body if item.is_strong and _scope(item) < Scope.DEVICE]
     return Accesses(
         granules,
         synchronise,
@@ -63,7 +65,9 @@ def _scope(instruction: Instruction) -> Scope:
     """The scope of a strong access; without a modifier that of the device (PTX ISA 9.7.13.5)."""
     if "cta" in instruction.modifiers:
         return Scope.BLOCK
-    return Scope.CLUSTER if "cluster" in instruction.modifiers else Scope.DEVICE
+    if _OF_THE_SYSTEM.isdisjoint(instruction.modifiers):
+        return Scope.CLUSTER if "cluster" in instruction.modifiers else Scope.DEVICE
+    return Scope.SYSTEM
 
 
 def _order(instruction: Instruction) -> Order:

@@ -1,7 +1,8 @@
 """Memory: allocation, copies, fills and address queries (CUDA driver API: "Memory Management").
 
 The simulator manages allocations and validates ranges; the bytes are copied here, in the arena that both
-processes have mapped (`Session.accessible`). All work is complete when the call returns, whatever the stream.
+processes have mapped (`Session.accessible`). With one device all work is complete when the call returns, whatever
+the stream; with several devices the simulator copies the bytes when the stream has come so far.
 """
 
 from std.sys import size_of
@@ -19,7 +20,7 @@ from errors import (
 from host_access import watch_host
 from mapping import NO_ACCESS, READ_ONLY
 from session import CONTEXT, Locked, Session, the_session, unsupported
-from wire import NULL, Body, at, copy_bytes
+from wire import NULL, Body, address_of, at, copy_bytes
 from work import (
     COPY_DEVICE_TO_DEVICE,
     COPY_DEVICE_TO_HOST,
@@ -209,6 +210,62 @@ def cuMemHostUnregister(pointer: UInt64) abi("C") -> Int32:
         return SUCCESS
 
 
+comptime _PART = UInt64(32 << 20)
+"""Bytes of a copy that are sent at once."""
+
+
+def _move(
+    session: Pointer[Session, MutUntrackedOrigin],
+    destination: UInt64,
+    source: UInt64,
+    size: UInt64,
+    kind: UInt32,
+) -> Int32:
+    """Let the simulator copy between device memory and pinned memory."""
+    var body = Body(protocol.MOVE)
+    body.u64(destination)
+    body.u64(source)
+    body.u64(size)
+    body.u32(kind)
+    return session[].request(body).status
+
+
+def _upload_later(
+    session: Pointer[Session, MutUntrackedOrigin],
+    destination: UInt64,
+    source: UInt64,
+    size: UInt64,
+    asynchronous: Bool,
+) -> Int32:
+    """Let the simulator copy to the device; memory that is not pinned is read now, as on hardware.
+    """
+    if session[].in_arena(source):
+        var status = _move(
+            session, destination, source, size, protocol.TO_DEVICE
+        )
+        if (
+            status == SUCCESS
+            and asynchronous
+            and session[].pending.enabled
+        ):
+            session[].pending.add(source, size, READ_ONLY)
+        return status
+    var done = UInt64(0)
+    while done < size:
+        var part = min(_PART, size - done)
+        var content = List[UInt8]()
+        content.resize(Int(part), 0)
+        copy_bytes(address_of(content), source + done, Int(part))
+        var body = Body(protocol.UPLOAD, Int(part))
+        body.u64(destination + done)
+        body.raw(content)
+        var status = session[].request(body).status
+        if status != SUCCESS:
+            return status
+        done += part
+    return SUCCESS
+
+
 def upload(
     destination: UInt64,
     source: UInt64,
@@ -226,6 +283,10 @@ def upload(
         if source == NULL:
             return INVALID_VALUE
         session[].announce(stream, not asynchronous, source)
+        if not session[].moves_bytes():
+            return _upload_later(
+                session, destination, source, size, asynchronous
+            )
         var body = Body(protocol.WRITE)
         body.u64(destination)
         body.u64(size)
@@ -261,6 +322,13 @@ def download(
             return INVALID_VALUE
         var pinned = session[].in_arena(destination)
         session[].announce(stream, not (asynchronous and pinned), destination)
+        if asynchronous and pinned and not session[].moves_bytes():
+            status = _move(
+                session, destination, source, size, protocol.TO_HOST
+            )
+            if status == SUCCESS and session[].pending.enabled:
+                session[].pending.add(destination, size, NO_ACCESS)
+            return status
         var body = Body(protocol.READ)
         body.u64(source)
         body.u64(size)
@@ -281,6 +349,10 @@ def copy_on_device(
         if status != SUCCESS or size == 0:
             return status
         session[].announce(stream, False, NULL)
+        if not session[].moves_bytes():
+            return _move(
+                session, destination, source, size, protocol.ON_DEVICE
+            )
         var body = Body(protocol.COPY)
         body.u64(destination)
         body.u64(source)
@@ -417,6 +489,15 @@ def fill[
         ):
             return INVALID_VALUE
         session[].announce(stream, False, NULL)
+        if not session[].moves_bytes():
+            var later = Body(protocol.FILL)
+            later.u64(address)
+            later.u64(UInt64(value))
+            later.u32(UInt32(element))
+            later.u64(width)
+            later.u64(rows)
+            later.u64(pitch)
+            return session[].request(later).status
         var body = Body(protocol.WRITE)
         body.u64(address)
         body.u64(width * element)

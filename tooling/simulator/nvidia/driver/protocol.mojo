@@ -16,6 +16,10 @@ comptime RECORD_EVENT = UInt32(1)
 comptime STREAM_WAITS = UInt32(2)
 comptime WAIT_FOR_STREAM = UInt32(3)
 comptime WAIT_FOR_EVENT = UInt32(4)
+comptime QUERY_EVENT = UInt32(5)
+comptime TO_DEVICE = UInt32(0)
+comptime TO_HOST = UInt32(1)
+comptime ON_DEVICE = UInt32(2)
 
 # magic, version, process, arena base -> version, process, descriptor, attributes, memory, code of the program from, to, whether the order of host and GPU is checked, devices (reply: (attribute u32, value i32) pairs, then the device's name)
 comptime HELLO = UInt32(1)
@@ -171,3 +175,18 @@ comptime SELECT_DEVICE_REPLY_BYTES = 0
 comptime ENABLE_PEER = UInt32(31)
 comptime ENABLE_PEER_REQUEST_BYTES = 4
 comptime ENABLE_PEER_REPLY_BYTES = 0
+
+# address -> (the bytes to write there)
+comptime UPLOAD = UInt32(32)
+comptime UPLOAD_REQUEST_BYTES = 8
+comptime UPLOAD_REPLY_BYTES = 0
+
+# address, value, bytes of an element, elements of a row, rows, bytes from row to row ->
+comptime FILL = UInt32(33)
+comptime FILL_REQUEST_BYTES = 44
+comptime FILL_REPLY_BYTES = 0
+
+# destination, source, bytes, CopyKind ->
+comptime MOVE = UInt32(34)
+comptime MOVE_REQUEST_BYTES = 28
+comptime MOVE_REPLY_BYTES = 0

@@ -438,11 +438,32 @@ struct Session(Movable):
             reply.status = DEVICE_UNAVAILABLE
         return reply^
 
+    def reports_order(self) -> Bool:
+        """Whether the simulator checks the order of streams and the host, or, with several devices, needs it.
+        """
+        return self.pending.enabled or self.devices > 1
+
+    def moves_bytes(self) -> Bool:
+        """Whether this library moves the bytes of copies; with several devices the simulator does, later.
+        """
+        return self.devices == 1
+
+    def happened(mut self, event: UInt64) -> Int32:
+        """SUCCESS if an event has happened, or NOT_READY; with one device it always has.
+        """
+        if self.devices == 1:
+            return SUCCESS
+        var body = Body(protocol.ORDER)
+        body.u32(protocol.QUERY_EVENT)
+        body.u64(NULL)
+        body.u64(event)
+        return self.request(body).status
+
     def announce(mut self, stream: UInt64, waits: Bool, host: UInt64):
         """Send the stream of the next request's work, whether the call waits for it, the host's side of a copy,
         and the program's own callers; only if the simulator checks the order.
         """
-        if not self.pending.enabled:
+        if not self.reports_order():
             return
         var body = Body(protocol.CALL)
         body.u64(self.stream_number(stream))
@@ -454,7 +475,7 @@ struct Session(Movable):
 
     def order(mut self, action: UInt32, stream: UInt64, event: UInt64):
         """Send what orders streams and the host."""
-        if not self.pending.enabled:
+        if not self.reports_order():
             return
         var body = Body(protocol.ORDER)
         body.u32(action)
@@ -503,7 +524,7 @@ struct Session(Movable):
     def synchronise(mut self) -> Int32:
         """Return the result of the launches since the last call; their output appears now, as on hardware.
         """
-        if self.unsynchronised:
+        if self.unsynchronised or self.devices > 1:
             self.unsynchronised = False
             var body = Body(protocol.SYNCHRONISE)
             self.fault = self.request(body).status

@@ -1,6 +1,7 @@
 """Streams, events and host functions (CUDA driver API: "Stream Management", "Event Management").
 
-Work is complete when a call returns, so every stream is idle and every event has completed. An elapsed
+With one device work is complete when a call returns, so every stream is idle and every event has completed;
+with several devices the simulator knows what is. An elapsed
 time is always an hour: the time of a simulation says nothing about a GPU.
 """
 
@@ -226,7 +227,7 @@ def _kernel_result() -> Int32:
 
 @export("cuEventQuery")
 def cuEventQuery(event: UInt64) abi("C") -> Int32:
-    """The cuEventQuery of the driver API: never NOT_READY; reports a failed kernel.
+    """The cuEventQuery of the driver API: NOT_READY only with several devices; reports a failed kernel.
     """
     var status = _event_and_stream(event, 0, 0)
     if status == SUCCESS:
@@ -235,17 +236,23 @@ def cuEventQuery(event: UInt64) abi("C") -> Int32:
             if id:
                 session[].invalidate(id.value())
                 return CAPTURED_EVENT
+            status = session[].happened(event)
     return status if status != SUCCESS else _kernel_result()
 
 
 @export("cuEventSynchronize")
 def cuEventSynchronize(event: UInt64) abi("C") -> Int32:
     """The cuEventSynchronize of the driver API."""
-    var status = cuEventQuery(event)
-    if status == SUCCESS:
-        with Locked() as session:
-            session[].order(protocol.WAIT_FOR_EVENT, NULL, event)
-    return status
+    var status = _event_and_stream(event, 0, 0)
+    if status != SUCCESS:
+        return status
+    with Locked() as session:
+        var id = session[].captured_events.get(event)
+        if id:
+            session[].invalidate(id.value())
+            return CAPTURED_EVENT
+        session[].order(protocol.WAIT_FOR_EVENT, NULL, event)
+        return session[].synchronise()
 
 
 @export("cuEventElapsedTime")
