@@ -11,7 +11,7 @@ from tooling.mdbook import expansion
 from tooling.mdbook.books import Library, LinkFault
 from tooling.mdbook.files import Files
 from tooling.mdbook.pages import Page
-from tooling.translations.parity import blocks, details, links, prose, short_texts, text
+from tooling.translations.parity import blocks, details, links, prose, text
 from tooling.translations.parity.findings import Findings, Lines, ParityFinding, ParitySeverity
 from tooling.translations.parity.names import Names
 from tooling.translations.parity.notes import without_notes
@@ -51,7 +51,7 @@ def compare(
     text.compare_number_words(pair)
     text.compare_units(pair)
     prose.compare_prose(pair)
-    short_texts.compare_short_texts(pair)
+    prose.compare_short_texts(pair)
     details.compare_details(pair)
     details.inspect(target, findings, in_source=False, code=writing.code)
     if library is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from tooling.mdbook.markup import OBJECT, Prose
+from tooling.mdbook.markup import OBJECT, Prose, Structure
 from tooling.mdbook.pages import Page
 from tooling.translations.parity.findings import Findings, quoted
-from tooling.translations.parity.pair import ComparedPages
+from tooling.translations.parity.pair import ComparedPages, Item
 from tooling.translations.writing_systems import writing_of
 
 _WORD = re.compile(r"(?<![\w-])[A-Za-z][A-Za-z'’-]+(?![\w-])")  # not a part of `aarch64-apple-ios`
@@ -18,6 +18,10 @@ _SENTENCE = re.compile(r"(?:[A-Za-z][A-Za-z'’-]*[,;:]?\s+){6,}[A-Za-z][A-Za-z'
 _END = re.compile(r"[.!?](?=[\s\"'”’)*]|$)|[\u3002\uff01\uff1f]")
 _FEWEST_WORDS = {"heading": 1, "paragraph": 4, "row": 4, "html": 4, "attribute": 3}
 _FEWEST_PLAIN_WORDS = {"heading": 1, "paragraph": 3, "row": 3, "html": 3, "attribute": 2}
+_LETTERS = re.compile(r"[A-Za-z]+")
+_TITLE = re.compile(r"[A-Z][a-z]+|[a-z]+")
+_CELL = " | "
+_LONGEST = 3  # words; longer texts are judged by their words alone
 
 
 def compare_prose(pair: ComparedPages) -> None:
@@ -151,3 +155,54 @@ def _check_script(block: Prose, original: str, pair: ComparedPages) -> None:
             lines, shown = pair.alignment.at_target(line), quoted(match.group())
             message = f"{shown} {foreign.what}"
             pair.findings.error(foreign.kind, lines, message, hint=foreign.hint, subject=match.group())
+
+
+def compare_short_texts(pair: ComparedPages) -> None:
+    """Reports short texts that are left in English: cells, headings, summaries, descriptions, texts of links.
+
+    Names stay in English everywhere on a page, and words of the language do not. A short text that is the
+    same on both pages is left in English where its words are elsewhere translated: the source has each of
+    them more often than the translation. This needs a language in a script of its own.
+    """
+    if not pair.writing.own_script:
+        return
+    source, target = pair.source.structure, pair.target.structure
+    known = {item.name for item in _short_texts(source)}
+    words, copied = _word_counts(source), _word_counts(target)
+    for item in _short_texts(target):
+        spelled = item.name.split()
+        if item.name not in known or not 0 < len(spelled) <= _LONGEST:
+            continue
+        if not all(_TITLE.fullmatch(word) and len(word) > 3 for word in spelled):
+            continue
+        if all(words[word.lower()] > copied[word.lower()] for word in spelled):
+            pair.findings.error(
+                "untranslated",
+                pair.alignment.at_target(item.line),
+                f"{quoted(item.name)} is not translated",
+                hint="translate it; names of products and code may stay",
+                subject=item.name,
+            )
+
+
+def _short_texts(structure: Structure) -> Iterator[Item]:
+    for block in structure.prose:
+        if block.kind == "row":
+            cells = [cell.strip() for cell in block.text.split(_CELL) if OBJECT not in cell]
+            # More than one word may be the label of a program, which a table explains.
+            yield from (Item(cell, block.line) for cell in cells if len(cell.split()) == 1)
+        elif block.kind in ("heading", "html", "attribute"):
+            yield Item(block.text.strip(), block.line)
+    for detail in structure.details:
+        if detail.kind in ("link", "picture"):
+            yield Item(detail.name, detail.line)
+
+
+def _word_counts(structure: Structure) -> Counter[str]:
+    """How often each word occurs, in any case and number."""
+    counts: Counter[str] = Counter()
+    for block in structure.prose:
+        for word in _LETTERS.findall(block.text.lower()):
+            counts[word] += 1
+            counts[word.removesuffix("s") if word.endswith("s") else f"{word}s"] += 1
+    return counts

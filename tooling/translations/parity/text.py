@@ -92,15 +92,17 @@ def compare_codes(pair: ComparedPages) -> None:
     ours = [Item(code.text, code.line) for code in codes]
     theirs = [Item(code.text, code.line) for code in copied]
     found = difference(ours, theirs, pair.alignment)
-    _CODE.report(_without_mentions(found, ours, theirs, pair.alignment), pair)
+    plain = "\n".join(block.text for block in pair.target.structure.prose)
+    _CODE.report(_without_mentions(found, ours, theirs, pair.alignment, plain), pair)
 
 
 def _without_mentions(
-    found: Difference, ours: Sequence[Item], theirs: Sequence[Item], alignment: Alignment
+    found: Difference, ours: Sequence[Item], theirs: Sequence[Item], alignment: Alignment, plain: str
 ) -> Difference:
     """The difference without names that the section mentions on both pages, only not as often.
 
-    A name that is missing where another one is too many may have been replaced by it.
+    A name that is missing where another one is too many may have been replaced by it, and one that is in the
+    text of the translation, `plain`, has lost its backticks.
     """
     source, target = alignment.source, alignment.target
     mentioned = {(item.name, bisect_right(source, item.line)) for item in ours}
@@ -111,7 +113,9 @@ def _without_mentions(
         [
             item
             for item in found.missing
-            if extra[section := bisect_right(source, item.line)] or (item.name, section) not in copied
+            if extra[section := bisect_right(source, item.line)]
+            or (item.name, section) not in copied
+            or item.name in plain
         ],
         [
             item
