@@ -251,6 +251,13 @@ WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra WAIT;
 """
 
 
+GENERIC = (
+    "cvt.u64.u32 %rd5, %r6; cvta.shared::cluster.u64 %rd5, %rd5;"
+    " cvt.u64.u32 %rd6, %r7; cvta.shared::cluster.u64 %rd6, %rd6;"
+)
+"""Generic addresses of the cell and of the mbarrier."""
+
+
 @pytest.mark.parametrize(
     ("action", "size", "offset", "base"),
     [
@@ -265,6 +272,13 @@ WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra WAIT;
         (
             "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32"
             " [%r6], %r8, [%r7];",
+            4,
+            0,
+            5,
+        ),
+        (f"{GENERIC} st.async.mbarrier::complete_tx::bytes.v2.b32 [%rd5], {{%r1, %r8}}, [%rd6];", 8, 4, 0),
+        (
+            f"{GENERIC} red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.s32 [%rd5], %r8, [%rd6];",
             4,
             0,
             5,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.gpu.code_model import Instruction, Vector
+from tooling.simulator.gpu.generic_addresses import SHARED_WINDOW
 from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.requests import MemoryRequest, Width
@@ -40,6 +41,7 @@ def _async_reduction(decoder: Decoder, instruction: Instruction, _following: int
     *form, name, kind = instruction.modifiers
     allowed = _ASYNC_KINDS.get(name, ())
     operands = instruction.operands
+    window = _window(form)
     if not _is_async(form) or kind not in allowed or len(operands) != 3:
         raise decoder.unknown(instruction)
     at, barrier = (pointer(decoder, operands[k], instruction) for k in (0, 2))
@@ -50,7 +52,10 @@ def _async_reduction(decoder: Decoder, instruction: Instruction, _following: int
 
     def step(group: Group, batch: Batch) -> None:
         lanes, (to, where, value) = _active_values(
-            group, batch, guarding, (at.of(group), barrier.of(group), group.get(source).view(dtype))
+            group,
+            batch,
+            guarding,
+            (at.of(group) - window, barrier.of(group) - window, group.get(source).view(dtype)),
         )
         if not len(lanes):
             return
@@ -70,6 +75,7 @@ def _async_store(decoder: Decoder, instruction: Instruction, _following: int) ->
     form = [m for m in instruction.modifiers[:-1] if m not in ("weak", "v2", "v4")]
     kind = instruction.modifiers[-1]
     operands = instruction.operands
+    window = _window(form)
     if not _is_async(["relaxed", "cluster", *form]) or kind not in _ASYNC_STORED or len(operands) != 3:
         raise decoder.unknown(instruction)
     at, barrier = (pointer(decoder, operands[k], instruction) for k in (0, 2))
@@ -84,7 +90,7 @@ def _async_store(decoder: Decoder, instruction: Instruction, _following: int) ->
     def step(group: Group, batch: Batch) -> None:
         all_values = [group.get(slot).view(dtype) for slot in sources]
         lanes, (to, where, *values) = _active_values(
-            group, batch, guarding, (at.of(group), barrier.of(group), *all_values)
+            group, batch, guarding, (at.of(group) - window, barrier.of(group) - window, *all_values)
         )
         if not len(lanes):
             return
@@ -98,7 +104,12 @@ def _async_store(decoder: Decoder, instruction: Instruction, _following: int) ->
 
 def _is_async(form: list[str]) -> bool:
     required = ["relaxed", "cluster", "async", "shared::cluster", "mbarrier::complete_tx::bytes"]
-    return sorted(form) == sorted(required)
+    return sorted({*form, "shared::cluster"}) == sorted(required) and len(set(form)) == len(form)
+
+
+def _window(form: list[str]) -> np.uint64:
+    """Where the addresses of shared memory begin: without a state space they are generic."""
+    return np.uint64(0 if "shared::cluster" in form else SHARED_WINDOW)
 
 
 def _active_values(

@@ -17,7 +17,7 @@ from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.requests import MemoryRequest, Width
 from tooling.simulator.gpu.stop_texts import COPY_SIZE, OTHER_OPERANDS
-from tooling.simulator.numerics.rounding import PRED, U32
+from tooling.simulator.numerics.rounding import PRED, U32, U64
 from tooling.simulator.nvidia.instructions.bulk_copies import bind_bulk, bind_bulk_reduction
 from tooling.simulator.nvidia.instructions.load_store import active, bind_threads, pointer
 from tooling.simulator.nvidia.instructions.mbarriers import BARRIER, Barriers
@@ -52,6 +52,10 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
         _arrive_when_copied(decoder, instruction)
         return
     destination, source, size, *rest = instruction.operands
+    if "L2::cache_hint" in modifiers and rest:
+        decoder.value(rest.pop(), U64, instruction)  # a cache policy changes no result
+    elif "L2::cache_hint" in modifiers:
+        raise decoder.unknown(instruction)
     if not isinstance(size, Integer) or len(rest) > 1:
         raise decoder.unknown(instruction)
     if size.value not in ((16,) if modifiers[1] == "cg" else (4, 8, 16)):

@@ -1,6 +1,7 @@
 """ldmatrix and stmatrix: 8 by 8 matrices of 16-bit elements between shared memory and a warp's lanes.
 
-Source: PTX ISA 9.7.14.5.15 and 9.7.14.5.16. Lane 8 m + r names the address of row r of matrix m; lane t holds
+movmatrix transposes one that is in the lanes.
+Source: PTX ISA 9.7.14.5.15 to 9.7.14.5.17. Lane 8 m + r names the address of row r of matrix m; lane t holds
 the elements 2 (t % 4) and 2 (t % 4) + 1 of row t // 4 of every matrix (of the transposed one with `.trans`).
 """
 
@@ -28,6 +29,24 @@ from tooling.simulator.program.program import Batch
 Array = NDArray[Any]
 _ROW = Width(4, 4)
 """A row of eight 16-bit elements, read as four words."""
+
+
+@binds("movmatrix", alone=True)
+def _move(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    """`movmatrix.sync.aligned.m8n8.trans.b16 d, a`."""
+    if instruction.modifiers != ("sync", "aligned", "m8n8", "trans", "b16"):
+        raise decoder.unknown(instruction)
+    destination, operand = instruction.operands
+    source = decoder.value(operand, U32, instruction)
+    target = write(decoder, destination, instruction, U32)
+    mask = decoder.constant(0xFFFFFFFF, U32)
+
+    def move(group: Group, _batch: Batch) -> None:
+        held = np.ascontiguousarray(np.broadcast_to(group.get(source).view(U32), group.count))
+        transposed = np.ascontiguousarray(held.view(U16).reshape(-1, 8, 8).transpose(0, 2, 1))
+        assign(group, target, transposed.reshape(-1).view(U32), None, U32)
+
+    together(decoder, instruction, following, mask, move, whole=True)
 
 
 @binds("ldmatrix", "stmatrix", alone=True)

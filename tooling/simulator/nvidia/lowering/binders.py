@@ -187,9 +187,10 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
     function, slots, kinds = _bind_sources(decoder, instruction, function, operation.arguments)
     guarding = guard(decoder, instruction)
     if isinstance(destination, OperandPair):
-        first = write(decoder, destination.first, instruction, PRED)
+        first = write(decoder, destination.first, instruction, operation.result)
         second = write(decoder, destination.second, instruction, PRED)
-        decoder.block.steps.append(_pair_step(function, (first, second), slots, kinds, guarding))
+        targets = ((None if _is_unwanted(destination.first) else first, operation.result), (second, PRED))
+        decoder.block.steps.append(_pair_step(function, targets, slots, kinds, guarding))
         return
     result = operation.result
     if isinstance(destination, Register) and destination.name != "_" and result != PRED:
@@ -205,6 +206,10 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
         decoder.block.steps.append(_guarded_step(function, target, slots, kinds, guarding))
     else:
         decoder.block.steps.append(_step(function, target, slots, kinds))
+
+
+def _is_unwanted(operand: Operand) -> bool:
+    return isinstance(operand, Register) and operand.name == "_"
 
 
 def _bind_sources(
@@ -357,21 +362,22 @@ def _guarded_step(
 
 def _pair_step(
     function: PairFunction,
-    targets: tuple[int, int],
+    targets: tuple[tuple[int | None, np.dtype[Any]], tuple[int, np.dtype[Any]]],
     slots: list[int],
     kinds: list[np.dtype[Any]],
     guarding: tuple[int, bool] | None,
 ) -> Step:
-    """`setp … p|q`: the function returns both results."""
+    """`setp … p|q`, or `lop3 … d|p`: the function returns both results. A target of None is not wanted."""
 
     def step(group: Group, _batch: Batch) -> None:
         lanes = True if guarding is None else guarded_lanes(group, guarding)
         if lanes is False:
             return
-        first, second = function(*_arguments(group, slots, kinds))
+        results = function(*_arguments(group, slots, kinds))
         mask = None if lanes is True else lanes
-        assign(group, targets[0], first, mask, PRED)
-        assign(group, targets[1], second, mask, PRED)
+        for (target, dtype), result in zip(targets, results, strict=True):
+            if target is not None:
+                assign(group, target, result, mask, dtype)
 
     return step
 

@@ -49,7 +49,8 @@ FORMS = {
     r"(\.L2::(evict_first|evict_unchanged))?\.b64|cvt\.L2\.b64",
     # Addresses (9.7.9.20) and copies (9.7.9.25)
     "cvta": r"(to\.)?(global|local|const|param(::entry)?|shared(::cta|::cluster)?)\.(u32|u64)",
-    "cp.async": r"(ca|cg)\.shared(::cta)?\.global(\.L2::(64|128|256)B)?|wait_all|wait_group|commit_group"
+    "cp.async": r"(ca|cg)\.shared(::cta)?\.global(\.L2::cache_hint)?(\.L2::(64|128|256)B)?"
+    r"|wait_all|wait_group|commit_group"
     r"|mbarrier\.arrive(\.noinc)?(\.shared(::cta)?)?\.b64",
 }
 """By opcode, the modifiers that follow it, joined by dots; `cp.async` without bulk copies."""

@@ -218,7 +218,7 @@ def _to_f16(a: Array, mode: str) -> Array:
 _NARROWING: dict[tuple[str, str], tuple[tuple[str, ...], Callable[[Array, str], Array]]] = {
     ("f32", "f64"): (("rn", "rz", "rm", "rp"), lambda a, mode: directed(a.astype(F32), a, mode)),
     ("f16", "f64"): (("rn", "rz"), _to_f16),
-    ("f16", "f32"): (("rn", "rz"), _to_f16),
+    ("f16", "f32"): (("rn", "rz", "rm", "rp"), _to_f16),
     ("f16", "bf16"): (("rn", "rz"), _to_f16),
     ("bf16", "f32"): (("rn", "rz"), f32_to_bf16),
     ("bf16", "f64"): (("rn",), lambda a, _mode: f64_to_bf16(a)),

@@ -65,7 +65,8 @@ def _funnel(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
 
 @makes("lop3")
 def _lop3(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
-    if modifiers != ("b32",):
+    *combined, kind = modifiers
+    if kind != "b32" or combined not in ([], ["and"], ["or"]):
         return None
 
     def lop3(a: Array, b: Array, c: Array, table: Array) -> Array:
@@ -76,7 +77,18 @@ def _lop3(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
                 result = result | term
         return result
 
-    return Operation(lop3, U32, (U32, U32, U32, U32), "9.7.8.6")
+    if not combined:
+        return Operation(lop3, U32, (U32, U32, U32, U32), "9.7.8.6")
+    combine = _BITWISE[combined[0]]
+
+    def with_predicate(a: Array, b: Array, c: Array, table: Array, q: Array) -> tuple[Array, Array]:
+        result = lop3(a, b, c, table)
+        return result, combine(result != 0, q)
+
+    def alone(*operands: Array) -> Array:
+        return with_predicate(*operands)[0]
+
+    return Operation(alone, U32, (U32, U32, U32, U32, PRED), "9.7.8.6", pair=with_predicate)
 
 
 _PERMUTATIONS = ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")

@@ -42,7 +42,7 @@ class Operation(Struct, frozen=True):
         section: of the PTX ISA 8.5.
         approximate: hardware returns an approximation that is not known bit for bit; the function, the
             correctly rounded value.
-        pair: as `function`, but returns both results of `setp p|q`; None where one result is possible.
+        pair: as `function`, but returns both results of `setp p|q` or `lop3 d|p`; None where one is possible.
     """
 
     function: Function
