@@ -116,6 +116,7 @@ def test_an_environment_is_known_on_each_of_its_platforms() -> None:
         ("amd", "linux-64"),
         ("apple", "osx-arm64"),
         *(("max", platform) for platform in ("linux-64", "linux-aarch64", "osx-arm64")),
+        *(("sass", platform) for platform in ("linux-64", "linux-aarch64")),
         ("sim", "linux-64"),
         ("sim-amd", "linux-64"),
         ("sim-gfx1100", "linux-64"),

@@ -30,6 +30,11 @@ def profile_command(options: ProfileOptions) -> int:
     from tooling.simulator.counters.table import show
     from tooling.simulator.counters.texts import say
     from tooling.simulator.gpu.stop_texts import NO_TIMES
+    from tooling.simulator.listings.document import listing_document
+    from tooling.simulator.listings.listing import listing_of
+    from tooling.simulator.listings.page import listings_page
+    from tooling.simulator.listings.table import show_listing
+    from tooling.simulator.nvidia.machine_code.tools import find_tools
     from tooling.target_run import RunOptions, simulated_run
     from tooling.targets.model import TargetKind
 
@@ -41,6 +46,12 @@ def profile_command(options: ProfileOptions) -> int:
             Text("--html draws the sectors and banks of an NVIDIA GPU"),
             hint=Text("use the table, --json or --csv"),
         )
+    if options.sass and target.kind is not TargetKind.SIM:
+        raise UsageError(
+            Text("--sass shows the machine code of an NVIDIA GPU"),
+            hint=Text("--ptx shows an AMD GPU's, which is what runs on the simulated GPU"),
+        )
+    tools = find_tools(_with_extra(options)) if options.sass else None
     subject, unfinished = chosen_subject(options, target, option_names(ProfileOptions))
     # The memory check alone: it keeps a faulty access from ending the kernel.
     settings = RunOptions(
@@ -62,7 +73,12 @@ def profile_command(options: ProfileOptions) -> int:
     width = None if terminal.stream.isatty() or "COLUMNS" in os.environ else 140
     terminal.stream.flush()
     console = Console(file=terminal.stream, width=width, no_color=not terminal.colour)
+    listings = [listing_of(kernel, tools) for kernel in kernels] if tools else []
+    for listing in listings:
+        listing.kernel.registers = listing.code.resources.registers
     show(kernels, console, options.lang, instructions=options.ptx)
+    for listing in listings:
+        show_listing(listing, console, options.lang)
     if baseline and options.baseline:
         show_difference(baseline, kernels, console, options.lang, options.baseline)
     warnings = _warnings(
@@ -74,16 +90,31 @@ def profile_command(options: ProfileOptions) -> int:
         terminal.line(NO_TIMES.render(options.lang))
     status = run.transcript.status
     if options.json:
-        write_report(options.json, to_json(kernels, subject.name, status))
+        documents = [listing_document(listing) for listing in listings]
+        write_report(options.json, to_json(kernels, subject.name, status, documents))
     if options.csv:
         write_report(options.csv, to_csv(kernels))
     if options.html:
-        write_report(options.html, to_html(kernels, subject.name, options.lang, warnings))
+        pages = listings_page(listings, options.lang) if listings else None
+        write_report(options.html, to_html(kernels, subject.name, options.lang, warnings, pages))
     code = exit_code_of(run.transcript)
     if code is ExitCode.PASSED and not kernels:  # without a kernel there is nothing that could pass
         terminal.line(terminal.paint(say("not_launched", options.lang), "red"))
         return ExitCode.NOT_POSSIBLE
     return code
+
+
+def _with_extra(options: ProfileOptions) -> str:
+    """The command of this process with the extra `sass`."""
+    import shlex
+
+    from tooling.reports.invocation import tool_prefix
+
+    prefix = tool_prefix(os.environ, extra="sass")
+    if "sass" not in prefix:  # the environment is not one of uv or pixi
+        prefix = "uv run --extra sass tooling"
+    solution = ("--solution",) if options.solution else ()
+    return shlex.join((*prefix.split(), "profile", options.puzzle, *options.flags, "--sass", *solution))
 
 
 def _require_selected(run: TargetRun, options: ProfileOptions) -> None:

@@ -342,6 +342,10 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
         Path | None, Option(Text("compare with an earlier profile, written with --json"), "FILE")
     ] = None
     ptx: Annotated[bool, Option(Text("show the instructions of each line"))] = False
+    sass: Annotated[
+        bool,
+        Option(Text("show Mojo, PTX and machine code side by side, with registers (needs the extra `sass`)")),
+    ] = False
     kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None

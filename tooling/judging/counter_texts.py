@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooling.catalog.model import Bound, CounterMetric
-from tooling.simulator.counters.occupancy import Limit
+from tooling.simulator.counters.occupancy import LIMITS, Limit
 from tooling.text import Sentence, Text
 
 FOUND: Mapping[CounterMetric, Text] = {
@@ -65,13 +65,6 @@ ADVICE: Mapping[CounterMetric, Text] = {
     ),
 }
 """What to try."""
-
-LIMITS: Mapping[Limit, Text] = {
-    Limit.WARPS: Text("the number of warps"),
-    Limit.BLOCKS: Text("the number of blocks"),
-    Limit.SHARED: Text("shared memory"),
-    Limit.REGISTERS: Text("registers"),
-}
 
 NOT_MET, MISSING, STOPPED = "counter-not-met", "counters-missing", "counters-incomplete"
 """The keys of the messages."""

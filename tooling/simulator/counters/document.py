@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tooling.simulator.counters.metrics import COMPARABLE, UNMEASURED, metrics_of, values
 from tooling.simulator.counters.profile import KernelProfile, LineProfile
@@ -15,20 +15,30 @@ from tooling.simulator.program.counting import CountingRules
 VERSION = 1
 
 
-def to_json(kernels: Sequence[KernelProfile], program: str, status: int) -> str:
+def to_json(
+    kernels: Sequence[KernelProfile],
+    program: str,
+    status: int,
+    machine_code: Sequence[Mapping[str, object]] = (),
+) -> str:
     """The document's text.
 
     Args:
         program: what was profiled, as typed by the user; status: its exit status.
+        machine_code: of each kernel, in their order; empty: it was not asked for.
     """
     measured = all(kernel.rules.measured for kernel in kernels)
+    entries = [_kernel(kernel) for kernel in kernels]
+    if machine_code:
+        for entry, code in zip(entries, machine_code, strict=True):
+            entry["machine_code"] = code
     document = {
         "version": VERSION,
         "program": program,
         "status": status,
         "comparable": [metric.name for metric in COMPARABLE if measured],
         "model": [metric.name for metric in UNMEASURED if metric.model and not measured],
-        "kernels": [_kernel(kernel) for kernel in kernels],
+        "kernels": entries,
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 

@@ -13,6 +13,8 @@ from enum import Enum
 
 from msgspec import Struct
 
+from tooling.text import Text
+
 WARP = 32
 _REGISTER_UNIT = 256  # registers are allocated to a warp in units of this
 _SUBPARTITIONS = 4  # of a multiprocessor; a warp's registers are in one of them
@@ -26,6 +28,15 @@ class Limit(Enum):
     BLOCKS = "blocks"
     SHARED = "shared memory"
     REGISTERS = "registers"
+
+
+LIMITS: Mapping[Limit, Text] = {
+    Limit.WARPS: Text("the number of warps"),
+    Limit.BLOCKS: Text("the number of blocks"),
+    Limit.SHARED: Text("shared memory"),
+    Limit.REGISTERS: Text("registers"),
+}
+"""What the resources are called."""
 
 
 class Multiprocessor(Struct, frozen=True):

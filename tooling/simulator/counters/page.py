@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from html import escape
 
 import numpy as np
+from msgspec import Struct
 
 from tooling.simulator.counters.drawing import bank_map, lane_scale, memory_map
 from tooling.simulator.counters.measure import measure
-from tooling.simulator.counters.occupancy import theoretical_occupancy
 from tooling.simulator.counters.page_style import SCRIPT, STYLE
 from tooling.simulator.counters.profile import AccessProfile, KernelProfile, LineProfile, Picture
 from tooling.simulator.counters.sources import file_and_line, source_text
 from tooling.simulator.counters.table import COLUMNS, conflict_style, use_style
-from tooling.simulator.counters.texts import route_name, say, verdict
+from tooling.simulator.counters.texts import occupancy_phrase, route_name, say, verdict
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
 from tooling.simulator.counters.warp_rows import NONE
 from tooling.simulator.gpu.hooks import Space
@@ -23,17 +23,34 @@ MOST_PICTURES = 24
 """Of each kernel; the most expensive ones, in the order of the lines."""
 
 
+class Listings(Struct, frozen=True):
+    """HTML with the machine code of each kernel, in their order, and what it needs."""
+
+    sections: Sequence[str] = ()
+    style: str = ""
+    script: str = ""
+
+
 def to_html(
-    kernels: Sequence[KernelProfile], program: str, language: str, warnings: Sequence[str] = ()
+    kernels: Sequence[KernelProfile],
+    program: str,
+    language: str,
+    warnings: Sequence[str] = (),
+    listings: Listings | None = None,
 ) -> str:
     """The page's text.
 
     Args:
         program: what was profiled, as the user typed it.
         warnings: what makes the counts doubtful, for example that the program failed.
+        listings: the machine code of the kernels.
     """
     title = escape(say("title", language, what=program))
-    sections = "".join(_kernel(number, kernel, language) for number, kernel in enumerate(kernels, start=1))
+    listings = listings or Listings(("",) * len(kernels))
+    sections = "".join(
+        _kernel(number, kernel, language, listing)
+        for number, (kernel, listing) in enumerate(zip(kernels, listings.sections, strict=True), start=1)
+    )
     if not kernels:
         sections = f"<p>{escape(say('no_launch', language))}</p>"
     sections = "".join(f'<p class="bad">{escape(each)}</p>\n' for each in warnings) + sections
@@ -41,23 +58,22 @@ def to_html(
     return (
         f'<!doctype html>\n<html lang="{language}" data-theme="light">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{title}</title>\n'
-        f"<style>{STYLE}</style>\n</head>\n<body>\n<header><h1>{title}</h1>"
+        f"<style>{STYLE}{listings.style}</style>\n</head>\n<body>\n<header><h1>{title}</h1>"
         f'<button type="button">{escape(say("theme", language))}</button></header>\n'
-        f"{sections}\n<footer>{notes}</footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+        f"{sections}\n<footer>{notes}</footer>\n<script>{SCRIPT}{listings.script}</script>\n</body>\n</html>\n"
     )
 
 
-def _kernel(number: int, kernel: KernelProfile, language: str) -> str:
+def _kernel(number: int, kernel: KernelProfile, language: str, listing: str) -> str:
     many = say("launch", language) if kernel.launches == 1 else say("launches", language, n=kernel.launches)
     shape = f"{say('shape', language, grid=kernel.grid, block=kernel.block)}, {many}"
-    occupancy = theoretical_occupancy(kernel.block.count, kernel.shared_bytes)
-    shape += f", {say('occupancy', language, shared=kernel.shared_bytes, share=occupancy.fraction)}"
+    shape += f", {occupancy_phrase(kernel, language)}"
     if kernel.faults:
         shape += f", {say('faults', language, n=kernel.faults)}"
     return (
         f'<section>\n<h2>{escape(kernel.name)}</h2>\n<p class="shape">{escape(shape)}</p>\n'
         f'<div class="tiles">{_tiles(kernel.counts, language)}</div>\n'
-        f"{_lines(number, kernel, language)}{_pictures(number, kernel, language)}</section>\n"
+        f"{_lines(number, kernel, language)}{listing}{_pictures(number, kernel, language)}</section>\n"
     )
 
 

@@ -9,7 +9,9 @@ from msgspec import Struct, field
 from tooling.simulator.backends import backend_of, default_backend
 from tooling.simulator.checks.base import allocation_number, source_position
 from tooling.simulator.counters.hook import Sample, Tally
+from tooling.simulator.counters.occupancy import Occupancy, theoretical_occupancy
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
+from tooling.simulator.gpu.code_model import Module
 from tooling.simulator.gpu.hooks import LaunchContext, Space
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3
@@ -78,6 +80,8 @@ class KernelProfile(Struct):
         shared_bytes: shared memory of a block, static and dynamic.
         faults: launches that were stopped; their counts end there.
         rules: how its accesses were counted.
+        module: the code that it was launched from.
+        registers: of a thread, as the assembler allocates them; None: unknown, since PTX does not name them.
     """
 
     name: str
@@ -90,6 +94,13 @@ class KernelProfile(Struct):
     counts: Counts = field(default_factory=Counts)
     lines: dict[Line, LineProfile] = field(default_factory=dict)
     rules: CountingRules = field(default_factory=lambda: default_backend().counting)
+    module: Module | None = None
+    registers: int | None = None
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """Its theoretical occupancy; without registers an upper bound."""
+        return theoretical_occupancy(self.block.count, self.shared_bytes, self.registers)
 
     def in_order(self) -> list[LineProfile]:
         """Its lines, by file and number; last, as one with number 0, library code that accesses no memory."""
@@ -130,7 +141,13 @@ class Profiles:
         if kernel is None:
             name = readable_kernel(launch.function.name, module.files.values())
             kernel = KernelProfile(
-                name, launch.function.name, launch.grid, launch.block, shared, rules=backend.counting
+                name,
+                launch.function.name,
+                launch.grid,
+                launch.block,
+                shared,
+                rules=backend.counting,
+                module=module,
             )
             self._kernels[key] = kernel
         kernel.launches += 1

@@ -17,10 +17,15 @@ def _lines(file: str) -> tuple[str, ...]:
         return ()  # a program built on another machine
 
 
+def whole_line(line: Line) -> str:
+    """The line with its indentation, empty if it cannot be read."""
+    lines = _lines(line.file)
+    return lines[line.number - 1].rstrip() if 0 < line.number <= len(lines) else ""
+
+
 def source_text(line: Line) -> str:
     """The line without its indentation, empty if it cannot be read."""
-    lines = _lines(line.file)
-    return lines[line.number - 1].strip() if 0 < line.number <= len(lines) else ""
+    return whole_line(line).strip()
 
 
 def file_and_line(line: Line) -> str:

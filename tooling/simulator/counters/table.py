@@ -10,10 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tooling.simulator.counters.occupancy import theoretical_occupancy
 from tooling.simulator.counters.profile import KernelProfile
 from tooling.simulator.counters.sources import file_and_line, source_text
-from tooling.simulator.counters.texts import say
+from tooling.simulator.counters.texts import occupancy_phrase, say
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
 from tooling.simulator.gpu.hooks import Space
 from tooling.text.colours import rich_style
@@ -124,8 +123,7 @@ def headline(kernel: KernelProfile, language: str) -> str:
     many = say("launch", language) if kernel.launches == 1 else say("launches", language, n=kernel.launches)
     items = [say("shape", language, grid=kernel.grid, block=kernel.block), many]
     if kernel.rules.measured:
-        occupancy = theoretical_occupancy(kernel.block.count, kernel.shared_bytes)
-        items.append(say("occupancy", language, shared=kernel.shared_bytes, share=occupancy.fraction))
+        items.append(occupancy_phrase(kernel, language))
     else:
         items.append(say("plain_shape", language, shared=kernel.shared_bytes))
     if kernel.faults:

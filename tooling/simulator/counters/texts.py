@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tooling.simulator.counters.profile import KernelProfile
 from tooling.simulator.counters.sectors import SECTOR
 from tooling.simulator.counters.traffic import Route, Traffic
 from tooling.simulator.gpu.hooks import Space
@@ -14,6 +15,9 @@ _WORDS: dict[str, Text] = {
     "faults": Text("stopped by a fault {n}×: counts end there"),
     "shape": Text("grid {grid}, block {block}"),
     "occupancy": Text("{shared:,} B shared per block, occupancy at most {share:.0%} (registers unknown)"),
+    "exact_occupancy": Text(
+        "{shared:,} B shared per block, {registers} registers per thread, occupancy {share:.0%}"
+    ),
     "line": Text("line"),
     "source": Text("source"),
     "instructions": Text("warp instr."),
@@ -139,6 +143,13 @@ _SECTORS = Text("{count} sector", plural="{count} sectors")
 def say(key: str, language: str, **values: object) -> str:
     """A phrase in a language."""
     return _WORDS[key].of(**values).render(language)
+
+
+def occupancy_phrase(kernel: KernelProfile, language: str) -> str:
+    """The shared memory and the occupancy of a kernel; the registers, too, where they are known."""
+    key = "occupancy" if kernel.registers is None else "exact_occupancy"
+    facts = {"shared": kernel.shared_bytes, "share": kernel.occupancy.fraction}
+    return say(key, language, **facts, registers=kernel.registers)
 
 
 def route_name(route: Route, language: str) -> str:
