@@ -268,6 +268,18 @@ def test_every_formula_has_sentences() -> None:
     assert keys <= EXPLANATIONS.keys()
 
 
+@pytest.mark.parametrize("word", ["block", "barrier", "shared memory", "tile", "warp", "lane", "atomic"])
+def test_the_first_puzzles_are_not_told_what_comes_later(word: str) -> None:
+    """Of the formulas that any output may have; the others need matrices or products of them."""
+    anywhere = ("other-operation", "other-number", "first-elements", "some-lanes", "exchanged", "wrapped")
+    said = [
+        sentence.render("en")
+        for key in anywhere
+        for sentence in (EXPLANATIONS[key].what, EXPLANATIONS[key].cause, EXPLANATIONS[key].advice)
+    ]
+    assert not [sentence for sentence in said if re.search(rf"\b{word}s?\b", sentence)]
+
+
 def test_a_formula_must_hold_with_every_data_set() -> None:
     """With the book's data of p02, twice `a` is the sum and the product of 2 and 2 is 4."""
     mode, reference = puzzle_of("p02", "default")

@@ -310,16 +310,16 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text("the threads of the others lack a value that these threads have, or a condition excludes them"),
         Text(
-            "check which threads receive the value: what one thread or one warp computes has to reach all "
-            "of them, and a bound has to be the number of threads"
+            "check which threads receive the value: what some of them compute has to reach all of them, and "
+            "a bound has to be the number of threads"
         ),
     ),
     "first-elements": Explanation(
         Text("only the first {count} elements of `{output}` are right"),
         Text("the threads of the others lack a value that these threads have, or a condition excludes them"),
         Text(
-            "check which threads receive the value: what one thread or one warp computes has to reach all "
-            "of them, and a bound has to be the number of threads"
+            "check which threads receive the value: what some of them compute has to reach all of them, and "
+            "a bound has to be the number of threads"
         ),
     ),
     "not-a-number": Explanation(
