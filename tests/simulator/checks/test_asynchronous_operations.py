@@ -186,6 +186,9 @@ CHANGE = "mad.lo.u32 %r3, %r30, 4, %r1;\nst.shared.b32 [%r3], 7;"
 AGAIN = """wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16
         {%r10, %r11, %r12, %r13}, %rd2, %rd3, %p2, 1, 1, 0, 0;"""
 ZEROS = "mov.b32 %r20, 0; mov.b32 %r21, 0; mov.b32 %r22, 0; mov.b32 %r23, 0;"
+WAITED = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;"
+SCALED = "mul.f32 %r12, %r12, 0f40000000;"
+COPIED = "mov.b32 %r20, %r12;\nmov.b32 %r12, %r20;"
 SECOND = f"wgmma.commit_group.sync.aligned;\n{AGAIN.replace('%r1', '%r2')}"
 
 
@@ -203,6 +206,10 @@ def product(fence: str = FENCE, before: str = "", after: str = "", pending: int 
         (product(before="mov.b32 %r20, %r10;"), set()),
         (product(more=f"{ZEROS}\n{SECOND}", pending=1), set()),
         (product(more=f"wgmma.fence.sync.aligned;\n{AGAIN}"), set()),
+        (product(more=f"{WAITED}\n{SCALED}\nwgmma.fence.sync.aligned;\n{AGAIN}"), set()),
+        (product(more=f"{WAITED}\n{COPIED}\n{AGAIN}"), set()),
+        (product(more=f"{WAITED}\n{SCALED}\n{AGAIN}"), {Kind.PRODUCT_UNFENCED}),
+        (product(more=f"{WAITED}\n{SCALED}\n{COPIED}\n{AGAIN}"), {Kind.PRODUCT_UNFENCED}),
         (product(fence=""), {Kind.PROXY_FENCE_MISSING}),
         (product().replace("wgmma.fence.sync.aligned;", ""), {Kind.PRODUCT_UNFENCED}),
         (product(before=CHANGE), {Kind.OPERAND_CHANGED}),
@@ -212,7 +219,8 @@ def product(fence: str = FENCE, before: str = "", after: str = "", pending: int 
         (product(before="mov.b32 %r20, %r10; st.global.b32 [%rd31], %r20;"), {Kind.RESULT_IN_FLIGHT}),
     ],
     ids=[
-        "right", "two-products", "changed-later", "moved-early", "an-older-group", "two-fences", "no-fence",
+        "right", "two-products", "changed-later", "moved-early", "an-older-group", "two-fences", "fenced",
+        "copied", "scaled", "scaled and copied", "no-fence",
         "no-register-fence", "changed-early", "barrier-only", "no-wait", "added-early", "stored-early",
     ],
 )  # fmt: skip

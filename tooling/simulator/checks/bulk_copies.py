@@ -253,7 +253,7 @@ class BulkCopyCheck(CheckHook):
         )
 
     def product_unfenced(self, threads: Ints, instruction: Instruction) -> None:
-        """The registers of the first product are not ordered after the accesses to them."""
+        """The registers of a product are not ordered after the accesses to them."""
         key = (Kind.PRODUCT_UNFENCED, self.context.launch.function.name, instruction.code_line)
         party = self.party(int(threads[0]), Action.PRODUCT, instruction)
         finding = Finding(

@@ -418,8 +418,8 @@ FINDINGS: Mapping[str, FindingText] = {
     "product-unfenced": FindingText(
         Text("an asynchronous matrix product starts without a fence for its registers"),
         Text(
-            "Without `wgmma.fence` before the first product, nothing orders it after the instructions that "
-            "wrote its registers: on hardware it may read what they held before."
+            "Without `wgmma.fence` before it, nothing orders a product after the instructions that wrote its "
+            "registers: on hardware it may read what they held before."
         ),
         Text(
             "Call `wgmma_fence_aligned()` before the first product, and again wherever its registers were "

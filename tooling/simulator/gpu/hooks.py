@@ -321,7 +321,7 @@ class Hook:
         """These threads use a result of a matrix product that they have not waited for."""
 
     def product_unfenced(self, threads: Ints, instruction: Instruction) -> None:
-        """These threads start a matrix product and have not executed `wgmma.fence` before."""
+        """These threads start a matrix product without `wgmma.fence` after what wrote its registers."""
 
     def register_unwritten(self, threads: Ints, instruction: Instruction) -> None:
         """These threads use what a register holds that no instruction has written."""

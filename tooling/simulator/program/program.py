@@ -26,7 +26,12 @@ from tooling.simulator.program.frames import Frames
 from tooling.simulator.program.liveness import liveness
 from tooling.simulator.program.products import Products
 from tooling.simulator.program.transfers import Transfers
-from tooling.simulator.program.value_flow import Flow, Role, loads_without_sure_use
+from tooling.simulator.program.value_flow import (
+    Flow,
+    Role,
+    loads_without_sure_use,
+    products_without_fence,
+)
 from tooling.simulator.program.warp_lanes import Warps
 
 Array = NDArray[Any]
@@ -67,6 +72,7 @@ class BasicBlock(Struct):
         first_steps: per instruction, the number of steps before its own.
         unsure: the loads, by code position, of which some lanes may not use the value.
         starts_values: values that must be followed may begin in this block.
+        unfenced: the asynchronous products, by code position, with a register computed since the last fence.
     """
 
     number: int
@@ -83,6 +89,7 @@ class BasicBlock(Struct):
     first_steps: list[int] = field(default_factory=list)
     unsure: frozenset[tuple[int, int]] = frozenset()
     starts_values: bool = False
+    unfenced: frozenset[tuple[int, int]] = frozenset()
     _asked: list[int] = field(default_factory=list)
 
     def reads(self, slot: int) -> None:
@@ -335,7 +342,8 @@ def find_live_slots(program: Program) -> None:
 
 
 def find_unsure_loads(program: Program) -> None:
-    """A pass: the loads of which some lanes may not use the value, and where values to follow begin.
+    """A pass: the loads of which some lanes may not use the value, where values to follow begin, and the
+    asynchronous products that lack a fence.
 
     A call goes on at the block after it: what the function does with the caller's registers does not count.
     """
@@ -350,6 +358,10 @@ def find_unsure_loads(program: Program) -> None:
         block.unsure = frozenset(block.instructions[index].code_position for index in loads)
         products = any(flow.role is Role.MULTIPLIES for flow in block.flows)
         block.starts_values = bool(loads) or products
+    if any(flow.role is Role.MULTIPLIES for block in program.blocks for flow in block.flows):
+        unfenced = products_without_fence([block.flows for block in program.blocks], ways)
+        for block, found in zip(program.blocks, unfenced, strict=True):
+            block.unfenced = frozenset(block.instructions[index].code_position for index in found)
 
 
 def order_blocks(program: Program) -> None:

@@ -31,6 +31,7 @@ class Role(Enum):
     OR = "the result does not depend on one operand where the other has only ones"
     LOADS = "they are addresses, and the result comes from memory"
     MULTIPLIES = "an asynchronous product, which adds to its results"
+    FENCES = "what was written to registers before is ordered before the products that follow"
     USES = "they have an effect outside the registers, or on what is executed"
 
 
@@ -48,6 +49,7 @@ class Flow(Struct, frozen=True):
         conditions: of SELECTS, the lanes whose result is the first operand; of AND and OR, the lanes where
             each operand has a one, if the operands are masks of lanes. Without them the registers are flags.
         narrows: fewer lanes may execute what follows.
+        fenced: of MULTIPLIES, the registers that need a fence after another instruction has computed them.
         other: the flow of the other half of a dual instruction, which reads nothing that this one writes.
     """
 
@@ -59,6 +61,7 @@ class Flow(Struct, frozen=True):
     masks: tuple[int, ...] = ()
     conditions: tuple[Condition, ...] = ()
     narrows: bool = False
+    fenced: tuple[int, ...] = ()
     other: Flow | None = None
 
     @property
@@ -145,3 +148,45 @@ def _unsure(steps: Sequence[_Step], used: set[int]) -> frozenset[int]:
             found.append(index)
         _step_back(steps[index], used)
     return frozenset(found)
+
+
+def products_without_fence(
+    flows: Sequence[Sequence[Flow]], successors: Sequence[Sequence[int]]
+) -> list[frozenset[int]]:
+    """Per basic block, the products (by index) with a register that was computed since the last fence.
+
+    A forward analysis: on some path there. A copy counts as what it copies, since compilers copy results of
+    products from register to register between them, and constants count as ordered.
+    """
+    computed: list[set[int]] = [set() for _ in flows]
+    work = list(range(len(flows)))
+    while work:
+        number = work.pop()
+        state = set(computed[number])
+        for flow in flows[number]:
+            _pass_forward(flow, state)
+        for each in successors[number]:
+            if not state <= computed[each]:
+                computed[each] |= state
+                work.append(each)
+    found = []
+    for block, state in zip(flows, computed, strict=True):
+        unfenced = set()
+        for index, flow in enumerate(block):
+            if flow.role is Role.MULTIPLIES and not state.isdisjoint(flow.fenced):
+                unfenced.add(index)
+            _pass_forward(flow, state)
+        found.append(frozenset(unfenced))
+    return found
+
+
+def _pass_forward(flow: Flow, computed: set[int]) -> None:
+    """Change the registers that were computed since the last fence from before an instruction to after it."""
+    if flow.role is Role.FENCES:
+        computed.clear()
+    elif flow.role is Role.MULTIPLIES or (
+        flow.role is Role.COPIES and flow.guard is None and computed.isdisjoint(flow.sources)
+    ):
+        computed.difference_update(flow.written)
+    elif flow.role is not Role.COPIES or not computed.isdisjoint(flow.sources):
+        computed.update(flow.written)

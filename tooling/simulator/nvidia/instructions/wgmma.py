@@ -73,6 +73,8 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
     # Bound after the sources: the addends are the values before the instruction.
     targets = [write(decoder, element, instruction) for element in result.elements]
 
+    block = decoder.block
+
     def perform(group: Group, batch: Batch) -> None:
         warps = group.count // 32
         read: list[Array] = []
@@ -100,7 +102,8 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
         registers = scatter(form.sum(rows * left_sign, columns * right_sign, addend))
         for k, target in enumerate(targets):
             assign(group, target, np.ascontiguousarray(registers[:, :, k]).reshape(-1), None, U32)
-        _begin(group, batch, instruction, targets, read)
+        fenced = instruction.code_position not in block.unfenced
+        _begin(group, batch, instruction, targets, read, fenced=fenced)
 
     together(decoder, instruction, following, mask, perform, whole=True)
 
@@ -135,18 +138,25 @@ def _ordering(decoder: Decoder, instruction: Instruction) -> Step:
 
 
 def _begin(
-    group: Group, batch: Batch, instruction: Instruction, targets: list[int], read: list[Array]
+    group: Group,
+    batch: Batch,
+    instruction: Instruction,
+    targets: list[int],
+    read: list[Array],
+    *,
+    fenced: bool,
 ) -> None:
     """A product is in progress: notify the hooks of what it reads, and follow its result.
 
     Args:
         read: the shared addresses of its operands (warps, rows, depth).
+        fenced: no register of it was computed since the last fence of the code.
     """
     lanes = group.indices(batch.size)
     groups = batch.products.committed[lanes]
     spaces = batch.spaces
     if batch.hooks.product_unfenced:
-        unfenced = batch.products.without_fence(lanes)
+        unfenced = batch.products.without_fence(lanes) if fenced else lanes
         for hook in batch.hooks.product_unfenced if len(unfenced) else ():
             hook.product_unfenced(spaces.threads[unfenced], instruction)
     if batch.hooks.products_read:

@@ -33,6 +33,8 @@ _CONSTANT = -1
 
 def flow_of(decoder: Decoder, instruction: Instruction) -> Flow:
     """The flow of an instruction of the decoder's current function."""
+    if instruction.opcode == "wgmma" and instruction.modifiers[0] == "fence":
+        return Flow(Role.FENCES)
     guard = instruction.predicate
     guarding = None if guard is None else (decoder.register(guard.register), guard.negated)
     first, rest = instruction.operands[:1], instruction.operands[1:]
@@ -48,7 +50,9 @@ def flow_of(decoder: Decoder, instruction: Instruction) -> Flow:
             return Flow(role, sources, targets, guarding)
         role = Role.COMPUTES
     if role is Role.MULTIPLIES:
-        return Flow(role, (*targets, *_slots(decoder, rest)), targets, guarding)
+        held = tuple(operand for operand in rest if isinstance(operand, Vector))
+        fenced = (*targets, *_slots(decoder, held))
+        return Flow(role, (*targets, *_slots(decoder, rest)), targets, guarding, fenced=fenced)
     if role is Role.LOADS and not _may_be_moved(decoder, instruction):
         role = Role.USES
     return Flow(role, _slots(decoder, rest), targets, guarding)
