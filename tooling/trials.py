@@ -83,6 +83,7 @@ class Trial(Struct, frozen=True):
     time_limit: float | None = None  # seconds; None: the mode's own
     language: str = "en"
     checks: frozenset[str] | None = None  # enabled checks of the simulated GPU; None: all
+    gpus: int | None = None  # how many are simulated; None: as many as the mode needs
 
     @property
     def limit(self) -> float:
@@ -425,6 +426,7 @@ def _run_case(
         result_sizes=result_sizes(mode, case) if case and seen else None,
         graphs=executable.interpreter is not None,
         checks=trial.checks,
+        gpus=trial.gpus or mode.gpus,
         language=trial.language,
         schedule=schedule or LOCKSTEP,
     )

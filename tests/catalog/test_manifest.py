@@ -42,6 +42,15 @@ def test_defaults_are_filled_in(tmp_path: Path) -> None:
     assert mode.requirement(Vendor.AMD) == Requirement(Vendor.AMD)
 
 
+@pytest.mark.parametrize(("text", "problem"), [("9", "gpus: must be at most 8, not 9"), ("0", "gpus: ")])
+def test_the_number_of_gpus_is_that_of_every_mode(tmp_path: Path, text: str, problem: str) -> None:
+    assert load(tmp_path, MANIFEST).modes[0].gpus == 1
+    assert load(tmp_path / "two", MANIFEST + "gpus: 2\n").modes[0].gpus == 2
+    with pytest.raises(ManifestError) as caught:
+        load(tmp_path / "wrong", MANIFEST + f"gpus: {text}\n")
+    assert caught.value.what.startswith(problem)
+
+
 def test_given_code_is_not_to_be_completed(tmp_path: Path) -> None:
     assert load(tmp_path, MANIFEST).regions_to_complete == {"add_10"}
     given = MANIFEST.replace("    anchors: [add_10]", "    anchors: [add_10]\n    kind: given")

@@ -11,6 +11,7 @@ from tests.judging.test_judge import MODE
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program, ProgramLanguage, Puzzle, Requirement, TensorApi, Vendor
 from tooling.targets.model import Absence, Target, TargetKind
+from tooling.targets.probing import SIMULATED, SIMULATED_AMD
 from tooling.targets.selection import ModeGated, choose, gate
 from tooling.text import LocalText, in_language
 
@@ -41,6 +42,18 @@ def test_a_gpu_with_the_required_compute_capability_or_a_higher_one_may_run_a_mo
     assert gate(selection, TargetKind.NVIDIA, gpu(have)) is None
     monkeypatch.setattr("tooling.targets.selection.probe", lambda kind: gpu(have))
     assert choose(selection, "nvidia").target == gpu(have)
+
+
+def test_a_machine_with_fewer_gpus_is_refused_with_both_numbers() -> None:
+    selection = needing((8, 0))
+    selection = replace(selection, mode=replace(selection.mode, gpus=2))
+    assert gate(selection, TargetKind.NVIDIA, replace(gpu((9, 0)), gpus=2)) is None
+    reason = gate(selection, TargetKind.NVIDIA, gpu((9, 0)))
+    assert reason is not None
+    assert reason.render("en") == "it needs 2 GPUs, and there is 1"
+    assert reason.render("ko") == "GPU가 2개 필요한데 1개 있습니다"
+    assert gate(selection, TargetKind.SIM, SIMULATED) is None
+    assert gate(selection, TargetKind.SIM_AMD, SIMULATED_AMD) is not None
 
 
 def test_a_gpu_with_another_number_of_lanes_is_refused_with_both_numbers() -> None:

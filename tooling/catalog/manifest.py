@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
+from msgspec.structs import replace
 
 from tooling.catalog.model import (
     LANES,
@@ -53,6 +54,7 @@ DEFAULT_TIME_LIMIT = 20.0
 _VENDORS = tuple(vendor.value for vendor in Vendor)
 DATASETS = ("book", "probe")
 _LEAST_HINTS = 3
+MOST_GPUS = 8
 _DIMENSIONS = 3  # of a grid or a block
 _FILE = re.compile(r"(?:[a-z_][a-z0-9_]*/)*[a-z_][a-z0-9_]*\.(?:mojo|py)\Z")
 _REST = re.compile(r"_[a-z0-9_]+\Z")  # of a program's name, after the puzzle's id
@@ -81,6 +83,7 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
     )
     requirements = errors.attempt(lambda: _requirements(keys["targets"]) if "targets" in keys else (), ())
     names = tuple(program.name for program in programs) or _readable_names(keys)
+    gpus = errors.attempt(lambda: _gpus(keys["gpus"]) if "gpus" in keys else 1, 1)
     modes = errors.attempt(lambda: _modes(keys["modes"], names, requirements, time_limit), ())
     title = errors.attempt(lambda: local_text(keys["title"]), LocalText(()))
     summary = errors.attempt(lambda: local_text(keys["summary"]) if "summary" in keys else None, None)
@@ -95,7 +98,7 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
         part=part,
         chapters=chapters,
         programs=programs,
-        modes=modes,
+        modes=tuple(replace(mode, gpus=gpus) for mode in modes),
         manifest=path,
         learnt=learnt,
         summary=summary,
@@ -121,6 +124,13 @@ def _number(value: Value, identity: str) -> int:
     if identity != f"p{number:02}":
         raise value.error(f"does not match the id `{identity}`")
     return number
+
+
+def _gpus(value: Value) -> int:
+    gpus = value.integer(1)
+    if gpus > MOST_GPUS:
+        raise value.error(f"must be at most {MOST_GPUS}, not {gpus}")
+    return gpus
 
 
 def _modes(

@@ -246,6 +246,7 @@ class Mode(Struct, frozen=True):
     threads: LeastThreads | None = None
     shared_memory: SharedMemoryUse | None = None
     other_sizes: OtherSizes | None = None
+    gpus: int = 1  # that its programs use
 
     def __hash__(self) -> int:
         return hash((self.name, self.flags, self.programs))  # `anchors` is a mapping, which has no hash

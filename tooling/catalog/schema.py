@@ -179,6 +179,7 @@ class PuzzleFile(Struct, forbid_unknown_fields=True):
     learnt: Annotated[LocalFile, Meta(description="what the reader has learnt from it")] | UnsetType = UNSET
     time_limit: Annotated[float, Meta(ge=0, description="seconds; default 20")] | UnsetType = UNSET
     targets: Annotated[TargetsFile, Meta(description="of all modes")] | UnsetType = UNSET
+    gpus: Annotated[int, Meta(ge=1, le=8, description="that its programs use; default 1")] | UnsetType = UNSET
 
 
 STRUCTURES: tuple[type[Struct], ...] = (

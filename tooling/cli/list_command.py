@@ -29,6 +29,7 @@ _KINDS = {
 }
 """The names of `ModeKind`."""
 _LANES = Text("{gpus} ({lanes} lanes)")
+_GPUS = Text("{count} GPUs")
 _NOTHING_FOUND = Text("no puzzle matches")
 _MODES_OF_ONE = Text("`{tool} list {puzzle}` shows the commands of a puzzle")
 _INDENT = 4
@@ -188,7 +189,9 @@ def _show_modes(puzzles: Sequence[Puzzle], journey: Journey, terminal: Terminal,
 def _runs_on(mode: Mode, language: str) -> str:
     from tooling.catalog.model import Vendor
 
-    return ", ".join(filter(None, (_gate(mode.requirement(vendor), language) for vendor in Vendor)))
+    vendors = [_gate(mode.requirement(vendor), language) for vendor in Vendor]
+    several = _GPUS.of(count=mode.gpus).render(language) if mode.gpus > 1 else ""
+    return ", ".join(filter(None, (*vendors, several)))
 
 
 def _gate(requirement: Requirement, language: str) -> str:

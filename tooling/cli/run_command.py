@@ -150,6 +150,7 @@ def _judged(
 ) -> tuple[Verdict, str]:
     """The verdict, and the compiler's warnings as they are shown."""
     from tooling.catalog.model import ModeKind
+    from tooling.cli.subject import chosen_gpus
     from tooling.commandline.parser import UsageError
     from tooling.generate.skeletons import FILL_MARK
     from tooling.judging.verdict import Outcome
@@ -163,6 +164,11 @@ def _judged(
     from tooling.trials import Trial, judge_trial
 
     choice = choose(selection, options.target)
+    if options.gpus is not None and not choice.target.simulated:
+        raise UsageError(
+            Text("the number of GPUs can be chosen for the simulated GPU only"),
+            hint=Text("add --target sim"),
+        )
     if options.checks is not None and not choice.target.simulated:
         raise UsageError(
             Text("{device} has no checks to choose from").of(device=choice.target.named),
@@ -177,6 +183,7 @@ def _judged(
         time_limit=options.timeout,
         language=options.lang,
         checks=options.checks,
+        gpus=chosen_gpus(options.gpus, selection.mode.gpus) if choice.target.simulated else None,
     )
     terminal.wrapped(headline(selection.command, choice, options.checks, options.lang), "dim")
     terminal.stream.flush()

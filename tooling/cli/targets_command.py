@@ -10,6 +10,8 @@ _YES = Text("yes", context="of a target")
 _NO = Text("no", context="of a target")
 _COMPUTE = Text("compute capability {version}")
 _LANES = Text("warps of {lanes} threads")
+_GPUS = Text("{count} GPUs")
+_UP_TO = Text("up to {count} GPUs")
 _CHOSEN = Text("a run uses `{target}`: {reason}")
 _WIDTH = 11  # of the longest name
 
@@ -44,6 +46,9 @@ def targets_command(options: TargetsOptions) -> int:
             version = f"{found.compute[0]}.{found.compute[1]}"
             details.append(_COMPUTE.of(version=version).render(options.lang))
         details.append(_LANES.of(lanes=found.lanes).render(options.lang))
+        if found.gpus > 1:
+            text = _UP_TO if found.simulated else _GPUS
+            details.append(text.of(count=found.gpus).render(options.lang))
         show(kind, yes, "green", f"{in_language(found.named, options.lang)}: {', '.join(details)}")
     choice = choose(None)
     chosen = _CHOSEN.of(target=choice.target.kind.value, reason=choice.reason)

@@ -16,6 +16,10 @@ _KINDS = (
 )
 
 
+_ANY_NUMBER = 8
+"""GPUs of a machine that is not known: its programs may use as many as a puzzle can need."""
+
+
 class UnknownAccelerator(ToolingError):
     """The name has the form of no vendor's accelerators."""
 
@@ -34,7 +38,7 @@ def target_for(accelerator: str, device: str = "") -> Target:
         match = pattern.fullmatch(accelerator)
         if match:
             compute = (int(match.group(1)), int(match.group(2))) if pattern is _NVIDIA else None
-            return Target(kind, device or accelerator, accelerator, compute)
+            return Target(kind, device or accelerator, accelerator, compute, _ANY_NUMBER)
     raise UnknownAccelerator(
         Text("unknown accelerator `{accelerator}`").of(accelerator=accelerator),
         hint=Text("use a name such as sm_90a, gfx942 or apple-m4"),

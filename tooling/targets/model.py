@@ -43,6 +43,7 @@ class Target(Struct, frozen=True):
     device: str  # its name in JSON
     accelerator: str  # its name for `mojo build --target-accelerator`
     compute: tuple[int, int] | None = None  # NVIDIA compute capability
+    gpus: int = 1  # how many a program can use
 
     @property
     def simulated(self) -> bool:

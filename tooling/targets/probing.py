@@ -13,7 +13,7 @@ from pathlib import Path
 from tooling.targets.model import Absence, Target, TargetKind
 from tooling.text import Text
 
-SIMULATED = Target(TargetKind.SIM, "simulated GPU", "sm_90a", (9, 0))
+SIMULATED = Target(TargetKind.SIM, "simulated GPU", "sm_90a", (9, 0), gpus=8)
 SIMULATED_AMD = Target(TargetKind.SIM_AMD, "simulated AMD GPU (gfx942)", "gfx942")
 SIMULATED_GFX1100 = Target(TargetKind.SIM_GFX1100, "simulated AMD GPU (gfx1100)", "gfx1100")
 SIMULATED_GPUS = {each.kind: each for each in (SIMULATED, SIMULATED_AMD, SIMULATED_GFX1100)}
@@ -117,7 +117,8 @@ def _first_nvidia(library: ctypes.CDLL, visible: str | None) -> Target | None:
     library.nvmlDeviceGetName(handle, name, ctypes.c_uint(len(name)))
     compute = (major.value, minor.value)
     device = name.value.decode("utf-8", "replace") or "NVIDIA GPU"
-    return Target(TargetKind.NVIDIA, device, nvidia_accelerator(compute), compute)
+    gpus = len([each for each in visible.split(",") if each.strip()]) if visible else count.value
+    return Target(TargetKind.NVIDIA, device, nvidia_accelerator(compute), compute, gpus)
 
 
 def _amd(nodes: Path) -> Target | Absence:

@@ -18,6 +18,9 @@ NAMES = (AUTO, *(kind.value for kind in TargetKind))
 _REAL = (TargetKind.NVIDIA, TargetKind.AMD, TargetKind.APPLE)
 _TOO_OLD = Text("{because}: it needs {wanted}, and {device} has {have}")
 _OTHER_LANES = Text("{because}: it needs warps of {wanted} lanes, and those of {device} have {have}")
+_FEWER_GPUS = Text(
+    "it needs {wanted} GPUs, and there is {count}", "it needs {wanted} GPUs, and there are {count}"
+)
 _CANNOT = Text("{device} cannot run it: {reason}")
 _NOT_ON = Text("`{command}` does not run on the target `{target}`")
 _NOT_SUPPORTED = Text("not supported")
@@ -61,6 +64,8 @@ def gate(selection: Selection, kind: TargetKind, target: Target | None = None) -
             device=target.named,
             have=".".join(map(str, target.compute)),
         )
+    if target and target.gpus < selection.mode.gpus:
+        return _FEWER_GPUS.of(wanted=selection.mode.gpus, count=target.gpus)
     if requirement.lanes and target and target.lanes != requirement.lanes:
         return _OTHER_LANES.of(
             because=because, wanted=requirement.lanes, device=target.named, have=target.lanes
