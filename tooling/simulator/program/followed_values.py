@@ -108,7 +108,8 @@ class FollowedValues:
     def _execute(self, flow: Flow, instruction: Instruction, group: Group) -> None:
         held = self._held
         guard = flow.guard
-        if held.keys().isdisjoint((*flow.sources, *flow.written, *(guard[:1] if guard else ()))):
+        unheld = held.keys().isdisjoint
+        if unheld(flow.sources) and unheld(flow.written) and (guard is None or guard[0] not in held):
             return
         active = None if guard is None else _broadcast(group, guard[0]) != guard[1]
         if flow.lanes is not None:

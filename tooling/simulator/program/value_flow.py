@@ -67,7 +67,7 @@ class Flow(Struct, frozen=True):
     @property
     def written(self) -> tuple[int, ...]:
         """All registers that it writes."""
-        return (*self.targets, *self.masks)
+        return (*self.targets, *self.masks) if self.masks else self.targets
 
 
 def loads_without_sure_use(
