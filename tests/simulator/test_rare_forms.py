@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,92 @@ def test_floats_are_rounded_to_halves_in_a_direction(mode: str, below: int, abov
     mov.b32 %r2, {bits}; cvt.{mode}.f16.f32 %rs1, %r2; cvt.u32.u16 %r1, %rs1;"""
     assert set(lanes(body.format(bits="0x3F800008", mode=mode))) == {below}
     assert set(lanes(body.format(bits="0xBF800008", mode=mode))) == {above}
+
+
+def number(word: int, kind: str, low: int = 0, width: int = 32) -> int:
+    """A part of a word as a number."""
+    bits = word >> low & (1 << width) - 1
+    return bits - (1 << width) if kind == "s32" and bits >> width - 1 else bits
+
+
+def clamped(value: int, kind: str, width: int) -> int:
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if kind == "s32" else (0, (1 << width) - 1)
+    return min(max(value, low), high)
+
+
+VIDEO: dict[str, Callable[[int, int], int]] = {
+    "vadd": lambda a, b: a + b, "vsub": lambda a, b: a - b, "vmin": min, "vmax": max,
+    "vabsdiff": lambda a, b: abs(a - b),
+}  # fmt: skip
+WORDS = [0, 1, 0x80, 0x7F7F7F7F, 0x80808080, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF, 0x12F48A90, 0xFF00FF01]
+
+
+def both(instruction: str) -> list[int]:
+    """The results of an instruction for 32 pairs of words, which `pairs` has as well."""
+    table = ", ".join(map(str, [word for pair in pairs() for word in pair]))
+    body = f"""
+    mov.b64 %rd5, words; mul.wide.u32 %rd6, %r30, 8; add.s64 %rd5, %rd5, %rd6;
+    ld.global.v2.b32 {{%r2, %r3}}, [%rd5]; {instruction.format("%r1", "%r2", "%r3")}"""
+    text = kernel(body + STORE.format("%r1"), before=f".global .align 8 .u32 words[64] = {{{table}}};")
+    done, (got,) = simulate(text, [np.zeros(32, np.uint32)])
+    assert done.error is None, done.error
+    return [int(value) for value in got]
+
+
+def pairs() -> list[tuple[int, int]]:
+    return [(WORDS[n % 10], WORDS[n * 7 // 3 % 10]) for n in range(32)]
+
+
+KINDS = [("s32", "s32", "s32"), ("u32", "u32", "u32"), ("u32", "s32", "u32"), ("s32", "u32", "s32")]
+
+
+@pytest.mark.parametrize("saturates", ["", ".sat"])
+@pytest.mark.parametrize("kinds", KINDS, ids=".".join)
+@pytest.mark.parametrize("name", VIDEO)
+def test_video_instructions(name: str, kinds: tuple[str, str, str], saturates: str) -> None:
+    """Of whole words, of parts of them that selectors name, and of all halves and bytes (PTX ISA 9.7.17)."""
+    result, first, second = kinds
+
+    def value(a: int, b: int, width: int) -> int:
+        found = VIDEO[name](a, b)
+        return (clamped(found, result, width) if saturates else found) & (1 << width) - 1
+
+    form = f"{name}.{'.'.join(kinds)}{saturates}"
+    assert both(form + " {}, {}, {};") == [value(number(a, first), number(b, second), 32) for a, b in pairs()]
+    assert both(form + " {}, {}.b1, {}.h1;") == [
+        value(number(a, first, 8, 8), number(b, second, 16, 16), 32) for a, b in pairs()
+    ]
+    for width in (16, 8):
+        parts = form.replace(name, f"{name}{32 // width}")
+        assert both(parts + " {}, {}, {}, %r30;") == [
+            sum(
+                value(number(a, first, low, width), number(b, second, low, width), width) << low
+                for low in range(0, 32, width)
+            )
+            for a, b in pairs()
+        ]
+
+
+@pytest.mark.parametrize("mode", ["clamp", "wrap"])
+@pytest.mark.parametrize("kind", ["s32", "u32"])
+def test_video_shifts(kind: str, mode: str) -> None:
+    def distance(b: int) -> int:
+        return b & 31 if mode == "wrap" else min(b, 32)
+
+    left = f"vshl.{kind}.{kind}.u32.sat.{mode} {{}}, {{}}, {{}}.b0;"
+    assert both(left) == [
+        clamped(number(a, kind) << distance(b & 255), kind, 32) & 0xFFFFFFFF for a, b in pairs()
+    ]
+    right = f"vshr.{kind}.{kind}.u32.{mode} {{}}, {{}}, {{}};"
+    assert both(right) == [number(a, kind) >> distance(b) & 0xFFFFFFFF for a, b in pairs()]
+
+
+@pytest.mark.parametrize("kind", ["s32", "u32"])
+def test_video_comparisons(kind: str) -> None:
+    assert both(f"vset.{kind}.{kind}.lt {{}}, {{}}, {{}};") == [
+        int(number(a, kind) < number(b, kind)) for a, b in pairs()
+    ]
+    assert both(f"vset4.{kind}.{kind}.ge {{}}, {{}}, {{}}, %r30;") == [
+        sum((number(a, kind, low, 8) >= number(b, kind, low, 8)) << low for low in range(0, 32, 8))
+        for a, b in pairs()
+    ]

@@ -34,6 +34,7 @@ _LOC = re.compile(
 _LISTS = (".branchtargets", ".calltargets", ".callprototype")
 _MOST_NESTED = 256  # compilers nest a few blocks at most
 _TOKENS = re.compile(r"[{}]|(?:(?<=[;{}])|^)\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
+_SELECTOR = re.compile(r"(.+)\.(b[0-3]|h[01])")
 _BANK = re.compile(r"([%\w$]+)\s*(?:<\s*(\d+)\s*>)?$")
 
 
@@ -211,15 +212,33 @@ class BodyParser:
         operands = self._parse_operands(text, index, column)
         if "b128" in known[1]:
             operands = tuple(self._wide(operand) for operand in operands)
+        selectors: tuple[str, ...] = ()
+        if known[0][0] == "v":
+            operands, selectors = self._without_selectors(operands)
         return Instruction(
             known[0],
-            known[1],
+            known[1] + selectors,
             predicate,
             operands,
             index + 1,
             self.source,
             column + 1,
         )
+
+    def _without_selectors(
+        self, operands: tuple[Operand, ...]
+    ) -> tuple[tuple[Operand, ...], tuple[str, ...]]:
+        """Operands such as `%r2.b1` of video instructions as registers, and modifiers such as `1.b1`."""
+        plain: list[Operand] = []
+        selectors = []
+        for position, operand in enumerate(operands):
+            found = _SELECTOR.fullmatch(operand.name) if isinstance(operand, Register) else None
+            if found is None or found[1] not in self.body.registers:
+                plain.append(operand)
+                continue
+            plain.append(Register(found[1]))
+            selectors.append(f"{position}.{found[2]}")
+        return tuple(plain), tuple(selectors)
 
     def _parse_operands(self, text: str | None, index: int, column: int) -> tuple[Operand, ...]:
         if not text:

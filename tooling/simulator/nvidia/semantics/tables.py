@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tooling.simulator.nvidia.semantics import bit_fields, convert, floating_point, integer, logic
+from tooling.simulator.nvidia.semantics import bit_fields, convert, floating_point, integer, logic, video
 from tooling.simulator.nvidia.semantics.registry import MAKERS, Operation
 
-TABLES = (integer, bit_fields, logic, floating_point, convert)
+TABLES = (integer, bit_fields, logic, floating_point, convert, video)
 """Each of these modules registers its operations in `MAKERS` when it is imported."""
 
 _KNOWN: dict[tuple[str, tuple[str, ...]], Operation | None] = {}
