@@ -106,6 +106,8 @@ DEFECTS = [
     Defect("formulas-not-json", "formula", FORMULAS, '"formulas": {', '"formulas": ', run=3),
     # view full file, repository
     Defect("full-file-missing", "full-file", P15, "/blob/main/problems/p15/p15_raw.mojo", "/blob/main/problems/p15/p15_row.mojo"),
+    Defect("link-into-the-repository", "full-file", P12, "## ", "See [this]({{#include ../_includes/repo_url.md}}/blob/main/problems/p99/none.mojo).\n\n## ", run=2),
+    Defect("card-of-another-puzzle", "directive", P15, "{{#puzzle p15}}", "{{#puzzle p12}}", run=2),
     Defect("full-file-label", "full-file", P15, "file: problems/p15/p15_raw.mojo<", "file: problems/p15/p15.mojo<", run=2),
     Defect("full-file-of-another-program", "full-file", P15,
            'main/problems/p15/p15_raw.mojo">View full file: problems/p15/p15_raw.mojo',

@@ -86,3 +86,13 @@ def test_an_untracked_page_is_offered_recovery(book: Book, tool: Tool) -> None:
     book.korean()
     book.commit("write")
     assert "  try: tooling check-translations recover i18n/ko/book/src/page.md" in tool().out.splitlines()
+
+
+def test_a_page_without_a_known_source_is_inspected_in_its_own_language(book: Book, tool: Tool) -> None:
+    book.english()
+    book.korean(f"{KOREAN}\n[다른 글](nowhere.md)\n")
+    book.commit("write")
+    lines = [line.strip() for line in tool().out.splitlines() if "error[" in line]
+    assert [line.partition("] ")[0] for line in lines] == [
+        "i18n/ko/book/src/page.md:20: error[parity:link-missing-page"
+    ]

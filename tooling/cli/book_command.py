@@ -49,7 +49,7 @@ def serve_command(options: BookServeOptions) -> int:
 
 
 def check_command(options: BookCheckOptions) -> int:
-    from tooling.book.checks import RULES, check
+    from tooling.book.checks import RULES, check, check_one_by_one
     from tooling.project import find_project
     from tooling.reports.annotations import annotation_lines, in_workflow
     from tooling.reports.step_summary import add_to_summary, text_markdown
@@ -59,7 +59,7 @@ def check_command(options: BookCheckOptions) -> int:
             print(f"{rule:<22} {meaning}")
         return ExitCode.PASSED
     project = find_project()
-    report = check(project)
+    report = check_one_by_one(project, options.pages) if options.pages else check(project)
     print(report.as_json() if options.json else _with_typed_hints(report.as_text()))
     if in_workflow():
         for line in annotation_lines(map(_annotation, report.findings), project.root):

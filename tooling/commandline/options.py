@@ -491,6 +491,10 @@ class BookServeOptions(Struct, frozen=True, kw_only=True):
 class BookCheckOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling book check`."""
 
+    pages: Annotated[
+        tuple[str, ...],
+        Positional(Text("only these pages, in every language, and without the built site"), "PAGE"),
+    ] = ()
     json: Annotated[bool, Option(Text("print the findings as JSON"))] = False
     list: Annotated[bool, Option(Text("list the rules"))] = False
 

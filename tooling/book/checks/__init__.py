@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 
 from tooling.book.checks import (
     commands,
@@ -17,7 +17,7 @@ from tooling.book.checks import (
     versions,
     words,
 )
-from tooling.book.checks.context import CheckContext
+from tooling.book.checks.context import CheckContext, chapter_of
 from tooling.book.checks.finding import RULES, BookFinding, Report
 from tooling.book.editions import editions
 from tooling.book.errors import BuildFailed
@@ -26,13 +26,14 @@ from tooling.book.site.inputs import find_inputs
 from tooling.platform.processes import temporary_folder
 from tooling.project import Project
 
-__all__ = ["RULES", "BookFinding", "Report", "check"]
+__all__ = ["RULES", "BookFinding", "Report", "check", "check_one_by_one"]
 
 Check = Callable[[CheckContext], Iterator[BookFinding]]
 CHECKS: dict[Check, tuple[str, ...]] = {
     sources.check_directives: ("directive", "include"),
     sources.check_links: ("link", "fragment", "image"),
     sources.check_full_files: ("full-file",),
+    sources.check_cards: ("directive",),
     sources.check_repository: ("repository",),
     versions.check_versions: ("version",),
     sources.check_images: ("alt",),
@@ -61,6 +62,41 @@ CHECKS: dict[Check, tuple[str, ...]] = {
     unused.check_unused_anchors: ("unused-anchor",),
 }
 """Each check of the sources, with the rules that it reports."""
+OF_ONE_PAGE: tuple[Check, ...] = (
+    sources.check_directives,
+    sources.check_links,
+    sources.check_full_files,
+    sources.check_cards,
+    sources.check_images,
+    contents.check_headings,
+    contents.check_fences,
+    contents.check_markers,
+    commands.check_commands,
+    outputs.check_pasted,
+    identifiers.check_identifiers,
+    words.check_spelling,
+    words.check_register,
+    words.check_translations,
+)
+"""The checks that need one page and its translations alone."""
+
+
+def check_one_by_one(project: Project, pages: Sequence[str]) -> Report:
+    """Runs the checks of single pages on these, in every language; the site is not built.
+
+    Args:
+        pages: files, from the working folder or from the checkout.
+
+    Raises:
+        NotAChapter: one of them is not a page of the book.
+    """
+    every = editions(project)
+    context = CheckContext(project, frozenset(chapter_of(project, every, page) for page in pages))
+    found = {finding for each in OF_ONE_PAGE for finding in each(context)}
+    rules = {rule for each in OF_ONE_PAGE for rule in CHECKS[each]}
+    return Report(
+        tuple(sorted(found)), len(context.chapters), 0, len(rules), "only these pages were asked for"
+    )
 
 
 def check(project: Project, *, build_pages: bool = True, rules: Container[str] = RULES) -> Report:
@@ -79,7 +115,7 @@ def check(project: Project, *, build_pages: bool = True, rules: Container[str] =
     context = CheckContext(project)
     chosen = [each for each, reported in CHECKS.items() if any(rule in rules for rule in reported)]
     found = {finding for each in chosen for finding in each(context)}
-    count = 0
+    count, unchecked = 0, "" if build_pages else "it was not built"
     if build_pages:
         with temporary_folder("book-") as folder:
             site = folder / "site"
@@ -90,7 +126,8 @@ def check(project: Project, *, build_pages: bool = True, rules: Container[str] =
                     found |= set(pages.check_rendered(edition))
                 found |= set(pages.check_pages(context, site))
             except BuildFailed as error:
+                unchecked = "it could not be built with these findings"
                 if not {finding.rule for finding in found} & {"include", "directive", "summary"}:
                     # Otherwise the checks have reported it already, in more detail.
                     found.add(BookFinding("book", 0, "html", f"{error.what}: {error.why}"))
-    return Report(tuple(sorted(found)), len(context.chapters), count)
+    return Report(tuple(sorted(found)), len(context.chapters), count, unchecked=unchecked)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tooling.book.summary import Entry, read_summary
 from tooling.catalog.model import Puzzle
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
+from tooling.platform.errors import ToolingError
 from tooling.project import Project
 
 
@@ -42,11 +44,42 @@ class Chapter(Struct, frozen=True):
         return self.text.count("\n", 0, offset) + 1
 
 
-class CheckContext:
-    """The inputs of the checks of the book, each read once."""
+class NotAChapter(ToolingError):
+    """A file that was named is not a page of the book."""
 
-    def __init__(self, project: Project) -> None:
+
+def chapter_of(project: Project, every: Sequence[Edition], page: str) -> str:
+    """The path of a chapter, such as `puzzle_15/puzzle_15.md`, from that of its file in any language.
+
+    Raises:
+        NotAChapter: it is not in the contents.
+    """
+    source = every[0]
+    known = {chapter.path for chapter in chapter_files(source)}
+    for start in (Path.cwd(), project.root, source.source):
+        file = Path(os.path.normpath(start / page))
+        for edition in every:
+            if file.is_relative_to(edition.source):
+                path = file.relative_to(edition.source).as_posix()
+                if path in known:
+                    return path
+    raise NotAChapter(
+        f"{page} is not a page of the book",
+        why="pages are the chapters of SUMMARY.md",
+        hint="name a file such as book/src/puzzle_15/puzzle_15.md",
+    )
+
+
+class CheckContext:
+    """The inputs of the checks of the book, each read once.
+
+    Args:
+        only: the chapters to read, None for all.
+    """
+
+    def __init__(self, project: Project, only: frozenset[str] | None = None) -> None:
         self.project = project
+        self.only = only
         self.puzzle_index = PuzzleIndex(self.project)
         self.library = Library(tuple(edition.source for edition in self.editions), self.project.root)
 
@@ -66,12 +99,13 @@ class CheckContext:
             Chapter(edition, each.path, Page.of(each.file, edition.source, each.text))
             for edition in self.editions
             for each in chapter_files(edition)
+            if self.only is None or each.path in self.only
         )
 
     @cached_property
     def renderers(self) -> tuple[ChapterRenderer, ...]:
         """The renderer of each edition after it has rendered every chapter, as a build would."""
-        return render_everything(self.project, self.puzzle_index)
+        return render_everything(self.project, self.puzzle_index, self.only)
 
     @cached_property
     def puzzles(self) -> tuple[Puzzle, ...]:

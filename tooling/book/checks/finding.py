@@ -82,20 +82,28 @@ class Report(Struct, frozen=True):
         findings: in the order of files and lines.
         chapters: how many chapter files were looked at.
         pages: how many built pages were looked at.
+        rules: how many rules were applied.
+        unchecked: why the site was not checked; empty if it was.
     """
 
     findings: tuple[BookFinding, ...]
     chapters: int
     pages: int
+    rules: int = len(RULES)
+    unchecked: str = ""
 
     def as_text(self) -> str:
         """For people."""
-        scope = f"{self.chapters} chapters and {self.pages} built pages, {len(RULES)} rules"
+        chapters = f"{self.chapters} chapter{'s' if self.chapters != 1 else ''}"
+        scope = f"{chapters} and {self.pages} built pages, {self.rules} rules"
+        if self.unchecked:
+            scope = f"{chapters}, {self.rules} rules; the site was not checked: {self.unchecked}"
         if not self.findings:
             return f"nothing found in {scope}"
         counts = Counter(finding.rule for finding in self.findings)
         summary = ", ".join(f"{count} {rule}" for rule, count in counts.most_common())
-        return "\n".join([*map(str, self.findings), f"{len(self.findings)} findings in {scope}: {summary}"])
+        number = f"{len(self.findings)} finding{'s' if len(self.findings) > 1 else ''}"
+        return "\n".join([*map(str, self.findings), f"{number} ({summary}) in {scope}"])
 
     def as_json(self) -> str:
         """For programs."""
@@ -104,5 +112,12 @@ class Report(Struct, frozen=True):
             for finding in self.findings
         ]
         return json.dumps(
-            {"chapters": self.chapters, "pages": self.pages, "findings": rows}, ensure_ascii=False, indent=2
+            {
+                "chapters": self.chapters,
+                "pages": self.pages,
+                "site_unchecked": self.unchecked or None,
+                "findings": rows,
+            },
+            ensure_ascii=False,
+            indent=2,
         )

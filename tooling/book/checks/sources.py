@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,7 @@ _PUZZLE = re.compile(r"(?:[Pp]uzzle|퍼즐)\s*(\d+)")
 _FULL_FILE = re.compile(
     r'<a class="filename" href="(?P<base>.*?)/blob/main/(?P<path>[^"]*)">(?P<label>.*?)</a>', re.DOTALL
 )
+_IN_REPOSITORY = re.compile(r"repo_url\.md\s*\}\}/(?:blob|tree)/main/(?P<path>[^)\s\"#>]+)")
 _IMAGE = re.compile(r"!\[(?P<alt>[^\]]*)\]\(|<img\b(?P<attributes>[^>]*)>")
 
 
@@ -64,14 +66,20 @@ def check_links(context: CheckContext) -> Iterator[BookFinding]:
 
 
 def check_full_files(context: CheckContext) -> Iterator[BookFinding]:
-    """`View full file`: link, label and the include above it name the same file, which exists."""
+    """`View full file`: link, label and the include above it name the same file, which exists.
+
+    Every other link into the repository leads to a file or folder, too.
+    """
     for chapter in context.chapters:
         text = chapter.text
+        for match in _IN_REPOSITORY.finditer(text):
+            target = context.project.root / match["path"]
+            if not names_file(target) and not target.is_dir():
+                message = f"there is no file {match['path']}"
+                yield context.finding(chapter, chapter.line_of(match.start()), "full-file", message)
         for match in _FULL_FILE.finditer(text):
             line = chapter.line_of(match.start())
             path, label = match["path"], match["label"].rpartition(": ")[2]
-            if not names_file(context.project.root / path):
-                yield context.finding(chapter, line, "full-file", f"there is no file {path}")
             if label != path:
                 yield context.finding(
                     chapter, line, "full-file", f"the link leads to {path}, its label says {label}"
@@ -86,10 +94,26 @@ def check_full_files(context: CheckContext) -> Iterator[BookFinding]:
                 )
 
 
+def check_cards(context: CheckContext) -> Iterator[BookFinding]:
+    """The card of a puzzle is on the pages of this puzzle."""
+    for chapter in context.chapters:
+        puzzle = context.puzzle_of(chapter.path)
+        for directive in find_directives(chapter.text):
+            named = directive.argument.split()
+            if directive.name == "puzzle" and puzzle is not None and named and named[0] != puzzle.id:
+                line = chapter.line_of(directive.start)
+                message = f"the card of {named[0]} is on a page of {puzzle.id}"
+                yield context.finding(
+                    chapter, line, "directive", message, f"write {{{{#puzzle {puzzle.id}}}}}"
+                )
+
+
 def _last_include(context: CheckContext, chapter: Chapter, offset: int) -> Path | None:
     for directive in reversed(list(find_directives(chapter.text[:offset]))):
         if directive.includes and directive.path.endswith((".mojo", ".py")):
-            return Path(context.library.files.real(chapter.page.path.parent, directive.path))
+            return Path(
+                os.path.normpath(context.library.files.real(chapter.page.path.parent, directive.path))
+            )
     return None
 
 

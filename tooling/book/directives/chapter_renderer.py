@@ -195,8 +195,13 @@ class ChapterRenderer(Struct):
         )
 
 
-def render_everything(project: Project, puzzle_index: PuzzleIndex) -> tuple[ChapterRenderer, ...]:
-    """Renders every chapter of all editions. The renderers share files and newly drawn formulas."""
+def render_everything(
+    project: Project, puzzle_index: PuzzleIndex, only: frozenset[str] | None = None
+) -> tuple[ChapterRenderer, ...]:
+    """Renders every chapter of all editions, or the chapters in `only`.
+
+    The renderers share files and newly drawn formulas.
+    """
     drawn: dict[str, str] = {}
     files = Files(project.root)
     every = editions(project)
@@ -206,6 +211,8 @@ def render_everything(project: Project, puzzle_index: PuzzleIndex) -> tuple[Chap
     )
     for renderer in renderers:
         for chapter in chapter_files(renderer.edition):
+            if only is not None and chapter.path not in only:
+                continue
             renderer.render(chapter.path, chapter.text)
     return renderers
 

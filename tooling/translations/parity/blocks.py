@@ -99,7 +99,11 @@ def _alignment(left: _Side, right: _Side, pairs: list[tuple[int, int]]) -> Align
         if not isinstance(mark, Tag) and mark.line > source[-1] and right.marks[other].line > target[-1]:
             source.append(mark.line)
             target.append(right.marks[other].line)
-    return Alignment(tuple(source), tuple(target))
+    blocks = (
+        tuple(sorted({block.line for block in left.page.structure.prose})),
+        tuple(sorted({block.line for block in right.page.structure.prose})),
+    )
+    return Alignment(tuple(source), tuple(target), blocks)
 
 
 # ---- tokens ----

@@ -18,7 +18,7 @@ from tooling.translations.parity.notes import without_notes
 from tooling.translations.parity.pair import ComparedPages
 from tooling.translations.writing_systems import writing_of
 
-__all__ = ["ParityFinding", "ParitySeverity", "compare", "inspect_source"]
+__all__ = ["ParityFinding", "ParitySeverity", "compare", "inspect_source", "inspect_translation"]
 
 
 def compare(
@@ -67,6 +67,15 @@ def inspect_source(source: Page, library: Library) -> list[ParityFinding]:
     prose.inspect_letters(source, findings)
     for end in _dead_ends(source, library):
         end.report((end.line, None), findings)
+    return findings.found
+
+
+def inspect_translation(target: Page, library: Library, language: str) -> list[ParityFinding]:
+    """Checks a translated page alone, whose source text is not known."""
+    findings = Findings()
+    details.inspect(target, findings, in_source=False, code=writing_of(language).code)
+    for end in _dead_ends(target, library):
+        end.report((None, end.line), findings)
     return findings.found
 
 

@@ -249,7 +249,7 @@ def _compare(task: _Task, library: Library) -> tuple[list[TranslationFinding], t
             found += _convert(status, _glossary(task.run, task.glossary, roots.language)(pinned, target))
         uses = () if not follows else uses_of(status, pinned, target, library.files)
     elif target is not None and follows:
-        found += _convert(status, comparison.inspect_source(target, library))
+        found += _convert(status, comparison.inspect_translation(target, library, roots.language))
     return found, uses
 
 

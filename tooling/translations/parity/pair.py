@@ -16,14 +16,27 @@ from tooling.translations.writing_systems import WritingSystem
 
 
 class Alignment(Struct, frozen=True):
-    """Lines of the source and of the translation that correspond, both increasing, starting at (1, 1)."""
+    """Lines of the source and of the translation that correspond, both increasing, starting at (1, 1).
+
+    Attributes:
+        source, target: the lines at which sections begin.
+        blocks: the lines of the blocks of text of both pages, which correspond by their order in a section.
+    """
 
     source: tuple[int, ...]
     target: tuple[int, ...]
+    blocks: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
     def at_source(self, line: int) -> Lines:
         """A line of the source, with the line of the translation where its text should be."""
-        return line, self.target[max(bisect_right(self.source, line) - 1, 0)]
+        section = max(bisect_right(self.source, line) - 1, 0)
+        ours, theirs = self.blocks
+        before = [other for other in ours if self.source[section] <= other <= line]
+        end = self.target[section + 1] if section + 1 < len(self.target) else None
+        copies = [other for other in theirs if self.target[section] <= other and (end is None or other < end)]
+        if not before or not copies:
+            return line, self.target[section]
+        return line, copies[min(len(before), len(copies)) - 1]
 
     def at_target(self, line: int) -> Lines:
         """A line of the translation, after the line of the source that it was translated from."""
