@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.judging.test_judge import CASE, MODE, RIGHT, USED
+from tests.simulator.machine_code.sass import DATA, KERNEL
 from tooling.catalog.model import Bound, CounterMetric, Criterion
 from tooling.execution.channel import BufferContent
 from tooling.execution.program import Ending, Transcript
@@ -20,6 +21,7 @@ from tooling.platform.exit_codes import ExitCode
 from tooling.simulator.counters.profile import KernelProfile, Line, LineProfile
 from tooling.simulator.counters.traffic import Route, Traffic
 from tooling.simulator.gpu.launch import Dim3
+from tooling.simulator.nvidia.ptx.reader import parse_module
 from tooling.text import LocalText, languages
 
 BECAUSE = LocalText.of(en="lanes lie far apart", ko="레인이 멀리 떨어져 있습니다")
@@ -93,6 +95,42 @@ def test_a_verdict_names_what_was_counted_where_and_what_is_required(tmp_path: P
     lines = [problem.line and str(problem.line) for problem in problems]
     assert lines == [line, line, None, None]
     assert problems[3].what.render("ko").endswith("기준: 49,152 이하")
+
+
+def test_registers_limit_the_occupancy_where_they_are_known(tmp_path: Path) -> None:
+    kernel = profile(tmp_path)
+    criteria = [criterion("occupancy", "at_least", 1)]
+    kernel.registers = 32
+    assert judge_counters(criteria, [kernel]) == ()
+    kernel.registers = 33
+    (problem,) = judge_counters(criteria, [kernel])
+    assert problem.what.render("en") == (
+        "`add` reaches an occupancy of 50%: a multiprocessor holds 1 block(s) of 1,024 threads with 33 "
+        "registers each, limited by registers; required: 100%"
+    )
+    assert problem.advice.render("en").endswith("`tooling profile --sass` shows the registers")
+    assert "레지스터 33개" in problem.what.render("ko")
+
+
+@pytest.mark.parametrize(("bound", "problems"), [(1, 1), (0.5, 0)])
+def test_the_registers_are_those_of_the_assembler(bound: float, problems: int) -> None:
+    """Where the extra `sass` is installed: a kernel of 10 registers in blocks of one warp reaches half."""
+    module = parse_module((DATA / "axis_sum.ptx").read_text("utf-8"))
+    kernel = KernelProfile("add", KERNEL, Dim3(1), Dim3(32), module=module)
+    assert len(judge_counters([criterion("occupancy", "at_least", bound)], [kernel])) == problems
+    assert kernel.registers == 10
+
+
+def test_without_a_criterion_on_occupancy_or_an_assembler_registers_stay_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = parse_module((DATA / "axis_sum.ptx").read_text("utf-8"))
+    kernel = KernelProfile("add", KERNEL, Dim3(1), Dim3(32), module=module)
+    judge_counters([criterion("shared_bytes", "at_most", 0)], [kernel])
+    assert kernel.registers is None
+    monkeypatch.setattr("tooling.simulator.nvidia.machine_code.tools.has_tools", lambda: False)
+    judge_counters([criterion("occupancy", "at_least", 0.5)], [kernel])
+    assert kernel.registers is None
 
 
 def test_a_kernel_that_never_ran_or_was_stopped_meets_no_criterion(tmp_path: Path) -> None:

@@ -30,6 +30,15 @@ FOUND: Mapping[CounterMetric, Text] = {
 }
 """What was counted."""
 
+_BY_REGISTERS = Text(
+    "`{kernel}` reaches an occupancy of {counted:.0%}: a multiprocessor holds {blocks} block(s) of "
+    "{threads:,} threads with {registers} registers each, limited by {limit}"
+)
+_FEWER_REGISTERS = Text(
+    "occupancy is the number of resident warps out of 64: let fewer values be needed at the same time, or "
+    "use smaller blocks; `tooling profile --sass` shows the registers"
+)
+
 REQUIRED: Mapping[Bound, Text] = {
     Bound.AT_LEAST: Text("at least {value}"),
     Bound.AT_MOST: Text("at most {value}"),
@@ -92,13 +101,15 @@ def counter_sentences(
         KeyError: there is no such message, or a fact is missing.
     """
     metric = CounterMetric(facts["metric"])
+    by_registers = metric is CounterMetric.OCCUPANCY and "registers" in facts
     if message == NOT_MET:
         required = _required(metric, Bound(facts["bound"]), facts["value"])
         counts = {**facts, "kernel": kernel, "limit": LIMITS[Limit(facts["limit"])]}
-        what = _FOUND_AND_REQUIRED.of(found=FOUND[metric].of(**counts), required=required)
+        found = _BY_REGISTERS if by_registers else FOUND[metric]
+        what = _FOUND_AND_REQUIRED.of(found=found.of(**counts), required=required)
     else:
         what = _WITHOUT_COUNTS[message].of(kernel=kernel)
-    return what, facts["because"], ADVICE[metric]
+    return what, facts["because"], _FEWER_REGISTERS if by_registers else ADVICE[metric]
 
 
 def _required(metric: CounterMetric, bound: Bound, value: float) -> Text | str:

@@ -1,12 +1,13 @@
 """Judges a run by the counters of the simulated GPU, where the mode's manifest has criteria.
 
 A criterion concerns one kernel and one metric. The counts are those of `tooling.simulator.counters`, which
-are compared with an H200's. Occupancy is theoretical, and an upper bound, since PTX does not specify the
-number of registers of a thread.
+are compared with an H200's. Occupancy is theoretical. PTX does not specify the registers of a thread: where
+NVIDIA's assembler is installed, it allocates them, and elsewhere the occupancy is an upper bound.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from tooling.catalog.model import CounterMetric, Criterion
 from tooling.judging.counter_texts import MISSING, NOT_MET, STOPPED
 from tooling.judging.verdict import Problem, SourceLine
-from tooling.simulator.counters.occupancy import H200, theoretical_occupancy
+from tooling.simulator.counters.occupancy import H200, Limit
 from tooling.simulator.counters.sources import file_and_line, source_text
 from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.gpu.kernel_names import is_beginning_of
@@ -34,6 +35,8 @@ def judge_counters(criteria: Sequence[Criterion], kernels: Sequence[KernelProfil
         kernels: the profiles of the launched kernels.
     """
     problems = []
+    if any(criterion.metric is CounterMetric.OCCUPANCY for criterion in criteria):
+        _find_registers(kernels)
     for criterion in criteria:
         own = [kernel for kernel in kernels if kernel.name == criterion.kernel] or [
             kernel for kernel in kernels if is_beginning_of(criterion.kernel, kernel.name, kernel.symbol)
@@ -48,6 +51,19 @@ def judge_counters(criteria: Sequence[Criterion], kernels: Sequence[KernelProfil
                 problems.append(replace(counted, line=_costliest(criterion.metric, kernel)))
                 break  # other launches of the same kernel would give the same message
     return tuple(problems)
+
+
+def _find_registers(kernels: Sequence[KernelProfile]) -> None:
+    """Enters the registers of the kernels, where there is an assembler that accepts their PTX."""
+    from tooling.simulator.nvidia.machine_code.code import resources_of  # noqa: PLC0415 - few modes need it
+    from tooling.simulator.nvidia.machine_code.tools import ToolFailed, find_tools, has_tools  # noqa: PLC0415
+
+    if not has_tools():
+        return
+    for kernel in kernels:
+        if kernel.module is not None and kernel.registers is None:
+            with contextlib.suppress(ToolFailed):  # an older toolkit: the occupancy stays an upper bound
+                kernel.registers = resources_of(kernel.module, find_tools())[kernel.symbol].registers
 
 
 def _used(kernel: KernelProfile) -> float:
@@ -69,9 +85,7 @@ COUNTS: Mapping[CounterMetric, Callable[[KernelProfile], float]] = {
     CounterMetric.BANK_CONFLICTS: lambda kernel: kernel.counts.space(Space.SHARED).conflicts,
     CounterMetric.SHARED_BYTES: lambda kernel: kernel.shared_bytes,
     CounterMetric.SHARED_BLOCKS: _shared_blocks,
-    CounterMetric.OCCUPANCY: lambda kernel: (
-        theoretical_occupancy(kernel.block.count, kernel.shared_bytes).fraction
-    ),
+    CounterMetric.OCCUPANCY: lambda kernel: kernel.occupancy.fraction,
     CounterMetric.TENSOR: lambda kernel: kernel.counts.tensor,
 }
 """How each metric is computed from a kernel's profile."""
@@ -79,8 +93,10 @@ COUNTS: Mapping[CounterMetric, Callable[[KernelProfile], float]] = {
 
 def _facts(criterion: Criterion, kernel: KernelProfile) -> dict[str, object]:
     """What was counted."""
-    occupancy = theoretical_occupancy(kernel.block.count, kernel.shared_bytes)
+    occupancy = kernel.occupancy
+    by_registers = occupancy.limited_by is Limit.REGISTERS
     return {
+        **({"registers": kernel.registers} if by_registers else {}),
         "counted": COUNTS[criterion.metric](kernel),
         "sectors": _sectors(kernel),
         "ways": kernel.counts.space(Space.SHARED).ways,
