@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Buffers = dict[str, NDArray[np.float32]]
 
 SIZE = 4
-GUARD_SIZE = 4
+OTHER_SIZE = 6
 POISON = np.float32(-777.25)
 
 
@@ -20,10 +20,15 @@ def inputs(mode: str, dataset: str) -> Buffers:
     """
     if dataset == "book":
         return {"a": np.arange(SIZE, dtype=np.float32), "out": np.zeros(SIZE, np.float32)}
-    return {"a": np.array([2.5, -12, 2049, 7], np.float32), "out": np.full(SIZE, POISON, np.float32)}
+    size = OTHER_SIZE if dataset == "other-sizes" else SIZE
+    return {
+        "a": np.array([2.5, -12, 2049, 7, 61.5, -3], np.float32)[:size],
+        "out": np.full(size, POISON, np.float32),
+    }
 
 
 def expected(mode: str, inputs: Buffers) -> Buffers:
     """The sums, and after them the program's fill value: on a real GPU only these elements show a write past
     the end."""
-    return {"out": inputs["a"] + np.float32(10), "guard": np.full(GUARD_SIZE, POISON, np.float32)}
+    a = inputs["a"]
+    return {"out": a + np.float32(10), "guard": np.full(a.size, POISON, np.float32)}

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 Buffers = dict[str, NDArray[np.float32]]
 
 SIZES = {"simple": (6, 3), "block-boundary": (15, 4)}
+OTHER_SIZE = 22
 """Elements of the vector and of the filter, by mode."""
 POISON = np.float32(-777.25)
 
@@ -20,6 +21,8 @@ def inputs(mode: str, dataset: str) -> Buffers:
     16 bits nor an integer holds all elements of either, or all sums.
     """
     size, conv_size = SIZES[mode]
+    if dataset == "other-sizes":
+        size = OTHER_SIZE
     i, j = np.arange(size), np.arange(conv_size)
     if dataset == "book":
         return {
