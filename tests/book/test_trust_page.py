@@ -14,6 +14,8 @@ from tests.simulator.checks.test_defects import DEFECTS
 from tests.simulator.counters import test_counters_on_h200 as counters
 from tests.simulator.instructions.products import FORMS as SUMS
 from tests.simulator.instructions.record_approximations import sweeps
+from tests.simulator.machine_code.test_driver_code import OTHER_OPCODES
+from tests.simulator.machine_code.test_driver_code import RECORDED as MACHINE_CODE
 from tests.simulator.test_approximations import estimated
 from tests.simulator.test_driver_answers import RECORDED as DRIVER_ANSWERS
 from tests.simulator.test_instructions_on_h200 import recording
@@ -49,6 +51,7 @@ def compared() -> dict[str, list[int]]:
         "tests/simulator/test_driver_answers.py": [sum(map(len, DRIVER_ANSWERS.values()))],
         "tests/simulator/counters/test_counters_on_h200.py": [len(counters.CASES), len(COMPARABLE)],
         "tests/simulator/checks/test_defects_on_h200.py": [len(DEFECTS)],
+        "tests/simulator/machine_code/test_driver_code.py": [len(MACHINE_CODE)],
     }
 
 
@@ -61,6 +64,14 @@ def test_the_table_has_the_numbers_of_the_tests_that_it_names(page: str) -> None
         if len(cells) == 4 and (path := re.search(r"tests/[\w/.]+", cells[3]))
     }
     assert found == compared()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_kernels_with_the_opcodes_of_the_driver_are_counted(page: str) -> None:
+    (row,) = re.findall(
+        r"^\| .*machine_code/test_driver_code.*$", (ROOT / page).read_text("utf-8"), re.MULTILINE
+    )
+    assert re.findall(r"\d+", row.split("|")[3]) == [str(len(MACHINE_CODE) - len(OTHER_OPCODES))]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.machine import needs_simulated_gpu
 from tests.simulator.machine_code.sass import DATA, KERNEL, recorded
+from tooling.cli import main
 from tooling.platform.exit_codes import ExitCode
 from tooling.simulator.nvidia.machine_code.assembler import Resources, assemble, read_resources
 from tooling.simulator.nvidia.machine_code.disassembly import disassemble
@@ -87,6 +89,35 @@ def test_without_tools_the_error_has_the_command_that_installs_them(monkeypatch:
         "PATH"
     )
     assert caught.value.exit_code is ExitCode.NOT_POSSIBLE
+
+
+@pytest.mark.usefixtures("without_extra")
+@pytest.mark.parametrize(
+    ("variables", "command"),
+    [
+        ({}, "uv run --extra sass tooling profile p15 --sass --solution"),
+        ({"PIXI_ENVIRONMENT_NAME": "sim"}, "pixi run -e sass tooling profile p15 --sass --solution"),
+    ],
+)
+@needs_simulated_gpu
+def test_the_command_without_tools_says_how_to_get_them_and_ends_with_status_4(
+    variables: dict[str, str],
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in ("UV", "PIXI_ENVIRONMENT_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("tooling.simulator.nvidia.machine_code.tools.shutil.which", lambda _name: None)
+    assert main(["profile", "p15", "--solution", "--sass"]) == ExitCode.NOT_POSSIBLE
+    assert f"  try: `{command}`, or put the programs of a CUDA toolkit on PATH\n" in capsys.readouterr().err
+
+
+def test_the_machine_code_of_an_amd_gpu_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["profile", "p15", "--sass", "--target", "sim-amd"]) == ExitCode.USAGE
+    assert "--sass shows the machine code of an NVIDIA GPU" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("without_extra")
