@@ -36,7 +36,7 @@ class TargetKind(Enum):
         return Vendor.AMD if self.simulated else Vendor(self.value)
 
 
-class Target(Struct, frozen=True):
+class Target(Struct, frozen=True, omit_defaults=True):
     """One GPU that programs can run on."""
 
     kind: TargetKind
