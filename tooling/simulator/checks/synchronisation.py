@@ -92,6 +92,7 @@ class SynchronisationCheck(CheckHook):
         self._exits: list[tuple[Ints, Instruction | None]] = []
         self._last_exit: Instruction | None = None
         self._mbarriers: dict[tuple[int, int], _MBarrier] = {}
+        self._several_devices = context.several_devices
         self._polled: dict[tuple[int, int], int] = {}  # with several GPUs: the address, by the load
         self._mixed: set[int] = set()  # blocks whose threads have waited at different barriers
 
@@ -218,7 +219,7 @@ class SynchronisationCheck(CheckHook):
 
     def access(self, access: Access) -> None:
         """Another block's shared memory may be accessed only while that block cannot have exited."""
-        if self.context.several_devices and access.space is Space.GLOBAL and access.kind is AccessKind.LOAD:
+        if access.space is Space.GLOBAL and self._several_devices and access.kind is AccessKind.LOAD:
             self._polled[access.instruction.code_position] = int(access.addresses[0])
         if access.space is not Space.SHARED or access.blocks is None or self.context.blocks_per_cluster == 1:
             return
