@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from tests.axe import axe
 from tests.simulator.machine_code.sass import DATA, KERNEL
 from tooling.simulator.counters.document import to_json
 from tooling.simulator.counters.page import to_html
@@ -132,7 +133,7 @@ def test_the_page_links_the_three_columns_by_line(listing: Listing) -> None:
     assert texts[0] == "  38  line 38"
     assert "  51      st.shared.b32   [%r3], %r19;" in texts
     assert any(text.startswith("0120    1  r0     STS [R5], R0") for text in texts)
-    assert page.count('<pre tabindex="0" role="region"') == 3
+    assert page.count('<pre tabindex="0" role="group"') == 3
 
 
 def test_a_wait_on_the_page_leads_to_the_instruction_without_a_script(listing: Listing) -> None:
@@ -165,4 +166,19 @@ def test_hovering_marks_the_line_in_all_columns(listing: Listing, browser: Any, 
     assert set(marked) == {"53"}
     assert [marks > 0 for marks in panes] == [True, True, True]
     assert page.evaluate("document.documentElement.scrollWidth") <= 1400
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_a_page_with_two_kernels(
+    listing: Listing, browser: Any, tmp_path: Path, scheme: str
+) -> None:
+    path = tmp_path / "p15.html"
+    kernels = [listing.kernel, listing.kernel]
+    path.write_text(to_html(kernels, "p15", "en", listings=listings_page([listing, listing], "en")), "utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme=scheme)
+    page.goto(path.as_uri())
+    found = axe.Axe().run(page).response["violations"]
+    assert [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]][:10] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()

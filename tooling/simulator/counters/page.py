@@ -60,7 +60,7 @@ def to_html(
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{title}</title>\n'
         f"<style>{STYLE}{listings.style}</style>\n</head>\n<body>\n<header><h1>{title}</h1>"
         f'<button type="button">{escape(say("theme", language))}</button></header>\n'
-        f"{sections}\n<footer>{notes}</footer>\n<script>{SCRIPT}{listings.script}</script>\n</body>\n</html>\n"
+        f"<main>{sections}</main>\n<footer>{notes}</footer>\n<script>{SCRIPT}{listings.script}</script>\n</body>\n</html>\n"
     )
 
 

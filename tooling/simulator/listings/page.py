@@ -88,7 +88,7 @@ def _section(number: int, listing: Listing, language: str) -> str:
 
 def _pane(title: str, rows: Iterator[str]) -> str:
     name = escape(title, quote=True)
-    code = f'<pre tabindex="0" role="region" aria-label="{name}">{"".join(rows)}</pre>'
+    code = f'<pre tabindex="0" role="group" aria-label="{name}">{"".join(rows)}</pre>'
     return f"<div><h4>{name}</h4>{code}</div>\n"
 
 
