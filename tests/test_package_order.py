@@ -9,6 +9,7 @@ import pytest
 from tests.test_imports import ROOT, Graph, cycles, described, import_graph, modules_of
 
 ORDER: tuple[tuple[str, ...], ...] = (
+    ("tooling.standalone",),
     ("tooling.text",),
     # Errors, files, processes: without a domain.
     ("tooling.platform",),
@@ -45,6 +46,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.simulator.listings",),
     ("tooling.simulator.server",),
     ("tooling.target_run",),
+    ("tooling.remote",),
     ("tooling.replay",),
     # Verdicts.
     ("tooling.judging",),

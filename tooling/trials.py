@@ -26,7 +26,7 @@ from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Mode, ModeKind, Program, ProgramLanguage
 from tooling.catalog.mutants import known_mistakes
 from tooling.execution.channel import VARIABLE, LabFolder
-from tooling.execution.program import Ending
+from tooling.execution.program import Ending, Transcript
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
 from tooling.platform.processes import temporary_folder
@@ -34,8 +34,9 @@ from tooling.platform.regular_files import read_text
 from tooling.platform.temporary_space import MACHINE_ERRORS, no_space, require_space, temporary_root
 from tooling.platform.workers import program_pool
 from tooling.project import Project
-from tooling.target_run import LOCKSTEP, RunOptions, run_on_target
+from tooling.target_run import LOCKSTEP, RunOptions, TargetRun, run_on_target
 from tooling.targets.model import Choice
+from tooling.targets.selection import choose
 from tooling.text import Sentence, Text
 from tooling.toolchain import BuildCache, BuildFailed, BuildRequest, Executable, Toolchain, build
 from tooling.toolchain.cache_key import SourceNotFound
@@ -94,6 +95,18 @@ class Trial(Struct, frozen=True):
         return self.selection.mode.time_limit * factor
 
 
+def choose_target(selection: Selection, wanted: str | None, host: str = "") -> Choice:
+    """The target of a mode, on this machine or on the one that `ssh` calls `host`.
+
+    Raises: as `tooling.targets.selection.choose`, and with a host as `tooling.remote.hosts.choose_on`.
+    """
+    if host:
+        from tooling.remote.hosts import choose_on  # noqa: PLC0415 - few runs are elsewhere
+
+        return choose_on(host, selection, wanted)
+    return choose(selection, wanted)
+
+
 def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: BuildCache) -> Executable:
     """The trial's program, built for its target.
 
@@ -101,8 +114,10 @@ def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: Bui
         ExtraMissing: the program needs a package that is not installed.
         BuildFailed and the other errors of `tooling.toolchain.build`.
     """
-    program = trial.selection.program
-    return build_program(program, trial.source, trial.choice.target.accelerator, project, toolchain, cache)
+    program, choice = trial.selection.program, trial.choice
+    return build_program(
+        program, trial.source, choice.target.accelerator, project, toolchain, cache, host_cpu=choice.processor
+    )
 
 
 def includes_of(program: Program, source: Path, project: Project) -> tuple[Path, ...]:
@@ -430,7 +445,10 @@ def _run_case(
         language=trial.language,
         schedule=schedule or LOCKSTEP,
     )
-    run = run_on_target(command, target, options)
+    if trial.choice.host:
+        run = TargetRun(_run_elsewhere(trial, executable, lab, options))
+    else:
+        run = run_on_target(command, target, options)
     if case is None:
         return judge_unjudged(
             dataset,
@@ -455,6 +473,21 @@ def _run_case(
         )
     )
     return replace(judged, schedule=schedule)
+
+
+def _run_elsewhere(trial: Trial, executable: Executable, lab: LabFolder, options: RunOptions) -> Transcript:
+    """Runs the program on the machine that `--on` names. Raises HostError."""
+    from tooling.remote.connection import connection  # noqa: PLC0415 - few runs are elsewhere
+    from tooling.remote.runs import run_on_host  # noqa: PLC0415
+
+    flags = trial.selection.mode.flags
+    environment, limit = options.environment, options.time_limit
+    transcript = run_on_host(
+        connection(trial.choice.host), executable, flags, lab, environment=environment, time_limit=limit
+    )
+    if options.stream:
+        options.stream(transcript.stdout.encode())
+    return transcript
 
 
 def environment_of(executable: Executable) -> dict[str, str]:

@@ -19,7 +19,7 @@ from tests.cli.conftest import MANIFEST, REFERENCE
 from tooling import trials
 from tooling.book.directives import runs
 from tooling.bundle.judging import judge_results
-from tooling.bundle.making import RUNTIME_LIBRARIES, left_out, make_bundle
+from tooling.bundle.making import left_out, make_bundle
 from tooling.catalog.catalogue import Selection, every_selection
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Extra, ProgramLanguage, Puzzle
@@ -35,6 +35,7 @@ from tooling.targets.model import Choice, Target, TargetKind
 from tooling.text import LocalText
 from tooling.toolchain import BuildCache, BuildFailed, Toolchain
 from tooling.toolchain.extras import ExtraMissing, require_extra
+from tooling.toolchain.runtime import RUNTIME_LIBRARIES
 from tooling.toolchain.scripts import prepare_script
 from tooling.verify.plan import PlannedTrial, Subject, Task
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SOLUTION, Workbench
-from tooling.bundle.run_bundle import buffers
 from tooling.platform.exit_codes import ExitCode
+from tooling.standalone.run_bundle import buffers
 
 SUBMIT = 'submit("out", out)\n'
 PATH = 'path = Path(folder, "out", "out.float32.bin")\npath.parent.mkdir(exist_ok=True)\n'

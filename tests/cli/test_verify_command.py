@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tooling.bundle.making import RUNTIME_LIBRARIES
 from tooling.platform.exit_codes import ExitCode
+from tooling.toolchain.runtime import RUNTIME_LIBRARIES
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,31 +14,19 @@ from msgspec import Struct
 from tooling.bundle.scripts import store_script
 from tooling.catalog.model import Extra, ModeKind, Program, ProgramLanguage
 from tooling.judging.reference import Reference, load_reference
-from tooling.platform.errors import Location, ToolingError
-from tooling.platform.exit_codes import ExitCode
+from tooling.platform.errors import ToolingError
 from tooling.platform.output_folder import OutputFolder
 from tooling.platform.workers import program_pool
 from tooling.project import Project
+from tooling.standalone import run_bundle
 from tooling.targets.model import Target
 from tooling.targets.selection import gate
 from tooling.toolchain import BuildCache, Executable, Toolchain
+from tooling.toolchain.runtime import runtime_libraries
 from tooling.trials import build_program
 from tooling.verify.plan import PlannedTrial, Task
 
 VERSION = 1
-RUNTIME_LIBRARIES = (
-    "KGENCompilerRTShared",
-    "AsyncRTMojoBindings",
-    "MSupportGlobals",
-    "AsyncRTRuntimeGlobals",
-)
-_LIBRARY_SUFFIX = ".dylib" if sys.platform == "darwin" else ".so"
-
-
-class RuntimeLibraryMissing(ToolingError):
-    """The toolchain lacks a library that built programs load."""
-
-    exit_code = ExitCode.NOT_POSSIBLE
 
 
 class Bundle(Struct, frozen=True):
@@ -148,7 +135,7 @@ def make_bundle(
                     entries.append(_entry(trial, target, executable, reference, partial))
         description = {"version": VERSION, "accelerator": target.accelerator, "entries": entries}
         (partial / "bundle.json").write_text(json.dumps(description, indent=1, ensure_ascii=False), "utf-8")
-        shutil.copyfile(Path(__file__).with_name("run_bundle.py"), partial / "run_bundle.py")
+        shutil.copyfile(run_bundle.__file__, partial / "run_bundle.py")
     return Bundle(folder, len(entries), len(list((folder / "bin").iterdir())), tuple(failed))
 
 
@@ -158,12 +145,8 @@ def _judged(trial: PlannedTrial) -> bool:
 
 def _copy_runtime(toolchain: Toolchain, folder: Path) -> None:
     (folder / "lib").mkdir()
-    for stem in RUNTIME_LIBRARIES:
-        name = f"lib{stem}{_LIBRARY_SUFFIX}"
-        library = toolchain.library_dir / name
-        if not library.is_file():
-            raise RuntimeLibraryMissing(f"{name} is not part of the toolchain", where=Location(library))
-        shutil.copyfile(library, folder / "lib" / name)
+    for library in runtime_libraries(toolchain):
+        shutil.copyfile(library, folder / "lib" / library.name)
 
 
 def _store(executable: Path, folder: Path) -> str:

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tooling.cli.learner.choice import one_puzzle_at_a_time
-from tooling.commandline.options import PuzzleRunOptions
+from tooling.commandline.options import PuzzleRunOptions, host_of
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Sentence, Text
 
@@ -158,12 +158,11 @@ def _judged(
     from tooling.reports.console import headline
     from tooling.reports.status_line import StatusLine
     from tooling.reports.terminal import ProgramOutput
-    from tooling.targets.selection import choose
     from tooling.toolchain import find_toolchain, open_cache
     from tooling.toolchain.diagnostics import render_warnings
-    from tooling.trials import Trial, judge_trial
+    from tooling.trials import Trial, choose_target, judge_trial
 
-    choice = choose(selection, options.target)
+    choice = choose_target(selection, options.target, host_of(options.on, options.target))
     if options.gpus is not None and not choice.target.simulated:
         raise UsageError(
             Text("the number of GPUs can be chosen for the simulated GPU only"),

@@ -18,7 +18,7 @@ _WIDTH = 11  # of the longest name
 
 def targets_command(options: TargetsOptions) -> int:
     from tooling.reports.terminal import open_terminal
-    from tooling.targets.model import Absence, TargetKind
+    from tooling.targets.model import Absence, Target, TargetKind
     from tooling.targets.probing import probe
     from tooling.targets.selection import choose
     from tooling.text import in_language
@@ -36,11 +36,7 @@ def targets_command(options: TargetsOptions) -> int:
         for line in others:
             terminal.line(" " * before + line)
 
-    for kind in TargetKind:
-        found = probe(kind)
-        if isinstance(found, Absence):
-            show(kind, no, "dim", in_language(found.reason, options.lang))
-            continue
+    def show_found(found: Target) -> None:
         details = [] if found.accelerator in found.device else [found.accelerator]
         if found.compute:
             version = f"{found.compute[0]}.{found.compute[1]}"
@@ -49,7 +45,26 @@ def targets_command(options: TargetsOptions) -> int:
         if found.gpus > 1:
             text = _UP_TO if found.simulated else _GPUS
             details.append(text.of(count=found.gpus).render(options.lang))
-        show(kind, yes, "green", f"{in_language(found.named, options.lang)}: {', '.join(details)}")
+        show(found.kind, yes, "green", f"{in_language(found.named, options.lang)}: {', '.join(details)}")
+
+    if options.on is not None:
+        from tooling.remote.connection import connection
+        from tooling.remote.hosts import NO_GPU, facts_of, require_same_system
+
+        facts = facts_of(connection(options.on), again=True)
+        for target in facts.targets:
+            show_found(target)
+        if not facts.targets:
+            terminal.wrapped(NO_GPU.of(host=options.on).render(options.lang))
+            return ExitCode.NOT_POSSIBLE
+        require_same_system(options.on, facts)
+        return ExitCode.PASSED
+    for kind in TargetKind:
+        found = probe(kind)
+        if isinstance(found, Absence):
+            show(kind, no, "dim", in_language(found.reason, options.lang))
+        else:
+            show_found(found)
     choice = choose(None)
     chosen = _CHOSEN.of(target=choice.target.kind.value, reason=choice.reason)
     terminal.wrapped(chosen.render(options.lang))

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tooling.commandline.options import VerifyOptions
+from tooling.commandline.options import VerifyOptions, host_of
 from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def verify_command(options: VerifyOptions) -> int:
             toolchain=find_toolchain(),
             cache=cache,
             target=options.target,
+            hosts=[host.strip() for host in host_of(options.on, options.target).split(",")],
             jobs=max(1, options.jobs),
         ):
             records.append(record)

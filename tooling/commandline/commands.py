@@ -194,8 +194,20 @@ COMMANDS: tuple[Command, ...] = (
         "targets",
         Text("show which GPUs can be used here"),
         options.TargetsOptions,
-        Text("Shows every target, whether it is there, and why not."),
+        Text("Shows every target, whether it is there, and why not. With --on, the GPUs of another machine."),
+        Text("Example: tooling targets --on gpu-server"),
         run="tooling.cli.targets_command:targets_command",
+    ),
+    Command(
+        "clean",
+        Text("remove what runs have left on another machine"),
+        options.CleanOptions,
+        Text(
+            "Programs and libraries that `--on` has sent to a machine are kept there in the user's cache, "
+            "and removed when they have not been used for 30 days. This removes all of them."
+        ),
+        Text("Example: tooling clean --on gpu-server"),
+        run="tooling.cli.clean_command:clean_command",
     ),
     Command(
         "init",

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from tooling.commandline.fields import Flags, Option, Positional
-from tooling.commandline.options import JsonFile, JunitFile, Language, Target, preset_language, seconds
+from tooling.commandline.options import JsonFile, JunitFile, Language, On, Target, preset_language, seconds
 from tooling.text import Text
 
 _PUZZLE = Text(
@@ -110,6 +110,7 @@ class WatchOptions(ChosenOptions, frozen=True, kw_only=True):
     """Of `tooling watch`."""
 
     target: Target = None
+    on: On = None
     timeout: Annotated[float | None, Option(Text("time limit in seconds"), "S", read=seconds)] = None
 
 

@@ -94,6 +94,13 @@ def preset_language() -> str:
     return known_language(chosen) or ENGLISH
 
 
+def host_of(on: str | None, target: str | None) -> str:
+    """The machine of a run: that of `--on`, else of PUZZLE_ON unless a target is named; empty: this one."""
+    if on is not None:
+        return on
+    return "" if target else os.environ.get("PUZZLE_ON", "")
+
+
 # Fields that several commands have.
 
 Puzzles = Annotated[
@@ -103,6 +110,14 @@ Puzzles = Annotated[
 Target = Annotated[
     TargetName | None,
     Option(Text("where to run (default: PUZZLE_TARGET, else the first GPU found, else the simulated one)")),
+]
+On = Annotated[
+    str | None,
+    Option(
+        Text("the GPU of another machine, which `ssh` reaches by this name (default: PUZZLE_ON)"),
+        "HOST",
+        read=str,
+    ),
 ]
 Timeout = Annotated[float, Option(Text("time limit in seconds"), "S", read=seconds)]
 Check = Annotated[
@@ -165,6 +180,7 @@ class PuzzleRunOptions(Struct, frozen=True, kw_only=True):
         ),
     ]
     target: Target = None
+    on: On = None
     solution: Annotated[bool, Option(Text("run the solution instead of the problem file"))] = False
     timeout: Annotated[float | None, Option(Text("time limit in seconds"), "S", read=seconds)] = None
     gpus: Gpus = None
@@ -217,6 +233,14 @@ class ListOptions(Struct, frozen=True, kw_only=True):
 class TargetsOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling targets`."""
 
+    on: On = None
+    lang: Language = field(default_factory=preset_language)
+
+
+class CleanOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling clean`."""
+
+    on: On = None
     lang: Language = field(default_factory=preset_language)
 
 
@@ -239,6 +263,10 @@ class VerifyOptions(Struct, frozen=True, kw_only=True):
     ] = False
     jobs: Annotated[int, Option(Text("programs at a time"))] = field(default_factory=_processors)
     target: Target = None
+    on: Annotated[
+        str | None,
+        Option(Text("on other machines, which `ssh` reaches by these names"), "HOST,…", read=str),
+    ] = None
     json: JsonFile = None
     junit: JunitFile = None
 

@@ -20,6 +20,7 @@ from msgspec import Struct
 from tooling.platform.temporary_space import no_space
 
 _running: set[int] = set()  # the leaders of process groups
+_single: set[int] = set()  # processes that lead none
 _lock = threading.RLock()
 _LOOK_AGAIN = 0.5  # seconds
 _MARK = "PUZZLE_PROCESS"  # a variable of every program and its children: which `process_group` they belong to
@@ -251,17 +252,32 @@ def forget(leader: int) -> None:
         _running.discard(leader)
 
 
+def register_process(pid: int) -> None:
+    """Adds a process that leads no group, such as `ssh`, to those that `kill_running` ends."""
+    with _lock:
+        _single.add(pid)
+
+
+def forget_process(pid: int) -> None:
+    """Removes a process that has ended."""
+    with _lock:
+        _single.discard(pid)
+
+
 def kill_running() -> None:
-    """Ends every registered process group, those of programs of all threads: what an interrupt has to do.
+    """Ends every registered process and group, those of programs of all threads: what an interrupt has to do.
 
     A signal handler may call this: it waits for nothing, and `_lock` can be taken twice by one thread.
     Collecting the exit status is left to the code that the program belongs to.
     """
     with _lock:
-        leaders = list(_running)
+        leaders, single = list(_running), list(_single)
     for leader in leaders:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, signal.SIGKILL)
+    for pid in single:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:

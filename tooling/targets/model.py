@@ -90,7 +90,14 @@ class Absence(Struct, frozen=True):
 
 
 class Choice(Struct, frozen=True):
-    """The target of a run, and why it was chosen."""
+    """The target of a run, and why it was chosen.
+
+    Attributes:
+        host: the machine that has it, as `ssh` names it; empty: this one.
+        processor: of that machine, as for `mojo build --target-cpu`; None: like that of this one.
+    """
 
     target: Target
     reason: str | Sentence
+    host: str = ""
+    processor: str | None = None

@@ -101,7 +101,7 @@ def _named(selection: Selection | None, kind: TargetKind, source: str) -> Choice
     if selection:
         reason = gate(selection, kind)
         if reason:
-            raise _gated(selection, kind, reason)
+            raise mode_gated(selection, kind, reason)
     found = probe(kind)
     if isinstance(found, Absence):
         raise TargetAbsent(
@@ -112,7 +112,7 @@ def _named(selection: Selection | None, kind: TargetKind, source: str) -> Choice
     if selection:
         reason = gate(selection, kind, found)
         if reason:
-            raise _gated(selection, kind, reason)
+            raise mode_gated(selection, kind, reason)
     return Choice(found, source)
 
 
@@ -141,11 +141,12 @@ def _automatic(selection: Selection | None) -> Choice:
     if selection:
         reason = gate(selection, TargetKind.SIM, SIMULATED)
         if reason:
-            raise _gated(selection, TargetKind.SIM, reason)
+            raise mode_gated(selection, TargetKind.SIM, reason)
     return Choice(simulated, passed_over[0] if passed_over else _NONE_FOUND)
 
 
-def _gated(selection: Selection, kind: TargetKind, reason: Sentence) -> ModeGated:
+def mode_gated(selection: Selection, kind: TargetKind, reason: Sentence) -> ModeGated:
+    """The error for a mode that a target cannot run, with the targets that can."""
     others = [other.value for other in TargetKind if other is not kind and not gate(selection, other)]
     return ModeGated(
         _NOT_ON.of(command=selection.command, target=kind.value),

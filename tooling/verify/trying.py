@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -17,11 +18,11 @@ from tooling.platform.workers import map_in_processes
 from tooling.project import Project
 from tooling.reports.records import ReportRecord, error_record, verdict_record
 from tooling.targets.model import Choice, Target
-from tooling.targets.selection import ModeGated, TargetAbsent, choose
+from tooling.targets.selection import ModeGated, TargetAbsent
 from tooling.toolchain import BuildCache, Toolchain
 from tooling.toolchain.extras import ExtraMissing
 from tooling.trials import Trial as RunTrial
-from tooling.trials import build_trial, judge_trial
+from tooling.trials import build_trial, choose_target, judge_trial
 from tooling.verify.joint_builds import joint_executables
 from tooling.verify.plan import PlannedTrial, Subject, Task
 
@@ -33,41 +34,47 @@ def try_all(
     toolchain: Toolchain,
     cache: BuildCache,
     target: str | None,
+    hosts: Sequence[str] = ("",),
     jobs: int,
 ) -> Iterator[ReportRecord]:
     """Runs every task; yields the records as they are ready.
 
     Args:
         target: the value of `--target`.
+        hosts: the machines that share the tasks, as `ssh` names them; an empty name is this one.
         jobs: how many tasks at a time.
     """
-    joint = joint_executables(
-        tasks, project=project, toolchain=toolchain, cache=cache, target=target, jobs=jobs
-    )
-    built = [replace(task, executable=joint.get(task.source)) for task in tasks]
+    if not any(hosts):  # another machine's GPU is known when it has been asked
+        joint = joint_executables(
+            tasks, project=project, toolchain=toolchain, cache=cache, target=target, jobs=jobs
+        )
+        tasks = [replace(task, executable=joint.get(task.source)) for task in tasks]
     trying = partial(_try_task, project=project, toolchain=toolchain, cache=cache, target=target)
-    for records in map_in_processes(trying, built, jobs, ordered=False):
+    assigned = list(zip(tasks, itertools.cycle(hosts), strict=False))
+    for records in map_in_processes(trying, assigned, jobs, ordered=False):
         yield from records
 
 
 def _try_task(
-    task: Task, project: Project, toolchain: Toolchain, cache: BuildCache, target: str | None
+    assigned: tuple[Task, str], project: Project, toolchain: Toolchain, cache: BuildCache, target: str | None
 ) -> list[ReportRecord]:
+    task, host = assigned
     if task.error:
         return [_failed_to_try(trial, task, project, task.error) for trial in task.trials]
-    return [_try_one(task, trial, project, toolchain, cache, target) for trial in task.trials]
+    return [_try_one(task, trial, project, toolchain, cache, target, host) for trial in task.trials]
 
 
-def _try_one(  # noqa: PLR0917 - the same six all the way down
+def _try_one(  # noqa: PLR0917 - the same all the way down
     task: Task,
     trial: PlannedTrial,
     project: Project,
     toolchain: Toolchain,
     cache: BuildCache,
     target: str | None,
+    host: str,
 ) -> ReportRecord:
     try:
-        choice = choose(trial.selection, target)
+        choice = choose_target(trial.selection, target, host)
     except ModeGated as error:
         return _skipped(trial, error.why or error.what)
     except TargetAbsent as error:

@@ -7,6 +7,7 @@ import sys
 
 from tooling.cli.learner.choice import chosen_step
 from tooling.commandline.learner_options import WatchOptions
+from tooling.commandline.options import host_of
 from tooling.commandline.parser import UsageError
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
@@ -26,5 +27,13 @@ def watch_command(options: WatchOptions) -> int:
 
     run_options = ["--target", options.target] if options.target else []
     run_options += ["--timeout", f"{options.timeout:g}"] if options.timeout else []
-    quit_by_reader = Watch(project, step, run_options, options.lang).loop()
+    watch = Watch(project, step, run_options, options.lang)
+    if host := host_of(options.on, options.target):
+        from tooling.remote.connection import kept_open
+
+        run_options += ["--on", host]
+        with kept_open(host):
+            quit_by_reader = watch.loop()
+    else:
+        quit_by_reader = watch.loop()
     return ExitCode.PASSED if quit_by_reader else 128 + signal.SIGHUP

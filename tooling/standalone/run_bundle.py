@@ -39,6 +39,7 @@ HERE = Path(__file__).resolve().parent
 VERSION = 1
 OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr that are kept
 BUFFER_LIMIT = 64 * 1024 * 1024  # bytes
+SETPRIV = shutil.which("setpriv")  # of util-linux: ends a program when what started it is killed
 STOPPED = threading.Event()  # set when the results are no longer needed
 
 
@@ -115,13 +116,7 @@ def run_entry(entry: Record, dataset: str, arguments: argparse.Namespace) -> Rec
         staged = entry["datasets"][dataset]
         if staged:
             shutil.copytree(str(HERE / staged), str(lab / "in"))
-        environment = dict(os.environ)
-        search_path = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
-        environment[search_path] = os.pathsep.join(
-            [str(HERE / "lib")] + [path for path in [os.environ.get(search_path)] if path]
-        )
-        environment["MODULAR_TELEMETRY_ENABLED"] = "0"
-        environment["PUZZLE_LAB_DIR"] = str(lab)
+        environment = program_environment(HERE / "lib", lab)
         prefix = shlex.split(arguments.prefix)
         command = [*prefix, str(HERE / entry["executable"]), *entry["flags"]]
         seconds = (entry["time_limit"] + 10) * arguments.time_factor
@@ -133,8 +128,22 @@ def run_entry(entry: Record, dataset: str, arguments: argparse.Namespace) -> Rec
         shutil.rmtree(str(lab), ignore_errors=True)
 
 
+def program_environment(libraries: Path, lab: Path) -> dict[str, str]:
+    """The variables of a program, with the folders of its libraries and of the data that it hands in."""
+    environment = dict(os.environ)
+    search_path = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
+    environment[search_path] = os.pathsep.join(
+        [str(libraries)] + [path for path in [os.environ.get(search_path)] if path]
+    )
+    environment["MODULAR_TELEMETRY_ENABLED"] = "0"
+    environment["PUZZLE_LAB_DIR"] = str(lab)
+    return environment
+
+
 def run_limited(command: list[str], environment: dict[str, str], lab: Path, limit: float) -> Record:
     start = time.monotonic()
+    if SETPRIV:
+        command = [SETPRIV, "--pdeathsig", "KILL", "--", *command]
     printed = [lab / "stdout", lab / "stderr"]
     with printed[0].open("wb") as stdout, printed[1].open("wb") as stderr:
         process = subprocess.Popen(
