@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tooling.simulator.gpu.launch_selection import LaunchSelection
     from tooling.simulator.program.backend import Backend
     from tooling.simulator.server.context import LaunchRecord
+    from tooling.simulator.server.links import Links
     from tooling.simulator.server.provenance import Provenance
     from tooling.simulator.server.stopped import StoppedKernel
 
@@ -110,6 +111,7 @@ class TargetRun(Struct, frozen=True):
     estimates: tuple[str, ...] = ()  # instructions of its kernels whose last bits may differ on hardware
     ordered_copies: int = 0  # copies, fills and launches whose order with the host was checked
     gpus: int = 1  # simulated GPUs that the program had
+    links: Links = {}  # the traffic between them
 
     @property
     def lacked_a_gpu(self) -> bool:
@@ -189,6 +191,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         _all_estimates(simulation.records),
         sum(context.ordered_copies for context in simulation.gpu.contexts),
         options.gpus,
+        simulation.links,
     )
 
 

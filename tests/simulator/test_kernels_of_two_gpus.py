@@ -12,6 +12,7 @@ import pytest
 from tests.simulator.two_gpus import BLOCKS, N, Program, bits
 from tooling.simulator.checks.findings import explain
 from tooling.simulator.gpu.launch import FaultKind
+from tooling.simulator.server.links import LinkTraffic
 from tooling.simulator.server.protocol import DriverRequest, MemoryKind, Opcode, OrderAction
 
 SCHEDULES = ("lockstep", "random:1", "random:2", "adversarial")
@@ -235,3 +236,18 @@ def test_a_freed_address_cannot_be_freed_again_before_its_turn() -> None:
     program.synchronise()
     assert program.context.answer(free)[0] == 1
     program.close()
+
+
+def test_the_traffic_between_the_gpus_is_counted_by_direction() -> None:
+    program = enabled("lockstep")
+    here, there = program.allocate(0), program.allocate(1)
+    program.fill(1, there, 1)
+    program.launch(1, "slow_fill", there, FORTY_TWO, 0)
+    program.wait_for(0, 1)
+    program.launch(0, "add_one", here, there, 0)
+    program.copy(1, there, here)
+    program.synchronise()
+    assert program.context.links is not None
+    links = program.context.links.links
+    program.close()
+    assert links == {(0, 1): LinkTraffic(loaded=4 * N, copied=4 * N)}

@@ -47,7 +47,9 @@ def simulate_command(options: SimulateOptions) -> int:
     simulated = simulated_gpu(kinds[options.gpu])
     subject = program_subject(program, simulated, options.define, options.include, options.lang)
 
-    from tooling.simulator.gpu.stop_texts import NOT_LAUNCHED
+    from msgspec.structs import asdict
+
+    from tooling.simulator.gpu.stop_texts import LINK, NOT_LAUNCHED
 
     terminal = open_terminal()
     settings = RunOptions(
@@ -75,6 +77,9 @@ def simulate_command(options: SimulateOptions) -> int:
     show_run(run, findings, errors, terminal, options.lang, most, verbose=options.verbose)
     for note in notes:
         terminal.line(note)
+    for (gpu, other), traffic in run.links.items():
+        line = LINK.of(gpu=gpu, other=other, **asdict(traffic))
+        terminal.line(terminal.paint(line.render(options.lang), "dim"))
     ended = how_it_ended(transcript, options.timeout)
     found = _FINDINGS.of(count=len(findings))
     summary = _SUMMARY.of(count=run.launches or 0, findings=found, ended=ended)
@@ -203,9 +208,11 @@ def show_run(  # noqa: PLR0917 - what is shown, and how
 def _write_json(path: str, findings: list[dict[str, object]], run: TargetRun) -> None:
     import json
 
+    from msgspec.structs import asdict
+
     from tooling.reports.files import write_report
 
-    report = {
+    report: dict[str, object] = {
         "version": 1,
         "status": run.transcript.status,
         "launches": run.launches,
@@ -215,4 +222,7 @@ def _write_json(path: str, findings: list[dict[str, object]], run: TargetRun) ->
         "last_bits_may_differ": list(run.estimates),
         "findings": findings,
     }
+    if run.gpus > 1:
+        links = run.links.items()
+        report["links"] = [{"gpu": gpu, "memory_of": other, **asdict(each)} for (gpu, other), each in links]
     write_report(path, json.dumps(report, indent=2, ensure_ascii=False) + "\n")

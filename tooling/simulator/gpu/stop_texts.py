@@ -82,6 +82,10 @@ FEWER_GPUS = Text(
     "  try: a larger `--gpus`; at most {most}"
 )
 
+LINK = Text(
+    "GPU {gpu} → GPU {other}: {loaded} bytes loaded, {stored} stored, {copied} copied, {atomics} atomics"
+)
+
 ORDER_UNCHECKED = Text(
     "note: the order of the host and the GPU was not checked: streams, events, and memory that a copy still "
     "uses\n"

@@ -46,6 +46,7 @@ from tooling.simulator.server.deferral import Deferral
 from tooling.simulator.server.device_output import DeviceOutput
 from tooling.simulator.server.host_code import HostCode, caller_position, host_code
 from tooling.simulator.server.host_order import HostOrder
+from tooling.simulator.server.links import LinkHook
 from tooling.simulator.server.protocol import (
     ARENA_BYTES,
     MAGIC,
@@ -161,7 +162,9 @@ class Context:
         self._host_order = None if order is None else HostOrder(order)
         self._named = 0  # launches so far of kernels with the selected name
         self.provenance = None if gpu.result_sizes is None else ProvenanceHook(gpu.result_sizes, footprints)
-        self._hooks: tuple[Hook, ...] = (*self.checks, *([self.provenance] if self.provenance else []))
+        self.links = LinkHook(footprints) if gpu.devices > 1 else None
+        observers = (self.provenance, self.links)
+        self._hooks: tuple[Hook, ...] = (*self.checks, *(each for each in observers if each is not None))
         # A selection leaves findings of other launches out, so a launch without findings may have some.
         skips = gpu.skip_repeats and gpu.selection.everything and gpu.devices == 1
         self._repeats = Repeats(footprints) if skips else None

@@ -25,6 +25,7 @@ from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.simulator.program.backend import Backend
 from tooling.simulator.server.context import Gpu, LaunchRecord
 from tooling.simulator.server.libraries import Libraries, find_libraries
+from tooling.simulator.server.links import Links, merged_links
 from tooling.simulator.server.provenance import Provenance, merged
 from tooling.simulator.server.server import Server
 
@@ -152,6 +153,11 @@ class Simulation:
         if self.options.result_sizes is None:
             return None
         return merged(each.provenance for each in self.gpu.contexts if each.provenance)
+
+    @property
+    def links(self) -> Links:
+        """The traffic between the programs' GPUs."""
+        return merged_links(each.links.links for each in self.gpu.contexts if each.links)
 
     @property
     def errors(self) -> list[ToolingError]:
