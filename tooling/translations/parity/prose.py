@@ -62,12 +62,12 @@ def _compare_counts(pair: ComparedPages) -> None:
     theirs = _counts(pair.target.structure.prose, pair.alignment.target)
     if ours == theirs:
         return
-    sentences = _sentences(pair.source.structure.prose, pair.alignment.source)
-    copied = _sentences(pair.target.structure.prose, pair.alignment.target)
+    sentences = _sentences(pair.source.structure, pair.alignment.source)
+    copied = _sentences(pair.target.structure, pair.alignment.target)
     for index, lines in enumerate(zip(pair.alignment.source, pair.alignment.target, strict=True), 1):
         if ours[index] != theirs[index]:
             # Paragraphs that were split or merged still have their sentences.
-            same = sentences[index] == copied[index]
+            same = all(sentences[index, item] == copied[index, item] for item in (False, True))
             report = pair.findings.info if same else pair.findings.warning
             report(
                 "block-count",
@@ -82,12 +82,17 @@ def _counts(prose: Sequence[Prose], starts: Sequence[int]) -> Counter[int]:
     return Counter([bisect_right(starts, block.line) for block in prose if block.kind == "paragraph"])
 
 
-def _sentences(prose: Sequence[Prose], starts: Sequence[int]) -> Counter[int]:
-    """The number of sentences in each section; a paragraph without a full stop is one."""
-    counts: Counter[int] = Counter()
-    for block in prose:
+def _sentences(structure: Structure, starts: Sequence[int]) -> Counter[tuple[int, bool]]:
+    """The number of sentences in the paragraphs (False) and list items (True) of each section.
+
+    One without a full stop is a sentence.
+    """
+    items = {detail.line for detail in structure.details if detail.kind == "item"}
+    counts: Counter[tuple[int, bool]] = Counter()
+    for block in structure.prose:
         if block.kind == "paragraph":
-            counts[bisect_right(starts, block.line)] += max(1, len(_END.findall(block.text)))
+            section = bisect_right(starts, block.line)
+            counts[section, block.line in items] += max(1, len(_END.findall(block.text)))
     return counts
 
 
