@@ -54,7 +54,7 @@ class Html(Struct):
         name = match[1] or match[2]
         if name.lower() not in _VOID:
             tag = f"</{name.lower()}>" if match[1] else f"<{name.lower()}>"
-            self.details.append(Detail("tag", tag, line, len(self.prose)))
+            self.details.append(Detail("tag", tag, line))
         if match[1]:
             return False
         self._start(match[2], match[3], line)
@@ -103,7 +103,7 @@ class Html(Struct):
                 self.links.append(Link(value, line))
             elif key == "src" and tag.name == "img":
                 self.marks.append(Image(value, line))
-                self.details.append(Detail("picture", tag.get("alt").strip(), line, len(self.prose)))
+                self.details.append(Detail("picture", tag.get("alt").strip(), line))
             elif key in _READ_ATTRIBUTES and value:
                 self.prose.append(Prose(value, line, "attribute"))
         return tag

@@ -114,13 +114,11 @@ class Detail(Struct, frozen=True):
         kind: footnote (a reference) or footnote-definition, with its label; item (of a list), with `-` or
             `1.` after a space for each list around its own; task, with `[x]` or `[ ]`; tag, one inside text;
             key, the text of a `<kbd>`; link, its text; picture, its description.
-        block: the number of the block of `prose` that it is in, or that follows it.
     """
 
     kind: str
     name: str
     line: int
-    block: int
 
 
 class Prose(Struct, frozen=True):

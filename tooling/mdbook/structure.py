@@ -154,7 +154,7 @@ class _Scanner:
 
     def note(self, kind: str, name: str, span: Range) -> None:
         """Adds a detail."""
-        self.details.append(Detail(kind, name, self.document.line(span["start"]), len(self.prose)))
+        self.details.append(Detail(kind, name, self.document.line(span["start"])))
 
     def begin(self) -> None:
         """A link, picture or key begins, whose text will be noted."""
