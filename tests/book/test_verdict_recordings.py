@@ -225,7 +225,7 @@ def test_a_verdict_that_a_busy_machine_caused_is_not_recorded(
 ) -> None:
     slow = SimpleNamespace(outcome=Outcome.TIME_LIMIT)
     monkeypatch.setattr("tooling.trials.build_trial", lambda *_: None)
-    monkeypatch.setattr("tooling.trials.run_trial", lambda *_: slow)
+    monkeypatch.setattr("tooling.trials.run_trial", lambda *_, **__: slow)
     monkeypatch.setattr("tooling.toolchain.find_toolchain", lambda: None)
     selection = PuzzleIndex(real).selection("p33", ["--tensor-core"])
     with pytest.raises(
