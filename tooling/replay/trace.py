@@ -30,6 +30,9 @@ from tooling.simulator.checks.findings import Finding
 
 VERSION = 3
 
+MOST_NUMBERS = 1 << 20
+"""Of threads or cells in one entry; eight blocks, the most that are recorded, have far fewer."""
+
 Value = float | int | str | None
 Run = tuple[int, int, int]
 
@@ -197,12 +200,15 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 def numbers(text: str) -> Sequence[int]:
-    """The numbers of `ranges`."""
-    found: list[int] = []
-    for run in filter(None, text.split(",")):
-        first, _, last = run.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return found
+    """The numbers of `ranges`.
+
+    Raises:
+        ValueError: not such a text, or more than MOST_NUMBERS.
+    """
+    pairs = [run.partition("-") for run in filter(None, text.split(","))]
+    runs = [range(int(first), int(last or first) + 1) for first, _, last in pairs]
+    _require_few(sum(run.stop - run.start for run in runs))
+    return [number for run in runs for number in run]
 
 
 def packed(numbers: Sequence[int]) -> tuple[int | Run, ...]:
@@ -223,15 +229,46 @@ def packed(numbers: Sequence[int]) -> tuple[int | Run, ...]:
 
 
 def unpacked(numbers: Iterable[int | Run]) -> list[int]:
-    """The numbers of `packed`."""
+    """The numbers of `packed`.
+
+    Raises:
+        ValueError: more than MOST_NUMBERS.
+    """
+    entries = list(numbers)
+    _require_few(sum(1 if isinstance(each, int) else each[2] for each in entries))
     found: list[int] = []
-    for each in numbers:
+    for each in entries:
         if isinstance(each, int):
             found.append(each)
         else:
             first, distance, count = each
             found += (first + distance * index for index in range(count))
     return found
+
+
+def _require_few(count: int) -> None:
+    if count > MOST_NUMBERS:
+        raise ValueError(f"{count} threads or cells in one entry; at most {MOST_NUMBERS} are possible")
+
+
+def require_valid_counts(trace: Trace) -> None:
+    """Checks the numbers of threads and cells, which a file states and a page writes out.
+
+    Raises:
+        ValueError: they are too large, or differ.
+    """
+    for step in trace.steps:
+        numbers(step.threads)
+        for move in step.moves:
+            threads, cells = numbers(move.threads), unpacked(move.cells)
+            numbers(move.refused)
+            _require_few(len(cells) * move.width)
+            if len(cells) != len(threads):
+                raise ValueError(f"{len(threads)} threads with {len(cells)} cells")
+        if step.exchange:
+            threads, sources = numbers(step.exchange.threads), unpacked(step.exchange.sources)
+            if not len(threads) == len(sources) == len(step.exchange.values):
+                raise ValueError(f"{len(threads)} threads that received values from {len(sources)}")
 
 
 def initial_cells(buffer: TracedBuffer) -> dict[int, Value]:

@@ -27,7 +27,7 @@ from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location
 from tooling.platform.regular_files import TEXT_LIMIT, read_regular, read_text
 from tooling.project import Project
-from tooling.replay.trace import VERSION, Trace
+from tooling.replay.trace import VERSION, Trace, require_valid_counts
 
 FOLDER = "replays"
 """Of the pages, below the root of an edition."""
@@ -192,6 +192,10 @@ def load(path: Path) -> Replay:
             why="pages show only what a program did",
             hint=again,
         )
+    try:
+        require_valid_counts(recorded.trace)
+    except ValueError as error:
+        raise malformed("replay", path, error) from error
     return recorded
 
 

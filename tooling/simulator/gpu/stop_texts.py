@@ -37,6 +37,7 @@ TOO_MUCH_SHARED_IN_ALL = Text("{shared} bytes of shared memory; at most {most} a
 TOO_MUCH_LOCAL = Text(
     "the kernel uses {local} bytes of local memory for each thread; at most {most} are possible"
 )
+TOO_MANY_PARAMETERS = Text("the parameters of {kernel} take {bytes} bytes; at most {most} are possible")
 TOO_FEW_PARAMETERS = Text("{given} bytes of parameters; the kernel takes {taken}")
 
 # Faults: what stops a kernel.

@@ -37,6 +37,7 @@ from tooling.simulator.gpu.stop_texts import (
     ON_A_REAL_GPU,
     REFUSED,
     TOO_MANY_BLOCKS,
+    TOO_MANY_PARAMETERS,
     WITHOUT_CHECKS,
 )
 from tooling.simulator.program.backend import Backend, CodeError, Kernel
@@ -50,6 +51,7 @@ from tooling.simulator.server.links import LinkHook
 from tooling.simulator.server.protocol import (
     ARENA_BYTES,
     MAGIC,
+    MAX_PAYLOAD,
     REQUESTS,
     VERSION,
     DriverRequest,
@@ -61,6 +63,7 @@ from tooling.simulator.server.repeats import Repeats
 from tooling.simulator.server.virtual_memory import VirtualMemory
 from tooling.text import Text
 
+_INT_MAX = (1 << 31) - 1
 MOST_CHECKED_BLOCKS = 1 << 24
 """The checks keep about sixty bytes per block of a launch: 1 GB for this number."""
 
@@ -130,6 +133,7 @@ class Gpu(Struct):
         known = self.modules.get(image)
         if known is None:
             known = self.backend.parse(image)
+            _require_parameters_that_fit(known)
             self.executor.prepare(known)
             self.modules[image] = known
         return known
@@ -138,6 +142,19 @@ class Gpu(Struct):
     def findings(self) -> list[Finding]:
         """The findings of all programs, in the order in which the programs connected."""
         return [finding for context in self.contexts for finding in context.findings]
+
+
+def _require_parameters_that_fit(module: Module) -> None:
+    """Refuses a kernel whose parameters do not fit into a request.
+
+    Raises:
+        CodeError: with its name.
+    """
+    for kernel in module.kernels.values():
+        size = max((each.offset + each.size for each in kernel.parameters), default=0)
+        if size > MAX_PAYLOAD:
+            name = readable_kernel(kernel.name, module.files.values())
+            raise CodeError(TOO_MANY_PARAMETERS.of(kernel=name, bytes=size, most=MAX_PAYLOAD))
 
 
 class Context:
@@ -341,7 +358,9 @@ class Context:
         handle = self._new_handle()
         kernel = self._kernels[handle] = self.gpu.backend.describe_kernel(module, function, module_handle)
         parameters = function.parameters
-        answer = REQUESTS[Opcode.FUNCTION].reply.pack(handle, len(parameters), *kernel.attributes)
+        # A launch is refused long before a number reaches the limits of the driver's `int`.
+        attributes = (min(max(each, -_INT_MAX), _INT_MAX) for each in kernel.attributes)
+        answer = REQUESTS[Opcode.FUNCTION].reply.pack(handle, len(parameters), *attributes)
         layout = b"".join(struct.pack("<II", parameter.offset, parameter.size) for parameter in parameters)
         return DriverResult.SUCCESS, answer + layout
 
