@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import resource
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,3 +87,15 @@ def test_a_page_on_a_full_disk_is_kept_and_no_temporary_file_remains(tmp_path: P
     with pytest.raises(OSError, match="File too large"), files_of_at_most(ROOM):
         replace_page(page, b"old", TOO_LONG)
     assert contents(tmp_path) == {"page.md": b"old"}
+
+
+def test_a_link_in_place_of_the_temporary_file_is_not_written_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name is hard to guess; another user of a shared folder is assumed to have guessed it."""
+    monkeypatch.setattr(threading, "get_ident", lambda: 7)
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"kept")
+    (tmp_path / f".report.json.{os.getpid()}-7.tmp").symlink_to(victim)
+    write_atomically(tmp_path / "report.json", b"new")
+    assert contents(tmp_path) == {"report.json": b"new", "victim": b"kept"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -194,3 +195,23 @@ def test_the_staging_folder_of_a_living_process_is_left_alone(tmp_path: Path) ->
         assert (staging / "new").is_dir()
     write(tmp_path / "out", a="1")
     assert not staging.exists()
+
+
+@pytest.mark.parametrize("foreign", [True, False])
+def test_a_staging_folder_of_another_user_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, foreign: bool
+) -> None:
+    """In a shared folder, another user could have a folder of their own take the place of the output."""
+    planted = tmp_path / ".out.123-456.tmp"
+    (planted / ("old" if foreign else "new")).mkdir(parents=True)
+    (planted / "lock").write_text(COMMAND)
+    own = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: own + foreign)
+    write(tmp_path / "out", a="1")
+    assert sorted(names(tmp_path / "out")) == [MARKER, "a"]
+    assert planted.exists() == foreign
+
+
+def test_a_staging_folder_is_closed_to_other_users(tmp_path: Path) -> None:
+    with OutputFolder.claim(tmp_path / "out", COMMAND, ()).replaced() as fresh:
+        assert fresh.parent.stat().st_mode & 0o777 == 0o700

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import shutil
+import socket
 import struct
 import subprocess
 import sys
@@ -22,7 +24,15 @@ from tooling.simulator.engine.executor import Job
 from tooling.simulator.gpu.driver_results import DriverResult
 from tooling.simulator.gpu.launch import Dim3, FaultKind, KernelFault, LaunchResult
 from tooling.simulator.nvidia.ptx.errors import PtxError
-from tooling.simulator.server.protocol import MemoryKind, Opcode
+from tooling.simulator.server.protocol import (
+    ARENA_BASE,
+    MAGIC,
+    REQUEST_HEADER,
+    REQUESTS,
+    VERSION,
+    MemoryKind,
+    Opcode,
+)
 from tooling.simulator.server.session import Simulation, SimulationOptions
 from tooling.text import Text
 
@@ -329,3 +339,25 @@ def test_another_user_is_not_let_in() -> None:
         name = gpu.environment["GPU_SIM_SOCKET"]
         done = subprocess.run([str(_PYTHON_FOR_ALL), "-c", code, name], user=65534, timeout=30, check=False)
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("foreign", [True, False])
+def test_a_program_is_judged_by_its_user_and_not_by_the_name_that_it_knows(
+    monkeypatch: pytest.MonkeyPatch, foreign: bool
+) -> None:
+    """Without a second user: the simulator takes itself for another one."""
+    with simulation() as gpu:
+        own = os.getuid()
+        monkeypatch.setattr(os, "getuid", lambda: own + foreign)
+        with socket.socket(socket.AF_UNIX) as program:
+            program.settimeout(30)
+            program.connect(b"\0" + gpu.environment["GPU_SIM_SOCKET"].encode())
+            shape = REQUESTS[Opcode.HELLO].request
+            body = shape.pack(MAGIC, VERSION, os.getpid(), ARENA_BASE)
+            with contextlib.suppress(OSError):  # it may have been closed already
+                program.sendall(REQUEST_HEADER.pack(Opcode.HELLO, len(body)) + body)
+            try:
+                answer = program.recv(1 << 16)
+            except ConnectionError:
+                answer = b""
+    assert (answer == b"") == foreign

@@ -145,6 +145,33 @@ def test_a_folder_that_others_can_write_is_closed_or_not_used(
     )
 
 
+def test_a_new_cache_is_closed_to_other_users(tmp_path: Path) -> None:
+    root = tmp_path / "of" / "mine"
+    assert open_cache(root).writable
+    assert root.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_cache_that_others_could_fill_is_not_used_once_they_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, mine = tmp_path / "cache", tmp_path / "mine"
+    (root / "builds" / "planted").mkdir(parents=True)
+    root.chmod(0o777)
+    monkeypatch.setattr(cache_module, "fallback_cache", lambda: BuildCache(mine))
+    real = Path.lstat
+
+    def of_another(path: Path) -> os.stat_result:
+        status = real(path)
+        if path.name != "planted":
+            return status
+        return os.stat_result((*status[:4], 12345, *status[5:]))
+
+    monkeypatch.setattr(Path, "lstat", of_another)
+    assert [open_cache(root).root for _ in range(2)] == [mine, mine]
+    (root / "builds" / "planted").rmdir()
+    assert open_cache(root).root == root
+
+
 def test_waiting_for_another_build_is_reported(
     tmp_path: Path, toolchain: Toolchain, monkeypatch: pytest.MonkeyPatch
 ) -> None:

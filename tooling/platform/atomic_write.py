@@ -29,13 +29,17 @@ def write_atomically(path: Path, content: bytes, mode: int | None = None) -> Non
 def write_temporary(path: Path, content: bytes) -> Path:
     """A temporary file with these bytes in the folder of `path`, so that renaming it is atomic.
 
+    It is a new file, also where another user has put a link of its name into a shared folder.
+
     Raises:
         OSError: it cannot be written; no temporary file remains.
     """
     # A name unique to this thread: importing `tempfile` would take longer than a small run.
     fresh = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+    fresh.unlink(missing_ok=True)
     try:
-        fresh.write_bytes(content)
+        with fresh.open("xb") as file:
+            file.write(content)
     except OSError:
         fresh.unlink(missing_ok=True)  # on a full disk it is incomplete
         raise

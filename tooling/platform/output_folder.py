@@ -171,7 +171,7 @@ class OutputFolder(Struct, frozen=True):
         """A temporary folder next to this one, locked while it is in use."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         staging = self.path.with_name(f".{self.path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
-        staging.mkdir()
+        staging.mkdir(mode=0o700)
         with (staging / _LOCK).open("w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             lock.write(self.command)
@@ -187,7 +187,9 @@ class OutputFolder(Struct, frozen=True):
         if not self.path.parent.is_dir():
             return
         for staging in [path for path in self.path.parent.iterdir() if named.fullmatch(path.name)]:
-            if staging.is_symlink() or not {path.name for path in staging.iterdir()} <= {_LOCK, _NEW, _OLD}:
+            if staging.is_symlink() or staging.lstat().st_uid != os.getuid():
+                continue  # in a shared folder, another user may have made it
+            if not {path.name for path in staging.iterdir()} <= {_LOCK, _NEW, _OLD}:
                 continue
             with contextlib.suppress(OSError), (staging / _LOCK).open("r+", encoding="utf-8") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while its process is alive

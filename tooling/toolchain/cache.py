@@ -218,7 +218,7 @@ def open_cache(root: Path | None = None, *, language: str = ENGLISH) -> BuildCac
 
 
 def _is_safe(root: Path) -> bool:
-    """Whether only this user or root can change a folder; one of this user is made so."""
+    """Whether only this user or root can change a folder and has done so; one of this user is made so."""
     try:
         status = root.stat()
     except OSError:  # it does not exist, and cannot be created
@@ -226,10 +226,25 @@ def _is_safe(root: Path) -> bool:
     open_to_others = bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
     if status.st_uid == os.getuid():
         if open_to_others:
+            if _holds_files_of_others(root):
+                return False
             with contextlib.suppress(OSError):
                 root.chmod(status.st_mode & ~(stat.S_IWGRP | stat.S_IWOTH))
         return True
     return status.st_uid == 0 and not open_to_others
+
+
+def _holds_files_of_others(root: Path) -> bool:
+    """Whether other users have put something into a folder that they could change."""
+    own = (os.getuid(), 0)
+    try:
+        return any(
+            Path(folder, name).lstat().st_uid not in own
+            for folder, folders, files in os.walk(root)
+            for name in (*folders, *files)
+        )
+    except OSError:  # it changes just now
+        return True
 
 
 def usable_cache(*, language: str = ENGLISH) -> BuildCache:
@@ -271,7 +286,8 @@ def fallback_cache(*, language: str = ENGLISH) -> BuildCache:
 def _can_write(root: Path) -> bool:
     try:
         if not root.is_dir():
-            root.mkdir(parents=True, exist_ok=True)
+            root.parent.mkdir(parents=True, exist_ok=True)
+            root.mkdir(mode=0o700, exist_ok=True)
         return os.access(root, os.W_OK | os.X_OK)
     except OSError:
         return False
