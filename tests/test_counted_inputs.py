@@ -203,7 +203,7 @@ def test_a_code_object_with_huge_parameters_is_refused(
     large = replace(module, kernels={name: replace(kernel, parameters=(*kernel.parameters[:-1], last))})
     backend = backend_for("gfx942")
     monkeypatch.setattr(backend, "parse", lambda _: large)
-    gpu = Gpu(Engine("lockstep", None), make_checks, backend=backend)
+    gpu = Gpu(Engine("lockstep", None), partial(make_checks, tuple(Check)), backend=backend)
     if fits:
         assert gpu.parse(image) is large
         return
