@@ -36,13 +36,15 @@ from tooling.simulator.server.protocol import ARENA_BASE, MAGIC, MAX_PAYLOAD, VE
 DATA = Path(__file__).parent / "data"
 CODE_OBJECTS = Path(__file__).parent / "simulator" / "amd" / "data" / "code_objects"
 MANY = 10**12
-MEMORY = 4 << 30  # bytes of address space; the simulated GPU's are not counted where it is used
+MEMORY = 4 << 30  # bytes of address space, in addition to what is used
 
 
 @pytest.fixture
 def little_memory() -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, before[1]))
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    used = pages * resource.getpagesize()  # by the tests before, too
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, before[1]))
     yield
     resource.setrlimit(resource.RLIMIT_AS, before)
 

@@ -33,7 +33,8 @@ def test_each_check_has_its_verdict_and_one_that_could_not_run_has_not_passed(
     assert result.status not in (ExitCode.PASSED, ExitCode.INTERNAL)
     assert "✅ generated files: " in result.stdout
     assert (
-        "error: translations: could not run (`tooling check-translations --fail-on warning`)" in result.stdout
+        "error: translations: could not run (`tooling check-translations --all-languages --fail-on warning`)"
+        in result.stdout
     )
     statuses = {each["name"]: each["status"] for each in json.loads(report.read_text())["results"]}
     assert (statuses["generated files"], statuses["translations"]) == ("passed", "error")

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Result, Workbench
+from tests.platform.test_processes import gone
 from tooling.platform.exit_codes import ExitCode
 
 SSH = """\
@@ -276,9 +277,10 @@ def test_what_runs_there_ends_with_the_command(
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert "Traceback" not in said
+    assert gone(int(pid))
     until = time.monotonic() + 20
-    while Path(f"/proc/{pid}").exists() or Path(lab).exists():
-        assert time.monotonic() < until, "the program or its folder is still there"
+    while Path(lab).exists():
+        assert time.monotonic() < until, "the folder of the program is still there"
         time.sleep(0.01)
 
 
@@ -295,10 +297,7 @@ def test_a_program_ends_with_what_started_it_there(workbench: Workbench, host: H
     os.kill(agent, signal.SIGKILL)
     _, said = process.communicate(timeout=60)
     assert "error: the connection to `box` was lost\n" in said
-    until = time.monotonic() + 20
-    while Path(f"/proc/{program}").exists():
-        assert time.monotonic() < until, "the program is still there"
-        time.sleep(0.01)
+    assert gone(program)
 
 
 def test_clean_removes_what_was_sent(workbench: Workbench, host: Host) -> None:

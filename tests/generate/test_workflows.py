@@ -107,7 +107,7 @@ def test_the_pages_are_deployed_after_every_check_and_from_full_history() -> Non
     assert (checkout["fetch-depth"], "filter" in checkout) == (0, False)  # a partial clone would need --fetch
     run = commands(jobs["build"])
     order = [
-        *("generate --check", "check-translations --fail-on warning", "book check"),
+        *("generate --check", "check-translations --all-languages --fail-on warning", "book check"),
         *("book outputs", "figure --trace --check", "book build"),
     ]
     positions = [run.index(each) for each in order]
@@ -175,7 +175,7 @@ def test_every_environment_of_pixi_is_installed_and_the_default_one_everywhere()
     assert pixi == [
         *(("default", "linux-64", "p01"), ("default", "linux-aarch64", ""), ("default", "osx-arm64", "")),
         *(("amd", "linux-64", "p01"), ("apple", "osx-arm64", ""), ("max", "linux-64", "p17")),
-        *(("sim", "linux-64", "p01"), ("sim-amd", "linux-64", "p01")),
+        *(("sass", "linux-64", "p01"), ("sim", "linux-64", "p01"), ("sim-amd", "linux-64", "p01")),
         *(("sim-gfx1100", "linux-64", "p01"), ("torch", "linux-64", "p20")),
     ]
     targets = {each["environment"]: each["target"] for each in MATRIX["jobs"]["pixi"]}

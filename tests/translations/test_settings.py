@@ -232,6 +232,6 @@ def test_an_abbreviated_commit_is_a_pin(book: Book, tool: Tool) -> None:
 def test_malformed_settings_are_an_error(text: str, why: str, book: Book, tool: Tool) -> None:
     (book.root / "translations.toml").write_text(text)
     result = tool()
-    assert (result.status, result.err.splitlines()[0].rpartition(": ")[2], result.err.splitlines()[1]) == (
-        2, "the settings of the translations are malformed", f"  why: {why}",
-    )  # fmt: skip
+    said = " ".join(result.err.split())  # a long path goes to a line of its own
+    assert result.status == 2
+    assert f": the settings of the translations are malformed why: {why}" in said

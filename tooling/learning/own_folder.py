@@ -14,6 +14,7 @@ from pathlib import Path
 from string import Template
 
 from tooling.catalog.catalogue import load_catalogue
+from tooling.catalog.paths import PATHS_FILE
 from tooling.catalog.schema import SCHEMA_FILES
 from tooling.generate.kept_files import keep_copy
 from tooling.generate.skeletons import make_skeleton
@@ -122,7 +123,7 @@ def _contents() -> Iterator[tuple[str, bytes]]:
     for path in sorted((source.problems / "lab").iterdir()):
         if path.suffix in (".mojo", ".py"):
             yield f"problems/lab/{path.name}", path.read_bytes()
-    for name in SCHEMA_FILES:
+    for name in (*SCHEMA_FILES, PATHS_FILE):
         yield f"problems/{name}", (source.problems / name).read_bytes()
     for puzzle in load_catalogue(source):
         yield f"problems/{puzzle.id}/puzzle.yaml", puzzle.manifest.read_bytes()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
+from tooling.text import Text
 from tooling.toolchain.mojo import Toolchain
 
 RUNTIME_LIBRARIES = (
@@ -15,6 +16,7 @@ RUNTIME_LIBRARIES = (
     "MSupportGlobals",
     "AsyncRTRuntimeGlobals",
 )
+_MISSING = Text("{library} is not part of the toolchain")
 _SUFFIX = ".dylib" if sys.platform == "darwin" else ".so"
 
 
@@ -29,7 +31,5 @@ def runtime_libraries(toolchain: Toolchain) -> tuple[Path, ...]:
     found = tuple(toolchain.library_dir / f"lib{stem}{_SUFFIX}" for stem in RUNTIME_LIBRARIES)
     for library in found:
         if not library.is_file():
-            raise RuntimeLibraryMissing(
-                f"{library.name} is not part of the toolchain", where=Location(library)
-            )
+            raise RuntimeLibraryMissing(_MISSING.of(library=library.name), where=Location(library))
     return found
