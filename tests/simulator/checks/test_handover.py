@@ -121,9 +121,11 @@ COUNTED = "setp.ne.u32 %p2, %r1, %r2;"
 UNHEEDED = "setp.ne.u32 %p2, %r32, %r2;"
 
 
+@pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("blocks", [40, 2500])
-def test_the_last_block_to_count_itself_may_read_what_all_wrote(blocks: int) -> None:
-    out, findings = run(LAST.format(condition=COUNTED), blocks=blocks, block=1, size=blocks)
+def test_the_last_block_to_count_itself_may_read_what_all_wrote(blocks: int, schedule: str) -> None:
+    counted = LAST.format(condition=COUNTED)
+    out, findings = run(counted, blocks=blocks, block=1, size=blocks, schedule=schedule)
     assert (out[0], findings) == (sum(range(blocks)), [])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from importlib.metadata import Distribution, PackageNotFoundError
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -110,7 +111,9 @@ def test_the_command_without_tools_says_how_to_get_them_and_ends_with_status_4(
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("tooling.simulator.nvidia.machine_code.tools.shutil.which", lambda _name: None)
+    # For this module alone: a build looks for programs, too.
+    found = SimpleNamespace(which=lambda _name: None)
+    monkeypatch.setattr("tooling.simulator.nvidia.machine_code.tools.shutil", found)
     assert main(["profile", "p15", "--solution", "--sass"]) == ExitCode.NOT_POSSIBLE
     assert f"  try: `{command}`, or put the programs of a CUDA toolkit on PATH\n" in capsys.readouterr().err
 

@@ -44,8 +44,8 @@ class Spaces:
         watching: whether `changes` is counted: it increases whenever memory, or a clock that was read,
             changes.
         reservations: some addresses are reserved, and may not be mapped.
-        first_wins: of lanes that store to one address at once the first wins, not the last, and they perform
-            their atomic operations from the last lane to the first.
+        first_wins: of lanes that store to one address at once the first wins, not the last, and those of a
+            block perform their atomic operations from the last lane to the first.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Atomic operations: lanes perform theirs in the order of lane numbers, or backwards: see `Spaces`."""
+"""Atomic operations: lanes perform theirs in the order of lane numbers; see `Spaces` for another order."""
 
 from __future__ import annotations
 
@@ -76,6 +76,17 @@ def _parts(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.uint64) if dtype.kind == "V" else np.dtype(f"u{dtype.itemsize}")
 
 
+def _backwards(blocks: Array) -> NDArray[np.intp]:
+    """The lanes block by block, in each from the last to the first.
+
+    Blocks keep their order, in which the check for races takes what one releases to the next.
+
+    Args:
+        blocks: (n,) block of each lane.
+    """
+    return np.lexsort((-np.arange(len(blocks)), blocks))
+
+
 def update_memory(
     batch: Batch,
     space: Space,
@@ -119,8 +130,10 @@ def update_memory(
         at = index + element if element else index
         before = view[at] if spaces.watching else None
         if spaces.first_wins:
-            backwards = np.arange(len(at))[::-1] if kept is None else kept[::-1]
-            old = perform(view, at[::-1], value[::-1], backwards)[::-1]
+            order = _backwards(request.pick(spaces.block_of_lane))
+            performed = perform(view, at[order], value[order], order if kept is None else kept[order])
+            old = np.empty_like(performed)
+            old[order] = performed
         else:
             old = perform(view, at, value, kept)
         if before is not None:
