@@ -20,6 +20,7 @@ from pathlib import Path
 
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
+from tooling.text import in_language
 from tooling.translations.parity import comparison, glossary
 from tooling.translations.parity.findings import ParityFinding, ParitySeverity
 
@@ -511,7 +512,7 @@ def measure() -> Counts:
             f"{edit.name} (English)" for edit, text in edited(ALIKE, ENGLISH) if not _inspected(book, text)
         ]
         false = [
-            (edit.name, "; ".join(f"{one.kind}: {one.message}" for one in found))
+            (edit.name, "; ".join(f"{one.kind}: {in_language(one.message, 'en')}" for one in found))
             for edit, text in edited(VARIATIONS, KOREAN)
             if (found := book.findings(ENGLISH, text))
         ]

@@ -27,6 +27,7 @@ from tooling.mdbook.books import Library
 from tooling.mdbook.files import Files
 from tooling.mdbook.markup import Prose
 from tooling.mdbook.pages import Page
+from tooling.text import ENGLISH, in_language
 from tooling.translations.parity import blocks, comparison, glossary, numbers
 from tooling.translations.parity.findings import Findings, ParityFinding
 from tooling.translations.parity.names import Names
@@ -531,7 +532,7 @@ def score(family: Family, pages: list[Sample], library: Library) -> Score:
                 result.found += 1
             else:
                 result.misses.append(_difference(sample.text, text))
-            result.misses += [f"wrong: {f.key} {f.message}" for f in found if f.kind not in allowed]
+            result.misses += [f"wrong: {_shown(f)}" for f in found if f.kind not in allowed]
     return result
 
 
@@ -608,6 +609,10 @@ def changed_numbers(text: str) -> Iterator[tuple[str, str]]:
             yield "two exchanged", exchanged
 
 
+def _shown(finding: ParityFinding) -> str:
+    return f"{finding.key} {in_language(finding.message, ENGLISH)}"
+
+
 def _difference(before: str, after: str) -> str:
     old, new = before.split("\n"), after.split("\n")
     changed = next((pair for pair in zip(old, new, strict=False) if pair[0] != pair[1]), ("", ""))
@@ -638,7 +643,7 @@ def main() -> int:
         wrong += len(found)
         out.write(f"harmless: {name:32} {count:4} variants, {len(found)} findings\n")
         if options.misses:
-            out.writelines(f"    {finding.key} {finding.message}\n" for finding in found)
+            out.writelines(f"    {_shown(finding)}\n" for finding in found)
     broken, detected = sum(entry.broken for entry in scores), sum(entry.found for entry in scores)
     all_findings, right = (
         sum(entry.findings for entry in scores) + wrong,

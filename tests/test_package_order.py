@@ -59,7 +59,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     # Translations.
     (
         "tooling.translations.settings", "tooling.translations.model", "tooling.translations.roots",
-        "tooling.translations.marker",
+        "tooling.translations.marker", "tooling.translations.words",
         "tooling.translations.findings", "tooling.translations.pages", "tooling.translations.cache",
         "tooling.translations.writing_systems",
     ),

@@ -72,7 +72,7 @@ def test_an_include_shows_nothing_of_git(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "config").write_text(SECRET)
     expansion = expand("{{#include .git/config}}", tmp_path / "x.md", Files(tmp_path))
-    assert [problem.message for problem in expansion.problems] == [
+    assert [problem.message.render("en") for problem in expansion.problems] == [
         ".git/config cannot be read: `.git` is hidden, and hidden files are not shown"
     ]
     assert SECRET not in expansion.text
@@ -167,7 +167,9 @@ def test_a_chapter_elsewhere_is_neither_read_nor_written_over(
 def test_a_pipe_that_a_page_includes_does_not_block_a_check_of_any_book(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     expansion = expand("{{#include pipe}}", tmp_path / "x.md", Files())
-    assert [problem.message for problem in expansion.problems] == ["pipe cannot be read: not a regular file"]
+    assert [problem.message.render("en") for problem in expansion.problems] == [
+        "pipe cannot be read: not a regular file"
+    ]
 
 
 def test_a_huge_file_is_refused_without_being_read(short_book: Project) -> None:

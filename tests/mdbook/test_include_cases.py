@@ -267,4 +267,4 @@ def test_problems_name_their_position(name: str, tmp_path: Path) -> None:
     )
     (problem,) = expand(page, tmp_path / "page.md", Files()).problems
     assert str(problem.where) == str(tmp_path / position)
-    assert "gone.md" in problem.message
+    assert "gone.md" in problem.message.render("en")

@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from tooling.text import Sentence, in_language
 from tooling.translations.freshness.survey import Survey, survey
 from tooling.translations.model import PageStatus
 from tooling.translations.roots import Roots
@@ -53,6 +54,12 @@ barrier()
 """
 START = 1_700_000_000
 DAY = 86_400
+
+
+def english(sentence: str | Sentence | None) -> str:
+    """A sentence of a report in English; empty for none."""
+    text: str = in_language(sentence or "", "en")
+    return text
 
 
 @dataclass(slots=True)

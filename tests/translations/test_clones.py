@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.translations.book_fixture import Book
+from tests.translations.book_fixture import Book, english
 from tooling.translations.freshness.survey import survey
 from tooling.translations.git.repository import BareRepository, Repository
 from tooling.translations.model import ChangeClass, Freshness
 from tooling.translations.parity.fidelity import check_fidelity
+from tooling.translations.words import label
 
 
 @pytest.fixture
@@ -45,8 +46,8 @@ def test_in_a_shallow_clone_only_pages_with_a_blob_line_are_judged(origin: Book,
         "same.md": Freshness.UNKNOWN,
     }
     unknown = clone.status("same.md")
-    assert "cut off" in (unknown.reason or "")
-    assert "--unshallow" in (unknown.hint or "")
+    assert "cut off" in english(unknown.reason)
+    assert "--unshallow" in english(unknown.hint)
     stale = clone.status("with.md")
     assert stale.classes == {ChangeClass.UNCLASSIFIED}
     assert stale.behind is None
@@ -61,17 +62,17 @@ def test_a_current_page_with_a_blob_line_is_current_in_a_shallow_clone(book: Boo
 def test_every_page_is_judged_in_a_blobless_clone_with_fetch(origin: Book, tmp_path: Path) -> None:
     clone = origin.clone(tmp_path / "clone", "--filter=blob:none")
     found = clone.survey()
-    assert {page.key: page.label for page in found.pages} == {
+    assert {page.key: english(label(page)) for page in found.pages} == {
         "with.md": "stale (unclassified)",
         "without.md": "stale (unclassified)",
         "same.md": "current",
     }
-    assert [problem.why for problem in found.problems] == [
+    assert [english(problem.why) for problem in found.problems] == [
         "2 former texts are not in this clone: "
         "it is a partial clone, and the remote is contacted only with --fetch"
     ]
-    assert "--fetch" in found.problems[0].hint
-    assert {page.key: page.label for page in clone.survey(fetch=True).pages} == {
+    assert "--fetch" in english(found.problems[0].hint)
+    assert {page.key: english(label(page)) for page in clone.survey(fetch=True).pages} == {
         "with.md": "stale (prose)",
         "without.md": "stale (prose)",
         "same.md": "current",
@@ -98,12 +99,12 @@ def test_an_unreachable_remote_leaves_changes_unclassified(origin: Book, tmp_pat
     clone = origin.clone(tmp_path / "clone", "--filter=blob:none")
     clone.git("remote", "set-url", "origin", f"file://{tmp_path}/nowhere")
     found = clone.survey(fetch=True)
-    assert {page.key: page.label for page in found.pages} == {
+    assert {page.key: english(label(page)) for page in found.pages} == {
         "with.md": "stale (unclassified)",
         "without.md": "stale (unclassified)",
         "same.md": "current",
     }
-    assert any("could not be read" in problem.what for problem in found.problems)
+    assert any("could not be read" in english(problem.what) for problem in found.problems)
 
 
 def test_a_treeless_clone_refuses_to_read_history(origin: Book, tmp_path: Path) -> None:
@@ -113,8 +114,8 @@ def test_a_treeless_clone_refuses_to_read_history(origin: Book, tmp_path: Path) 
         "without.md": Freshness.UNKNOWN,
         "same.md": Freshness.UNKNOWN,
     }
-    treeless = next(problem for problem in found.problems if "treeless" in problem.what)
-    assert "--filter=blob:none" in treeless.hint
+    treeless = next(problem for problem in found.problems if "treeless" in english(problem.what))
+    assert "--filter=blob:none" in english(treeless.hint)
 
 
 def test_a_treeless_clone_fetches_no_folders_for_included_code(book: Book, tmp_path: Path) -> None:
@@ -122,10 +123,10 @@ def test_a_treeless_clone_fetches_no_folders_for_included_code(book: Book, tmp_p
     clone = book.clone(tmp_path / "clone", "--filter=tree:0")
     clone.git("remote", "set-url", "origin", f"file://{tmp_path}/nowhere")
     found = check_fidelity(clone.survey(), None)
-    assert [problem.what for problem in found.problems] == [
+    assert [english(problem.what) for problem in found.problems] == [
         "included code was not compared with that at the pin: this is a treeless clone"
     ]
-    assert "--filter=blob:none" in found.problems[0].hint
+    assert "--filter=blob:none" in english(found.problems[0].hint)
 
 
 def test_a_shallow_clone_does_not_call_a_commit_lost(book: Book, tmp_path: Path) -> None:
@@ -133,7 +134,7 @@ def test_a_shallow_clone_does_not_call_a_commit_lost(book: Book, tmp_path: Path)
     clone = book.clone(tmp_path / "clone", "--depth=1")
     found = check_fidelity(clone.survey(), None)
     assert found.findings == ()
-    assert [problem.why for problem in found.problems] == [
+    assert [english(problem.why) for problem in found.problems] == [
         "the history of this clone is cut off before 1 pinned commit"
     ]
 
@@ -169,7 +170,7 @@ def test_without_a_git_program_pages_without_a_blob_line_are_unknown(
     monkeypatch.setenv("PATH", "/nonexistent")
     found = survey(origin.roots)
     assert {page.key: page.freshness for page in found.pages}["same.md"] is Freshness.UNKNOWN
-    assert any("not installed" in (page.reason or "") for page in found.pages)
+    assert any("not installed" in english(page.reason) for page in found.pages)
 
 
 def test_a_book_in_a_submodule_is_judged_by_its_own_history(origin: Book, tmp_path: Path) -> None:

@@ -408,7 +408,7 @@ def test_a_new_language_starts_from_the_source_book(book: Book, tool: Tool) -> N
     (book.root / "book/book.toml").write_text('[book]\ntitle = "T"\nlanguage = "en"\n')
     result = tool("new-lang", "ja", "--name", "日本語")
     assert result.status == 0
-    assert "1 pages wait" in result.out and "a.md" in result.out
+    assert "1 page waits" in result.out and "a.md" in result.out
     folder = book.root / "i18n/ja"
     assert tomllib.loads((folder / "book/book.toml").read_text())["book"] == {"title": "T", "language": "ja"}
     blob = book.git("hash-object", "book/src/SUMMARY.md")

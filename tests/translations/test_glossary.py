@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.translations.book_fixture import english
 from tooling.mdbook.pages import Page
 from tooling.translations.parity import glossary
 from tooling.translations.parity.findings import ParityFinding, ParitySeverity
@@ -88,7 +89,7 @@ def test_findings_have_lines() -> None:
     (finding,) = check("# A\n\nOne\nblock.", "# 가\n\n나 블록\n블럭.")
     assert (finding.kind, finding.line_source, finding.line_target) == ("glossary-rival", 4, 4)
     assert finding.severity is ParitySeverity.ERROR
-    assert "`블록`" in finding.hint
+    assert "`블록`" in english(finding.hint)
     (missing,) = check("# A\n\nOne\nblock.", "# 가\n")
     assert (missing.kind, missing.line_source, missing.line_target) == ("glossary-missing", 4, None)
     assert missing.severity is ParitySeverity.WARNING

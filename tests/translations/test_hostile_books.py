@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.translations.book_fixture import KOREAN, Book
+from tests.translations.book_fixture import KOREAN, Book, english
 from tooling.cli import main
 from tooling.platform.exit_codes import ExitCode
 from tooling.translations.git.repository import NestedRepository, NotARepository, Repository
@@ -192,7 +192,7 @@ def test_a_repository_inside_the_checkout_is_refused_with_its_name(book: Book) -
     assert error.value.hint == f"cd '{book.source}' and run this there, if you trust that repository"
     status = book.status()
     assert status.freshness is Freshness.UNKNOWN
-    assert "belong to another repository" in (status.reason or "")
+    assert "belong to another repository" in english(status.reason)
 
 
 def test_a_broken_git_folder_does_not_lead_to_the_repository_above(book: Book) -> None:

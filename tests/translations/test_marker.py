@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.translations.book_fixture import english
 from tooling.translations.marker import read_marker, without_key, without_marker, write_marker
 from tooling.translations.model import Pin
 
@@ -100,7 +101,7 @@ def test_a_shortened_commit_is_a_pin() -> None:
 def test_what_is_not_a_commit_in_the_front_matter_is_a_defect() -> None:
     marker = read_marker(FRONT.format("main").encode())
     assert (marker.pin, marker.line) == (None, 3)
-    assert marker.defect == "default_lang_commit is not the id of a commit: 'main'"
+    assert english(marker.defect) == "default_lang_commit is not the id of a commit: 'main'"
 
 
 @given(ID, ID, ID)

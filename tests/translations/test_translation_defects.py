@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.translations_defects import ALIKE, DEFECTS, ENGLISH, KOREAN, VARIATIONS, Book, edited, measure
+from tests.translations.book_fixture import english
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
 from tooling.translations.parity import comparison
@@ -76,7 +77,7 @@ def test_few_defects_are_silent_and_few_variations_are_reported() -> None:
 @pytest.mark.parametrize("name", MESSAGES)
 def test_a_defect_is_reported(name: str, book: Book) -> None:
     edit = next(edit for edit in DEFECTS if edit.name == name)
-    found = [f"{one.kind}: {one.message}" for one in book.findings(ENGLISH, edit.apply(KOREAN))]
+    found = [f"{one.kind}: {english(one.message)}" for one in book.findings(ENGLISH, edit.apply(KOREAN))]
     assert MESSAGES[name] in found
 
 
@@ -86,7 +87,7 @@ def test_a_split_paragraph_is_information(book: Book) -> None:
     source = Page.of(book.source / "page.md", book.source, ENGLISH)
     target = Page.of(book.target / "page.md", book.target, text)
     (found,) = comparison.compare(source, target, Library(assets=(book.source,)))
-    assert (found.kind, found.severity, found.message) == (
+    assert (found.kind, found.severity, english(found.message)) == (
         "block-count", "info", "this section has 5 paragraphs and list items; its source has 4",
     )  # fmt: skip
 
@@ -106,7 +107,7 @@ def test_a_defect_of_an_english_page_is_reported(name: str, book: Book) -> None:
     edit = next(edit for edit in ALIKE if edit.name == name)
     page = Page.of(book.source / "page.md", book.source, edit.apply(ENGLISH))
     found = [
-        f"{one.kind}: {one.message}"
+        f"{one.kind}: {english(one.message)}"
         for one in comparison.inspect_source(page, Library(assets=(book.source,)))
     ]
     assert found == [ENGLISH_DEFECTS[name]]

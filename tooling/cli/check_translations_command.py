@@ -17,11 +17,14 @@ from tooling.commandline.options import (
     StampOptions,
     StatusOptions,
     SummaryOptions,
+    preset_language,
 )
 from tooling.platform.exit_codes import ExitCode
+from tooling.text import Sentence, Text, in_language
 
 if TYPE_CHECKING:
     from tooling.translations.model import Pin
+    from tooling.translations.report.display import Style
     from tooling.translations.report.report import Report
     from tooling.translations.roots import Roots
     from tooling.translations.settings import Settings
@@ -82,9 +85,9 @@ def _marker_key(name: str | None) -> str | None:
         return None
     if not MARKER_KEY.fullmatch(name):
         raise SettingsError(
-            f"--marker {name}: not a key of the front matter",
-            why="a key is letters, digits, `_` and `-`, with dots between the names of nested ones",
-            hint="name it as the pages do, such as default_lang_commit or l10n.sourceCommit",
+            Text("--marker {name}: not a key of the front matter").of(name=name),
+            why=Text("a key is letters, digits, `_` and `-`, with dots between the names of nested ones"),
+            hint=Text("name it as the pages do, such as default_lang_commit or l10n.sourceCommit"),
         )
     return name
 
@@ -124,10 +127,17 @@ def _keys(pages: Sequence[str], roots: Roots) -> frozenset[str] | None:
         raise
 
 
-def _show(text: str) -> None:
+def _style() -> Style:
+    """How to write to the standard output: whether in colour, and the language of the environment."""
+    from tooling.translations.report.display import style_for
+
+    return style_for(sys.stdout, preset_language())
+
+
+def _show(sentence: str | Sentence) -> None:
     from tooling.translations.report.display import encodable
 
-    print(encodable(text, sys.stdout.encoding))
+    print(encodable(in_language(sentence, preset_language()), sys.stdout.encoding))
 
 
 def status_command(options: StatusOptions) -> int:
@@ -139,13 +149,12 @@ def status_command(options: StatusOptions) -> int:
 
 def _report_status(options: StatusOptions) -> int:
     from tooling.reports.annotations import in_workflow
-    from tooling.translations.report.display import style_for
     from tooling.translations.report.formats import Format, render
 
     every = _every_language(options) if options.all_languages else (_roots(options, options.pages),)
     reports = [_make_report(options, roots) for roots in every]
     form = Format(options.format)
-    style = style_for(sys.stdout)
+    style = _style()
     if options.output:
         from tooling.platform.atomic_write import write_atomically
 
@@ -158,7 +167,7 @@ def _report_status(options: StatusOptions) -> int:
 
         stream = sys.stdout if form is Format.TEXT else sys.stderr  # stdout may hold a report
         for report in reports:
-            for line in annotations(report).splitlines():
+            for line in annotations(report, style.language).splitlines():
                 print(line, file=stream)
     if in_workflow() or form is Format.GITHUB:
         for report in reports:
@@ -177,9 +186,9 @@ def _every_language(options: StatusOptions) -> tuple[Roots, ...]:
     settings = read_settings(_base())
     if not settings.languages:
         raise SettingsError(
-            "--all-languages: there is no list of languages",
-            why=f"neither translations.toml nor {LANGUAGES} has a [[language]] entry",
-            hint="add an entry with code and name for each, or name one language with --lang",
+            Text("--all-languages: there is no list of languages"),
+            why=Text("neither translations.toml nor {file} has a [[language]] entry").of(file=LANGUAGES),
+            hint=Text("add an entry with code and name for each, or name one language with --lang"),
         )
     single = [
         name
@@ -190,9 +199,9 @@ def _every_language(options: StatusOptions) -> tuple[Roots, ...]:
         single.append(f"--format {options.format}")
     if single:
         raise SettingsError(
-            f"{single[0]} is for one language, and --all-languages checks several",
-            why="each language has a file or report of its own",
-            hint="name the language with --lang",
+            Text("{single} is for one language, and --all-languages checks several").of(single=single[0]),
+            why=Text("each language has a file or report of its own"),
+            hint=Text("name the language with --lang"),
         )
     return tuple(_roots_in(one.code, options, settings) for one in settings.languages)
 
@@ -238,24 +247,25 @@ def _write_step_summary(report: Report) -> None:
     from tooling.translations.report.markdown import render
 
     # Three bytes at most for a character of these texts, and the limit counts bytes.
-    add_to_summary(render(report, LIMIT // 3 - 1))
+    add_to_summary(render(report, preset_language(), LIMIT // 3 - 1))
 
 
 def diff_command(options: DiffOptions) -> int:
     from tooling.translations.commands.diff_rendering import render
     from tooling.translations.commands.drift import page_drifts
     from tooling.translations.model import Freshness
-    from tooling.translations.report.display import style_for
 
     roots = _roots(options, options.pages)
-    style = style_for(sys.stdout)
+    style = _style()
     net = options.net or options.html is not None
     drifts = page_drifts(roots, _keys(options.pages, roots) or frozenset(), net=net, fetch=options.fetch)
     if options.html is not None:
         from tooling.platform.atomic_write import write_atomically
         from tooling.translations.commands import side_by_side
 
-        write_atomically(Path(options.html), (side_by_side.render(drifts, roots.language) + "\n").encode())
+        write_atomically(
+            Path(options.html), (side_by_side.render(drifts, roots.language, style) + "\n").encode()
+        )
     else:
         _show("\n\n".join(render(drift, roots, style, words=options.words) for drift in drifts))
     unknown = any(drift.status.freshness in (Freshness.UNKNOWN, Freshness.BAD_PIN) for drift in drifts)
@@ -272,6 +282,7 @@ def stamp_command(options: StampOptions) -> int:
         stamp,
         translated_keys,
     )
+    from tooling.translations.words import TRY
 
     roots = _roots(options, options.pages)
     if not options.all and (not options.pages or selects_everything(options.pages, roots, Path.cwd())):
@@ -292,15 +303,19 @@ def stamp_command(options: StampOptions) -> int:
     )
     result = stamp(roots, request)
     for one in result.stamped:
-        _show(f"stamped {one.file}: {_described(one.pin)}")
+        _show(Text("stamped {file}: {pin}").of(file=one.file, pin=_described(one.pin)))
     for refusal in result.refused:
-        _show(f"refused {refusal.file}: {refusal.reason}\n  try: {as_typed(refusal.hint, os.environ)}")
+        hint = as_typed(in_language(refusal.hint, preset_language()), os.environ)
+        _show(Text("refused {file}: {reason}").of(file=refusal.file, reason=refusal.reason))
+        _show(TRY.of(hint=hint))
     return ExitCode.WRONG if result.refused else ExitCode.PASSED
 
 
-def _described(pin: Pin) -> str:
-    commit = f"commit {pin.commit[:12]}, " if pin.commit else ""
-    return f"{commit}blob {(pin.blob or '')[:12]}"
+def _described(pin: Pin) -> Sentence:
+    blob = Text("blob {blob}").of(blob=(pin.blob or "")[:12])
+    if not pin.commit:
+        return blob
+    return Text("commit {commit}, {blob}").of(commit=pin.commit[:12], blob=blob)
 
 
 def repair_command(options: RepairOptions) -> int:
@@ -310,14 +325,16 @@ def repair_command(options: RepairOptions) -> int:
     repairs = plan_repairs(roots, _keys(options.pages, roots), fetch=options.fetch)
     if not options.dry_run:
         apply_repairs(repairs, roots)
-    word = "would write" if options.dry_run else "repaired"
+    done = Text("repaired {file}: {pin} ({reason})")
+    if options.dry_run:
+        done = Text("would write {file}: {pin} ({reason})")
     for one in repairs:
         if one.pin is None:
-            _show(f"cannot repair {one.file}: {one.reason}")
+            _show(Text("cannot repair {file}: {reason}").of(file=one.file, reason=one.reason))
         else:
-            _show(f"{word} {one.file}: {_described(one.pin)} ({one.reason})")
+            _show(done.of(file=one.file, pin=_described(one.pin), reason=one.reason))
     if not repairs:
-        _show("every marker is sound")
+        _show(Text("every marker is sound"))
     return ExitCode.WRONG if any(one.pin is None for one in repairs) else ExitCode.PASSED
 
 
@@ -329,14 +346,14 @@ def recover_command(options: RecoverOptions) -> int:
     doubtful = False
     found = recover(roots, _keys(options.pages, roots) or frozenset(), fetch=options.fetch)
     for recovery in found:
-        _show(render(recovery, roots))
+        _show(render(recovery, roots, _style()))
         if options.apply and recovery.candidates and not recovery.agree:
-            _show("  not written: date and similarity disagree")
+            _show(Text("  not written: date and similarity disagree"))
             doubtful = True
         elif options.apply:
             pin = apply_recovery(recovery, roots)
             if pin is not None:
-                _show(f"  written: {_described(pin)}")
+                _show(Text("  written: {pin}").of(pin=_described(pin)))
     found_all = all(one.candidates for one in found)
     return ExitCode.PASSED if found_all and not doubtful else ExitCode.WRONG
 
@@ -345,9 +362,13 @@ def summary_command(options: SummaryOptions) -> int:
     from tooling.translations.commands.summary import write_summary
 
     result = write_summary(_roots(options))
-    _show(f"written {result.file}: {_described(result.pin)}")
+    _show(Text("written {file}: {pin}").of(file=result.file, pin=_described(result.pin)))
     if result.left:
-        _show(f"{len(result.left)} titles are not translated yet:")
+        _show(
+            Text("{count} title is not translated yet:", "{count} titles are not translated yet:").of(
+                count=len(result.left)
+            )
+        )
         for title in result.left:
             _show(f"  {title}")
     return ExitCode.PASSED
@@ -361,8 +382,12 @@ def new_lang_command(options: NewLanguageOptions) -> int:
     source = Path.cwd() / options.source if options.source else base / SOURCE
     result = add_language(base, source, options.code, options.name)
     for path in result.written:
-        _show(f"written {path.relative_to(base)}")
-    _show(f"{len(result.pages)} pages wait for a translation:")
+        _show(Text("written {file}").of(file=str(path.relative_to(base))))
+    _show(
+        Text("{count} page waits for a translation:", "{count} pages wait for a translation:").of(
+            count=len(result.pages)
+        )
+    )
     for page in result.pages:
         _show(f"  {page}")
     return ExitCode.PASSED

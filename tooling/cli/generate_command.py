@@ -6,8 +6,9 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tooling.commandline.options import GenerateOptions, NewPuzzleOptions
+from tooling.commandline.options import GenerateOptions, NewPuzzleOptions, preset_language
 from tooling.platform.exit_codes import ExitCode
+from tooling.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,21 +19,31 @@ if TYPE_CHECKING:
     from tooling.project import Project
 
 _FILES = (
-    ("solutions/{id}/{id}.mojo", "the program; `# FILL` and `# END_FILL` enclose what the learner writes"),
-    ("solutions/{id}/reference.py", "the data of both data sets, and the right result by NumPy"),
-    ("problems/{id}/puzzle.yaml", "summary, hints and outputs (problems/MANIFEST.md lists the keys)"),
-    ("tests/mutants/{id}.yaml", "wrong answers, and the finding that must reject each"),
-    ("book/src/{folder}/{folder}.md", "the page (book/WRITING.md); the Korean one is below i18n/ko"),
-    ("tooling/book/figures/{id}.py", "the figure"),
+    (
+        "solutions/{id}/{id}.mojo",
+        Text("the program; `# FILL` and `# END_FILL` enclose what the learner writes"),
+    ),
+    ("solutions/{id}/reference.py", Text("the data of both data sets, and the right result by NumPy")),
+    ("problems/{id}/puzzle.yaml", Text("summary, hints and outputs (problems/MANIFEST.md lists the keys)")),
+    ("tests/mutants/{id}.yaml", Text("wrong answers, and the finding that must reject each")),
+    ("book/src/{folder}/{folder}.md", Text("the page (book/WRITING.md); the Korean one is below i18n/ko")),
+    ("tooling/book/figures/{id}.py", Text("the figure")),
 )
 _COMMANDS = (
-    ("tooling generate {id}", "write the problem file"),
-    ("tooling verify {id} --target sim", "the solution passes, the problem file and every mutant fail"),
-    ("tooling book outputs --update {id}", "record the output that the page shows"),
-    ("tooling figure {id} --trace", "draw the figure"),
-    ("tooling check-translations stamp --uncommitted {folder}/{folder}.md", "after translating the page"),
-    ("tooling check", "check generated files, translations and the book"),
+    ("tooling generate {id}", Text("write the problem file")),
+    ("tooling verify {id} --target sim", Text("the solution passes, the problem file and every mutant fail")),
+    ("tooling book outputs --update {id}", Text("record the output that the page shows")),
+    ("tooling figure {id} --trace", Text("draw the figure")),
+    (
+        "tooling check-translations stamp --uncommitted {folder}/{folder}.md",
+        Text("after translating the page"),
+    ),
+    ("tooling check", Text("check generated files, translations and the book")),
 )
+
+
+def _say(text: Text) -> None:
+    print(text.render(preset_language()))
 
 
 def generate_command(options: GenerateOptions) -> int:
@@ -49,15 +60,16 @@ def generate_command(options: GenerateOptions) -> int:
         if stale:
             from tooling.reports.invocation import as_typed
 
-            message = f"{len(stale)} of {len(files)} generated files are not current: run `tooling generate`"
+            outdated = Text("{stale} of {all} generated files are not current: run `tooling generate`")
+            message = outdated.of(stale=len(stale), all=len(files)).render(preset_language())
             print("\n" + as_typed(message, os.environ))
             _annotate(stale, project.root, message)
             return ExitCode.WRONG
-        print(f"{len(files)} generated files are current")
+        _say(Text("{count} generated files are current").of(count=len(files)))
         return ExitCode.PASSED
     for path in write(project, files, force=options.force):
-        print(f"wrote {path.relative_to(project.root)}")
-    print(f"{len(files)} generated files, {len(stale)} of them written")
+        _say(Text("wrote {file}").of(file=path.relative_to(project.root)))
+    _say(Text("{count} generated files, {stale} of them written").of(count=len(files), stale=len(stale)))
     return ExitCode.PASSED
 
 
@@ -89,20 +101,24 @@ def new_puzzle_command(options: NewPuzzleOptions) -> int:
     written += write(project, plan(project, load_catalogue(project), [puzzle.id]))
     _mark_translations(project, written)
     for path in written:
-        print(f"wrote {path.relative_to(project.root)}")
+        _say(Text("wrote {file}").of(file=path.relative_to(project.root)))
     try:
         _record(project, puzzle)
     except ToolingError as error:
-        print(
-            f"the output and the figure of the page are not recorded yet: {as_typed(str(error), os.environ)}"
-        )
-    print(f"\n{puzzle.id} is complete: it multiplies a vector by 3. Replace its parts by your own:")
+        unrecorded = Text("the output and the figure of the page are not recorded yet: {error}")
+        why = error.as_note().render(preset_language())
+        _say(unrecorded.of(error=as_typed(why, os.environ)))
+    complete = Text("{puzzle} is complete: it multiplies a vector by 3. Replace its parts by your own:")
+    print()
+    _say(complete.of(puzzle=puzzle.id))
     for name, meaning in _FILES:
-        print(f"  {name.format(id=puzzle.id, folder=puzzle.folder)}\n      {meaning}")
-    print("\nAfter a change:")
+        print(f"  {name.format(id=puzzle.id, folder=puzzle.folder)}")
+        print(f"      {meaning.render(preset_language())}")
+    print()
+    _say(Text("After a change:"))
     for name, meaning in _COMMANDS:
-        typed = as_typed(name.format(id=puzzle.id, folder=puzzle.folder), os.environ)
-        print(f"  {typed}\n      {meaning}")
+        print("  " + as_typed(name.format(id=puzzle.id, folder=puzzle.folder), os.environ))
+        print(f"      {meaning.render(preset_language())}")
     return ExitCode.PASSED
 
 

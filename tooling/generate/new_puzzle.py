@@ -18,6 +18,7 @@ from tooling.catalog.model import Puzzle
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location, ToolingError
 from tooling.project import Project
+from tooling.text import Text
 
 _TEMPLATES = Path(__file__).parent / "templates" / "puzzle"
 _NAME = re.compile(r"p(\d\d+)")
@@ -78,19 +79,24 @@ def named(puzzles: Sequence[Puzzle], name: str, title: str, title_ko: str) -> Ne
     """
     if not _NAME.fullmatch(name):
         raise ToolingError(
-            f"a puzzle cannot be called `{name}`", why="the name is p and at least two digits", hint="`p36`"
+            Text("a puzzle cannot be called `{name}`").of(name=name),
+            why=Text("the name is p and at least two digits"),
+            hint="`p36`",
         )
     for each in (title, title_ko):
         if not _TITLE.fullmatch(each):
             raise ToolingError(
-                f"a puzzle cannot have the title `{each}`",
-                why="it contains letters, digits, spaces and ,'()+- only, since it is a heading and a link",
+                Text("a puzzle cannot have the title `{title}`").of(title=each),
+                why=Text(
+                    "it contains letters, digits, spaces and ,'()+- only, since it is a heading and a link"
+                ),
             )
     before = [puzzle for puzzle in puzzles if puzzle.number <= int(name[1:])]
     if not before or before[-1].number == int(name[1:]):
         highest = max((puzzle.number for puzzle in puzzles), default=0)
         raise ToolingError(
-            f"there is a puzzle {name} already", hint=f"the next free one is p{highest + 1:02}"
+            Text("there is a puzzle {name} already").of(name=name),
+            hint=Text("the next free one is {number}").of(number=f"p{highest + 1:02}"),
         )
     return NewPuzzle(name, title, title_ko, before[-1].part)
 
@@ -121,7 +127,7 @@ def write_puzzle(project: Project, puzzle: NewPuzzle) -> tuple[Path, ...]:
     for name, template in puzzle.files.items():
         path = project.root / name
         if path.exists():
-            raise ToolingError("the file of a new puzzle exists already", where=Location(path))
+            raise ToolingError(Text("the file of a new puzzle exists already"), where=Location(path))
         texts[path] = Template((_TEMPLATES / f"{template}.in").read_text("utf-8")).substitute(values)
     for name, word in _SUMMARIES.items():
         path = _existing(project, name)
@@ -141,7 +147,9 @@ def _existing(project: Project, name: str) -> Path:
     path = project.root / name
     if not path.is_file():
         raise ToolingError(
-            "a new puzzle needs a clone with the book", where=Location(path), why="it does not exist"
+            Text("a new puzzle needs a clone with the book"),
+            where=Location(path),
+            why=Text("it does not exist"),
         )
     return path
 

@@ -17,6 +17,7 @@ from tooling.mdbook.includes import find_directives
 from tooling.mdbook.markup import Image, Structure
 from tooling.mdbook.pages import Page
 from tooling.mdbook.structure import scan
+from tooling.text import Text
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
@@ -36,8 +37,8 @@ class LinkProblem(Struct, frozen=True):
     fault: LinkFault
     line: int
     target: str
-    message: str
-    hint: str
+    message: Text
+    hint: Text
 
 
 class Destination(Struct, frozen=True):
@@ -132,8 +133,8 @@ class Library:
             if isinstance(mark, Image):
                 path = self.destination(page, mark.target).path
                 if path is not None and not self.files.exists(path):
-                    message = f"there is no picture {mark.target}"
-                    hint = "add it, or correct the path"
+                    message = Text("there is no picture {target}").of(target=mark.target)
+                    hint = Text("add it, or correct the path")
                     problems.append(
                         LinkProblem(LinkFault.MISSING_IMAGE, mark.line, mark.target, message, hint)
                     )
@@ -150,20 +151,27 @@ class Library:
                 return None  # a page of the site around the book
             name = target.partition("#")[0]
             if self._others_have(page, path):
-                message = f"the page {name} is not translated yet"
-                return LinkProblem(LinkFault.UNTRANSLATED_PAGE, line, target, message, "translate it too")
-            message = f"there is no page {name}"
-            return LinkProblem(LinkFault.MISSING_PAGE, line, target, message, "add it, or correct the link")
+                message = Text("the page {name} is not translated yet").of(name=name)
+                return LinkProblem(
+                    LinkFault.UNTRANSLATED_PAGE, line, target, message, Text("translate it too")
+                )
+            message = Text("there is no page {name}").of(name=name)
+            return LinkProblem(
+                LinkFault.MISSING_PAGE, line, target, message, Text("add it, or correct the link")
+            )
         if not fragment or not path.endswith(".md") or (own and fragment in page.structure.ids):
             return None
         try:
             ids = self._as_read(page.text, page.path).ids if own else self.structure(path).ids
         except (OSError, UnicodeDecodeError) as error:
-            message = f"{target.partition('#')[0]} cannot be read: {error}"
-            return LinkProblem(LinkFault.MISSING_PAGE, line, target, message, "make it a UTF-8 text file")
+            message = Text("{page} cannot be read: {why}").of(page=target.partition("#")[0], why=str(error))
+            return LinkProblem(
+                LinkFault.MISSING_PAGE, line, target, message, Text("make it a UTF-8 text file")
+            )
         if fragment in ids:
             return None
-        message = f"{target.partition('#')[0] or 'this page'} has no heading with the id `{fragment}`"
+        named = target.partition("#")[0] or Text("this page")
+        message = Text("{page} has no heading with the id `{id}`").of(page=named, id=fragment)
         near = ", ".join(sorted(ids)[:8])
-        hint = f"ids are made of the headings' own words, here for example: {near}"
+        hint = Text("ids are made of the headings' own words, here for example: {ids}").of(ids=near)
         return LinkProblem(LinkFault.MISSING_FRAGMENT, line, target, message, hint)

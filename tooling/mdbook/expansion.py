@@ -28,6 +28,7 @@ from tooling.mdbook.includes import (
 )
 from tooling.platform.errors import Location
 from tooling.platform.regular_files import NotRegular, OutsideRoot
+from tooling.text import ENGLISH, Text
 
 DEPTH_LIMIT = 10
 
@@ -59,12 +60,12 @@ class IncludeProblem(Struct, frozen=True):
 
     fault: Fault
     where: Location
-    message: str
-    hint: str
+    message: Text
+    hint: Text
     fatal: bool = True
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.message}\n  try: {self.hint}"
+        return f"{self.where}: {self.message.render(ENGLISH)}\n  try: {self.hint.render(ENGLISH)}"
 
 
 class Use(Struct, frozen=True):
@@ -150,8 +151,10 @@ class _Expander(Struct):
                 Fault.DEPTH,
                 directive,
                 frame,
-                f"includes are nested more than {DEPTH_LIMIT} deep, so the inner text is dropped",
-                "a file must not include itself, directly or through others",
+                Text("includes are nested more than {limit} deep, so the inner text is dropped").of(
+                    limit=DEPTH_LIMIT
+                ),
+                Text("a file must not include itself, directly or through others"),
             )
             return ""
         self._check_selector(directive, frame, real, content)
@@ -186,21 +189,25 @@ class _Expander(Struct):
                     Fault.EMPTY_RANGE,
                     directive,
                     frame,
-                    f"no line of {directive.path} is in the requested range",
-                    "give lines that exist, or better an anchor, which survives edits",
+                    Text("no line of {file} is in the requested range").of(file=directive.path),
+                    Text("give lines that exist, or better an anchor, which survives edits"),
                 )
             return
         self.uses.add(Use(real, selector))
         regions = self.files.regions(real)
         found = regions.get(selector, ())
         if not found:
-            names = ", ".join(sorted(regions)) or "none"
+            names = ", ".join(sorted(regions)) or Text("none", context="anchors")
             self._report(
                 Fault.MISSING_ANCHOR,
                 directive,
                 frame,
-                f"{directive.path} has no anchor `{selector}`; mdBook would show nothing, silently",
-                f"add `ANCHOR: {selector}` and `ANCHOR_END: {selector}`, or use one of its anchors: {names}",
+                Text("{file} has no anchor `{anchor}`; mdBook would show nothing, silently").of(
+                    file=directive.path, anchor=selector
+                ),
+                Text(
+                    "add `ANCHOR: {anchor}` and `ANCHOR_END: {anchor}`, or use one of its anchors: {names}"
+                ).of(anchor=selector, names=names),
             )
         elif len(found) > 1 and directive.kind is not Kind.RUSTDOC_INCLUDE:  # that one shows all of them
             lines = ", ".join(str(region.opening) for region in found)
@@ -208,42 +215,55 @@ class _Expander(Struct):
                 Fault.DUPLICATED_ANCHOR,
                 directive,
                 frame,
-                f"{directive.path} opens the anchor `{selector}` more than once, in lines {lines}",
-                "give each region a different name",
+                Text("{file} opens the anchor `{anchor}` more than once, in lines {lines}").of(
+                    file=directive.path, anchor=selector, lines=lines
+                ),
+                Text("give each region a different name"),
             )
         elif found[0].closing is None:
             self._report(
                 Fault.UNCLOSED_ANCHOR,
                 directive,
                 frame,
-                f"the anchor `{selector}` of {directive.path}:{found[0].opening} is never closed; mdBook "
-                "would show everything to the end of the file",
-                f"add a line `ANCHOR_END: {selector}`",
+                Text(
+                    "the anchor `{anchor}` of {file} is never closed; mdBook "
+                    "would show everything to the end of the file"
+                ).of(anchor=selector, file=f"{directive.path}:{found[0].opening}"),
+                Text("add a line `ANCHOR_END: {anchor}`").of(anchor=selector),
             )
         elif directive.kind is Kind.INCLUDE and not take(directive.kind, selector, content).text.strip():
             where = f"{directive.path}:{found[0].opening}"
-            message = f"the anchor `{selector}` of {where} encloses no text, so the page shows nothing"
-            hint = f"move `ANCHOR_END: {selector}` below the lines to show, or remove the directive"
+            message = Text("the anchor `{anchor}` of {file} encloses no text, so the page shows nothing").of(
+                anchor=selector, file=where
+            )
+            hint = Text("move `ANCHOR_END: {anchor}` below the lines to show, or remove the directive").of(
+                anchor=selector
+            )
             self._report(Fault.EMPTY_RANGE, directive, frame, message, hint, fatal=False)
 
     def _report_unreadable(
         self, directive: Directive, frame: _Frame, target: str, error: OSError | UnicodeDecodeError
     ) -> None:
         if isinstance(error, UnicodeDecodeError):
-            message, hint = f"{directive.path} is not UTF-8 text", "only text can be included"
+            message, hint = (
+                Text("{path} is not UTF-8 text").of(path=directive.path),
+                Text("only text can be included"),
+            )
             self._report(Fault.NOT_TEXT, directive, frame, message, hint)
             return
         if isinstance(error, IsADirectoryError):
-            message, hint = f"{directive.path} is a folder", "name a file in it"
+            message, hint = Text("{path} is a folder").of(path=directive.path), Text("name a file in it")
         else:
-            message = f"there is no file {os.path.normpath(target)}"
-            hint = f"paths start at the folder of the file that includes, {frame.folder}"
+            message = Text("there is no file {path}").of(path=os.path.normpath(target))
+            hint = Text("paths start at the folder of the file that includes, {folder}").of(
+                folder=str(frame.folder)
+            )
             if not isinstance(error, FileNotFoundError):
-                message = f"{directive.path} cannot be read: {error.strerror}"
+                message = Text("{page} cannot be read: {why}").of(page=directive.path, why=error.strerror)
                 if isinstance(error, (NotRegular, OutsideRoot)):
-                    hint = "include a regular file of the checkout"
+                    hint = Text("include a regular file of the checkout")
             elif len(directive.text.split()) > 2:
-                hint += "; a path ends at its first space"
+                hint = Text("{hint}; a path ends at its first space").of(hint=hint)
         self._report(Fault.MISSING_FILE, directive, frame, message, hint)
 
     def _report(
@@ -251,8 +271,8 @@ class _Expander(Struct):
         fault: Fault,
         directive: Directive,
         frame: _Frame,
-        message: str,
-        hint: str,
+        message: Text,
+        hint: Text,
         *,
         fatal: bool = True,
     ) -> None:
@@ -267,7 +287,8 @@ class _Expander(Struct):
         for match in _LIKE_A_DIRECTIVE.finditer(frame.text):
             directive = known.get(match.start())
             if directive is not None and directive.name == "playpen":
-                message, hint = "`playpen` is an old name", "write `playground`"
+                message = Text("`playpen` is an old name")
+                hint = Text("write `{form}`").of(form="playground")
                 self._report_misspelt(Fault.OLD_NAME, match, frame, message, hint)
             elif directive is None and _means_one_of_ours(match.group(1)):
                 if any(start <= match.start() < end for start, end in escaped):
@@ -276,12 +297,14 @@ class _Expander(Struct):
                     Fault.MISSPELT,
                     match,
                     frame,
-                    f"`{match.group()}…` is not a directive, so readers will see it as text",
-                    "write `{{#include path:anchor}}`: no space after `#`, lower case, a path",
+                    Text("`{found}…` is not a directive, so readers will see it as text").of(
+                        found=match.group()
+                    ),
+                    Text("write `{{#include path:anchor}}`: no space after `#`, lower case, a path"),
                 )
 
     def _report_misspelt(
-        self, fault: Fault, match: re.Match[str], frame: _Frame, message: str, hint: str
+        self, fault: Fault, match: re.Match[str], frame: _Frame, message: Text, hint: Text
     ) -> None:
         where = frame.location(match.start())
         self.problems.append(IncludeProblem(fault, where, message, hint, fatal=False))

@@ -67,6 +67,12 @@ class ToolingError(Exception):
         self.hint: str | None
         self.what, self.why, self.hint = rendered
 
+    @property
+    def reason(self) -> Sentence:
+        """What and why as one sentence, for where the error is the reason of something else."""
+        what, why, _ = self.sentences
+        return joined((what, why) if why else (what,), ": ")
+
     def as_note(self) -> JoinedText:
         """The error as a sentence, for where it is only noted: its fields as `str` writes them."""
         what, why, hint = self.sentences

@@ -21,20 +21,21 @@ class Code(str):
     __slots__ = ()
 
 
-class Text(Struct, frozen=True):
+class Text(Struct, frozen=True, tag=True):
     """An English sentence of the tool, translated by the catalogues.
 
     Attributes:
         english: the sentence; names in braces are facts (`{kernel}`), with an optional format (`{n:,}`).
         plural: the sentence for a `count` other than one; empty if there is no plural.
         context: distinguishes sentences that are equal in English and differ in another language.
-        facts: names and values, as set by `of`; a value may itself be a sentence.
+        facts: names and values, as set by `of`; a value may itself be a sentence. In a sentence that a
+            file keeps they are of the types of `Fact` only.
     """
 
     english: str
     plural: str = ""
     context: str = ""
-    facts: tuple[tuple[str, Any], ...] = ()
+    facts: tuple[tuple[str, Fact], ...] = ()
 
     def of(self, **facts: object) -> Text:
         """The sentence with these facts in addition to its own."""
@@ -62,10 +63,11 @@ class Text(Struct, frozen=True):
     def template(self, language: str) -> str:
         """The sentence in a language as `render` formats it: names in braces are facts."""
         count = dict(self.facts).get(COUNT, 1)
-        return translated(language, self.english, self.plural, count, self.context)
+        number = count if isinstance(count, int) else 1
+        return translated(language, self.english, self.plural, number, self.context)
 
 
-class LocalText(Struct, frozen=True):
+class LocalText(Struct, frozen=True, tag=True):
     """A text that its author wrote in several languages, for example the title of a puzzle.
 
     Attributes:
@@ -85,7 +87,7 @@ class LocalText(Struct, frozen=True):
         return versions.get(language, versions[ENGLISH])
 
 
-class JoinedText(Struct, frozen=True):
+class JoinedText(Struct, frozen=True, tag=True):
     """Texts one after the other, as made by `joined`.
 
     Attributes:
@@ -103,6 +105,7 @@ class JoinedText(Struct, frozen=True):
 
 
 Sentence: TypeAlias = Text | LocalText | JoinedText
+Fact: TypeAlias = str | int | float | bool | Sentence | None
 
 
 def joined(parts: Iterable[str | Sentence], separator: str | Sentence = "; ") -> JoinedText:

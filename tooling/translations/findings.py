@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from tooling.text import Sentence, Text, joined
 from tooling.translations.model import ChangeClass, Freshness, FreshnessSeverity, PageStatus, SectionChange
+from tooling.translations.words import CLASSES, LINES_UNKNOWN
 
 
 class TranslationFinding(Struct, frozen=True):
@@ -27,8 +29,8 @@ class TranslationFinding(Struct, frozen=True):
     file: str
     line: int | None
     last_line: int | None
-    message: str
-    hint: str
+    message: str | Sentence
+    hint: str | Sentence
     key: str
 
     @property
@@ -95,30 +97,42 @@ def _stale(status: PageStatus, file: str) -> TranslationFinding:
     )
 
 
-def stale_message(status: PageStatus) -> str:
+def stale_message(status: PageStatus) -> Sentence:
     """What changed and where, in one sentence."""
     if status.weight is ChangeClass.FORMAT:
-        return "the source was only reformatted; nothing to translate"
+        return Text("the source was only reformatted; nothing to translate")
     if not status.sections:
-        return f"the source has changed since it was translated ({'; '.join(status.notes) or 'unclassified'})"
-    sections = "; ".join(describe_section(section) for section in status.sections)
-    skipped = " (every commit asks to be skipped)" if status.skipped else ""
-    return f"the source has changed{skipped}: {sections}"
-
-
-def describe_section(section: SectionChange) -> str:
-    """One changed section, such as `§3 "Barriers" (prose, 2 blocks) → lines 120-148`."""
-    title = f' "{section.title}"' if section.title else " (before the first heading)"
-    kinds = ", ".join(kind for kind in ChangeClass if kind in section.classes)
-    blocks = f"{section.blocks} block{'s' if section.blocks != 1 else ''}"
-    if section.moved:
-        blocks += (
-            " only moved" if section.moved == section.blocks else f", {section.moved} of them only moved"
+        return Text("the source has changed since it was translated ({notes})").of(
+            notes=joined(status.notes) if status.notes else Text("unclassified")
         )
-    if section.target is None:
-        where = "lines unknown: the headings differ"
-    else:
-        about = "about " if section.approximate else ""
-        plural = "lines" if section.target.first != section.target.last else "line"
-        where = f"{about}{plural} {section.target}"
-    return f"§{section.ordinal}{title} ({kinds}, {blocks}) → {where}"
+    sections = joined(describe_section(section) for section in status.sections)
+    if status.skipped:
+        return Text("the source has changed (every commit asks to be skipped): {sections}").of(
+            sections=sections
+        )
+    return Text("the source has changed: {sections}").of(sections=sections)
+
+
+def describe_section(section: SectionChange) -> Sentence:
+    """One changed section, such as `§3 "Barriers" (prose, 2 blocks) → lines 120-148`."""
+    blocks = Text("{count} block", "{count} blocks").of(count=section.blocks)
+    if section.moved == section.blocks:
+        blocks = Text("{blocks} only moved").of(blocks=blocks)
+    elif section.moved:
+        blocks = Text("{blocks}, {moved} of them only moved").of(blocks=blocks, moved=section.moved)
+    kinds = joined((CLASSES[kind] for kind in ChangeClass if kind in section.classes), ", ")
+    title = f'"{section.title}"' if section.title else Text("(before the first heading)")
+    return Text("§{ordinal} {title} ({kinds}, {blocks}) → {where}").of(
+        ordinal=section.ordinal, title=title, kinds=kinds, blocks=blocks, where=_where(section)
+    )
+
+
+def _where(section: SectionChange) -> Text:
+    target = section.target
+    if target is None:
+        return LINES_UNKNOWN
+    if target.first == target.last:
+        one = Text("about line {line}") if section.approximate else Text("line {line}")
+        return one.of(line=target.first)
+    several = Text("about lines {lines}") if section.approximate else Text("lines {lines}")
+    return several.of(lines=str(target))

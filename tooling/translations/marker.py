@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from tooling.text import Text
 from tooling.translations.model import Pin
 
 _LINE = re.compile(rb"^<!--\s*i18n-source-(commit|blob):\s*(.*?)\s*-->\s*$")
@@ -47,7 +48,7 @@ class Marker(Struct, frozen=True):
 
     pin: Pin | None
     line: int | None = None
-    defect: str | None = None
+    defect: Text | None = None
     other: tuple[int, str] | None = None
 
 
@@ -67,17 +68,23 @@ def read_marker(data: bytes, key: str | None = None) -> Marker:
         name, value = match[1].decode("ascii"), match[2]
         if (_COMMIT if name == "commit" else _ID).fullmatch(value) is None:
             text = value.decode("utf-8", "replace")
-            return Marker(None, number, f"i18n-source-{name} is not {_expected(name)}: {text!r}")
+            return Marker(
+                None,
+                number,
+                Text("i18n-source-{name} is not {expected}: {text!r}").of(
+                    name=name, expected=_expected(name), text=text
+                ),
+            )
         if name in found:
-            return Marker(None, number, f"i18n-source-{name} occurs twice")
+            return Marker(None, number, Text("i18n-source-{name} occurs twice").of(name=name))
         found[name] = value.decode("ascii")
     if not found:
         return _read_key(data, key)
     return Marker(Pin(found.get("commit"), found.get("blob")), first)
 
 
-def _expected(name: str) -> str:
-    return "the id of a commit" if name == "commit" else "a full object id"
+def _expected(name: str) -> Text:
+    return Text("the id of a commit") if name == "commit" else Text("a full object id")
 
 
 def write_marker(data: bytes, pin: Pin, key: str | None = None) -> bytes:
@@ -150,7 +157,13 @@ def _read_key(data: bytes, key: str | None) -> Marker:
     assert match is not None
     if _COMMIT.fullmatch(match[2]) is None:
         value = match[2].decode("utf-8", "replace")
-        return Marker(None, index + 1, f"{key or _KEY} is not {_expected('commit')}: {value!r}")
+        return Marker(
+            None,
+            index + 1,
+            Text("{key} is not {expected}: {value!r}").of(
+                key=key or _KEY, expected=_expected("commit"), value=value
+            ),
+        )
     return Marker(Pin(match[2].decode("ascii"), None), index + 1)
 
 

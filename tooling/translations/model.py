@@ -7,6 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tooling.text import Sentence
+
 
 class Freshness(StrEnum):
     """Whether a translation is based on today's source text; `UNKNOWN` is never `CURRENT`."""
@@ -146,8 +148,8 @@ class PageStatus(Struct, frozen=True):
     pin: Pin | None = None
     pinned_blob: str | None = None
     today: str | None = None
-    reason: str | None = None
-    hint: str | None = None
+    reason: str | Sentence | None = None
+    hint: str | Sentence | None = None
     classes: frozenset[ChangeClass] = frozenset()
     sections: tuple[SectionChange, ...] = ()
     behind: int | None = None
@@ -156,7 +158,7 @@ class PageStatus(Struct, frozen=True):
     dirty: bool = False
     moved: str | None = None
     skipped: bool = False
-    notes: tuple[str, ...] = ()
+    notes: tuple[Sentence, ...] = ()
 
     @property
     def weight(self) -> ChangeClass | None:
@@ -170,15 +172,6 @@ class PageStatus(Struct, frozen=True):
         )
 
     @property
-    def label(self) -> str:
-        """The state in words, for example `stale (code, links)`."""
-        if self.freshness is not Freshness.STALE:
-            return str(self.freshness)
-        kinds = ", ".join(kind for kind in ChangeClass if kind in self.classes)
-        skipped = ", skipped" if self.skipped else ""
-        return f"stale ({kinds}{skipped})"
-
-    @property
     def changed_blocks(self) -> int:
         return sum(section.blocks for section in self.sections)
 
@@ -186,6 +179,6 @@ class PageStatus(Struct, frozen=True):
 class Problem(Struct, frozen=True):
     """Something that could not be done, so that the result is incomplete: exit status 2."""
 
-    what: str
-    why: str
-    hint: str
+    what: str | Sentence
+    why: str | Sentence
+    hint: str | Sentence

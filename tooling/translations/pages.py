@@ -14,6 +14,7 @@ from msgspec import Struct
 from tooling.mdbook.pages import Page
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.regular_files import TEXT_LIMIT, read_regular
+from tooling.text import Text
 from tooling.translations.marker import Marker, read_marker, without_front_matter, without_key
 from tooling.translations.model import TreePage
 from tooling.translations.roots import Roots
@@ -103,10 +104,10 @@ def _walk(root: Path, what: str) -> dict[str, Path]:
     """All Markdown files below `root`, except hidden ones and those below a linked folder."""
     if not root.is_dir():
         raise RootNotFound(
-            f"{what}: no such folder",
+            Text("{what}: no such folder").of(what=what),
             where=Location(root),
-            why="pages are compared tree against tree",
-            hint=f"name the folder of its Markdown files with {what}",
+            why=Text("pages are compared tree against tree"),
+            hint=Text("name the folder of its Markdown files with {what}").of(what=what),
         )
     found: dict[str, Path] = {}
     pending = [(os.fspath(root), "")]

@@ -27,6 +27,7 @@ from msgspec import Struct
 
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.regular_files import read_text
+from tooling.text import Sentence, Text
 
 SETTINGS = "translations.toml"
 LANGUAGES = "i18n/languages.toml"
@@ -108,31 +109,39 @@ def _parsed(text: str, path: Path) -> Settings:
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        hint = 'each language is a `[[language]]` with `code = "ko"` and `name = "한국어"`'
+        hint = Text('each language is a `[[language]]` with `code = "ko"` and `name = "한국어"`')
         raise SettingsError(
-            "the list of languages is malformed", where=Location(path), why=str(error), hint=hint
+            Text("the list of languages is malformed"), where=Location(path), why=str(error), hint=hint
         ) from error
     if unknown := sorted(table.keys() - {"translations", "language"}):
-        raise _wrong(path, f"`{unknown[0]}` is unknown", "a [translations] table and [[language]] entries")
+        raise _wrong(
+            path,
+            Text("`{unknown}` is unknown").of(unknown=unknown[0]),
+            Text("a [translations] table and [[language]] entries"),
+        )
     rows = table.get("language", [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise _wrong(path, "`language` is not a list of tables", "[[language]] entries")
+        raise _wrong(path, Text("`language` is not a list of tables"), "[[language]] entries")
     languages = tuple(_language(row, path) for row in rows)
     codes = [one.code for one in languages]
     for code in codes:
         if code == SOURCE_LANGUAGE or codes.count(code) > 1 or not LANGUAGE_CODE.fullmatch(code):
             raise SettingsError(
-                f"the language `{code}` cannot be added",
+                Text("the language `{code}` cannot be added").of(code=code),
                 where=Location(path),
-                why="a translation has a language code of its own, and English is the source",
+                why=Text("a translation has a language code of its own, and English is the source"),
             )
     roots = table.get("translations", {})
     if not isinstance(roots, dict):
-        raise _wrong(path, "`translations` is not a table", "a [translations] table")
+        raise _wrong(path, Text("`translations` is not a table"), Text("a [translations] table"))
     values = _texts(roots, ("source", "translation", "marker", "profile"), path)
     marker = values.get("marker")
     if marker is not None and not MARKER_KEY.fullmatch(marker):
-        raise _wrong(path, f"`marker` is `{marker}`", "a key of the front matter, such as l10n.sourceCommit")
+        raise _wrong(
+            path,
+            Text("`marker` is `{marker}`").of(marker=marker),
+            Text("a key of the front matter, such as l10n.sourceCommit"),
+        )
     return Settings(
         path,
         values.get("source"),
@@ -146,7 +155,9 @@ def _parsed(text: str, path: Path) -> Settings:
 def _language(row: Mapping[str, object], path: Path) -> TranslationLanguage:
     values = _texts(row, ("code", "name", "policy"), path)
     if "code" not in values or "name" not in values:
-        raise _wrong(path, "a language has no code or no name", '`code = "ko"` and `name = "한국어"`')
+        raise _wrong(
+            path, Text("a language has no code or no name"), Text('`code = "ko"` and `name = "한국어"`')
+        )
     policy = _one_of(LanguagePolicy, values.get("policy"), "policy", path)
     return TranslationLanguage(values["code"], values["name"], policy or LanguagePolicy.COMPLETE)
 
@@ -156,9 +167,13 @@ def _texts(table: Mapping[str, object], names: tuple[str, ...], path: Path) -> d
     found: dict[str, str] = {}
     for name, value in table.items():
         if name not in names:
-            raise _wrong(path, f"`{name}` is unknown", f"one of {', '.join(names)}")
+            raise _wrong(
+                path,
+                Text("`{name}` is unknown").of(name=name),
+                Text("one of {names}").of(names=", ".join(names)),
+            )
         if not isinstance(value, str) or not value:
-            raise _wrong(path, f"`{name}` is `{value}`", "a text")
+            raise _wrong(path, Text("`{name}` is `{value}`").of(name=name, value=value), Text("a text"))
         found[name] = value
     return found
 
@@ -168,14 +183,18 @@ def _one_of(kind: type[Choice], value: str | None, name: str, path: Path) -> Cho
         return None
     choices = [one.value for one in kind]
     if value not in choices:
-        raise _wrong(path, f"`{name}` is `{value}`", f"one of {', '.join(choices)}")
+        raise _wrong(
+            path,
+            Text("`{name}` is `{value}`").of(name=name, value=value),
+            Text("one of {choices}").of(choices=", ".join(choices)),
+        )
     return kind(value)
 
 
-def _wrong(path: Path, why: str, expected: str) -> SettingsError:
+def _wrong(path: Path, why: Text, expected: str | Sentence) -> SettingsError:
     return SettingsError(
-        "the settings of the translations are malformed",
+        Text("the settings of the translations are malformed"),
         where=Location(path),
         why=why,
-        hint=f"write {expected}",
+        hint=Text("write {form}").of(form=expected),
     )

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from tooling.text import Text
+
 # Letters as the inside of a regular expression's brackets. Greek occurs in formulas of every language.
 _SCRIPTS = {
     "Hangul": "\uac00-\ud7a3",
@@ -23,37 +25,37 @@ _SCRIPTS = {
 _JAMO = "\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\u3131-\u318e"
 # Scripts that are reported in a language that does not use them, and the message.
 _REPORTED = (
-    (("kana", "Han"), "is Chinese or Japanese"),
-    (("Hangul",), "is Korean"),
-    (("Cyrillic",), "is Cyrillic"),
-    (("Arabic",), "is Arabic script"),
-    (("Hebrew",), "is Hebrew script"),
-    (("Thai",), "is Thai"),
-    (("Devanagari",), "is Devanagari"),
+    (("kana", "Han"), Text("{text} is Chinese or Japanese")),
+    (("Hangul",), Text("{text} is Korean")),
+    (("Cyrillic",), Text("{text} is Cyrillic")),
+    (("Arabic",), Text("{text} is Arabic script")),
+    (("Hebrew",), Text("{text} is Hebrew script")),
+    (("Thai",), Text("{text} is Thai")),
+    (("Devanagari",), Text("{text} is Devanagari")),
 )
 _NAMES = {
-    "ar": "Arabic",
-    "bg": "Bulgarian",
-    "de": "German",
-    "el": "Greek",
-    "es": "Spanish",
-    "fa": "Persian",
-    "fr": "French",
-    "he": "Hebrew",
-    "hi": "Hindi",
-    "id": "Indonesian",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "nl": "Dutch",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ru": "Russian",
-    "th": "Thai",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "vi": "Vietnamese",
-    "zh": "Chinese",
+    "ar": Text("Arabic"),
+    "bg": Text("Bulgarian"),
+    "de": Text("German"),
+    "el": Text("Greek"),
+    "es": Text("Spanish"),
+    "fa": Text("Persian"),
+    "fr": Text("French"),
+    "he": Text("Hebrew"),
+    "hi": Text("Hindi"),
+    "id": Text("Indonesian"),
+    "it": Text("Italian"),
+    "ja": Text("Japanese"),
+    "ko": Text("Korean"),
+    "nl": Text("Dutch"),
+    "pl": Text("Polish"),
+    "pt": Text("Portuguese"),
+    "ru": Text("Russian"),
+    "th": Text("Thai"),
+    "tr": Text("Turkish"),
+    "uk": Text("Ukrainian"),
+    "vi": Text("Vietnamese"),
+    "zh": Text("Chinese"),
 }
 _OWN = {
     "ar": ("Arabic",),
@@ -116,8 +118,8 @@ class Foreign(Struct, frozen=True):
 
     kind: str
     pattern: re.Pattern[str]
-    what: str
-    hint: str
+    what: Text
+    hint: Text
 
 
 class WritingSystem(Struct, frozen=True):
@@ -137,8 +139,8 @@ class WritingSystem(Struct, frozen=True):
     """
 
     code: str
-    name: str
-    script: str
+    name: str | Text
+    script: str | Text
     letters: re.Pattern[str]
     own_script: bool
     spaced: bool
@@ -158,7 +160,7 @@ def writing_of(language: str) -> WritingSystem:
     code = language.partition("-")[0].lower()
     own = _OWN.get(code, ())
     letters = "".join(_SCRIPTS[script] for script in own)
-    script = " and ".join(own) or "Latin letters"
+    script = " and ".join(own) or Text("Latin letters")
     return WritingSystem(
         code,
         _NAMES.get(code, code),
@@ -166,14 +168,14 @@ def writing_of(language: str) -> WritingSystem:
         re.compile(f"[{letters}]" if letters else "[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff]"),
         bool(own),
         code not in _UNSPACED,
-        tuple(_foreign(code, own, f"write it in {script}")),
+        tuple(_foreign(code, own, Text("write it in {script}").of(script=script))),
         _NUMBER_WORDS.get(code, {}),
         _LARGE_NUMBERS.get(code, {}),
         _COUNTERS.get(code, ""),
     )
 
 
-def _foreign(code: str, own: tuple[str, ...], hint: str) -> list[Foreign]:
+def _foreign(code: str, own: tuple[str, ...], hint: Text) -> list[Foreign]:
     found: list[Foreign] = []
     for scripts, what in _REPORTED:
         letters = "".join(_SCRIPTS[script] for script in scripts if script not in own)
@@ -184,13 +186,18 @@ def _foreign(code: str, own: tuple[str, ...], hint: str) -> list[Foreign]:
     if code not in ("ja", "zh"):
         signs = re.compile("[\u3001\u3002\uff0c\uff1b\uff1a\uff01\uff1f]")
         found.append(
-            Foreign("foreign-sign", signs, "is a Chinese or Japanese sign", "use `,` `.` `:` `?` `!`")
+            Foreign(
+                "foreign-sign",
+                signs,
+                Text("{text} is a Chinese or Japanese sign"),
+                Text("use `,` `.` `:` `?` `!`"),
+            )
         )
     broken, what, form = (
-        (f"[\ufffd{_JAMO}]+", "is not composed of whole syllables", "in form NFC")
+        (f"[\ufffd{_JAMO}]+", Text("{text} is not composed of whole syllables"), Text("in form NFC"))
         if code == "ko"
-        else ("\ufffd+", "replaces letters that were lost", "as UTF-8")
+        else ("\ufffd+", Text("{text} replaces letters that were lost"), Text("as UTF-8"))
     )
-    hint = f"type it again; save the file {form}"
+    hint = Text("type it again; save the file {form}").of(form=form)
     found.append(Foreign("broken-letters", re.compile(broken), what, hint))
     return found

@@ -20,6 +20,7 @@ from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
 from tooling.platform.errors import ToolingError
 from tooling.project import Project
+from tooling.text import ENGLISH, Sentence, in_language
 
 
 class Chapter(Struct, frozen=True):
@@ -130,9 +131,12 @@ class CheckContext:
             else str(path)
         )
 
-    def finding(self, chapter: Chapter, line: int, rule: str, message: str, hint: str = "") -> BookFinding:
+    def finding(
+        self, chapter: Chapter, line: int, rule: str, message: str | Sentence, hint: str | Sentence = ""
+    ) -> BookFinding:
         """A finding in a chapter."""
-        return BookFinding(self.name(chapter.page.path), line, rule, message, hint)
+        path = self.name(chapter.page.path)
+        return BookFinding(path, line, rule, in_language(message, ENGLISH), in_language(hint, ENGLISH))
 
     def real_chapters(self) -> Iterator[Chapter]:
         """The chapters without the page for wrong addresses."""

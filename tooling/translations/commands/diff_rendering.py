@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
 
+from tooling.text import Sentence, Text
+from tooling.text.sentences import joined
 from tooling.translations.commands.drift import CommitChanges, LocatedChange, PageDrift
 from tooling.translations.diff.blocks import Block, BlockKind
 from tooling.translations.diff.changes import Edit
@@ -15,7 +17,22 @@ from tooling.translations.diff.sections import Counterpart
 from tooling.translations.model import ChangeClass, Freshness
 from tooling.translations.report.display import Style
 from tooling.translations.roots import Roots
+from tooling.translations.words import (
+    CLASSES,
+    LINES_UNKNOWN,
+    NOTE,
+    NOTHING_TO_TRANSLATE,
+    ONLY_REFORMATTED,
+    TRY,
+    label,
+)
 
+_EDITS = {
+    Edit.CHANGED: Text("  {section}: block changed ({kinds}) → {where}"),
+    Edit.ADDED: Text("  {section}: block added ({kinds}) → {where}"),
+    Edit.REMOVED: Text("  {section}: block removed ({kinds}) → {where}"),
+    Edit.MOVED: Text("  {section}: block moved ({kinds}) → {where}"),
+}
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -27,18 +44,18 @@ def render(drift: PageDrift, roots: Roots, style: Style, *, words: bool = False)
     """
     status = drift.status
     name = status.target or status.key
-    lines = [style(f"{name}: {status.label}", "bold")]
+    lines = [style(joined((name, label(status)), ": "), "bold")]
     if status.freshness is Freshness.CURRENT:
-        return "\n".join([*lines, "  nothing to translate"])
+        return "\n".join([*lines, "  " + style(NOTHING_TO_TRANSLATE)])
     if not drift.steps:
-        lines += [f"  {status.reason}"] if status.reason else []
-        lines += [f"  note: {note}" for note in status.notes]
-        lines += [style(f"  try: {status.hint}", "cyan")] if status.hint else []
+        lines += ["  " + style(status.reason)] if status.reason else []
+        lines += [style(NOTE.of(note=note)) for note in status.notes]
+        lines += [style(TRY.of(hint=status.hint), "cyan")] if status.hint else []
         return "\n".join(lines)
     for step in drift.steps:
         lines += ["", style(_heading(step), "yellow")]
         if not step.changes:
-            lines.append("  only reformatted; nothing to translate")
+            lines.append("  " + style(ONLY_REFORMATTED))
         for destination, group in groupby(step.changes, lambda one: (one.section, one.destination)):
             if destination[1] is not None:
                 lines += _moved(list(group), name, style)
@@ -47,23 +64,27 @@ def render(drift: PageDrift, roots: Roots, style: Style, *, words: bool = False)
     if status.needs_translation:
         lines.append("")
         if not words and any(one.change.edit is Edit.CHANGED for step in drift.steps for one in step.changes):
-            lines.append(style("with --words: the words that changed inside each block", "dim"))
-        lines.append(style(f"when done: {roots.command('stamp', roots.target_argument(status.key))}", "cyan"))
+            lines.append(style(Text("with --words: the words that changed inside each block"), "dim"))
+        stamp = roots.command("stamp", roots.target_argument(status.key))
+        lines.append(style(Text("when done: {command}").of(command=stamp), "cyan"))
     return "\n".join(lines)
 
 
-def _heading(step: CommitChanges) -> str:
+def _heading(step: CommitChanges) -> str | Sentence:
     if step.commit is None:
         return step.title
     day = datetime.datetime.fromtimestamp(step.commit.time, datetime.UTC).date()
-    return f"commit {step.commit.id[:12]} ({day}) {step.title}"
+    return Text("commit {commit} ({day}) {title}").of(
+        commit=step.commit.id[:12], day=str(day), title=step.title
+    )
 
 
 def _change(located: LocatedChange, name: str, style: Style, *, words: bool) -> Iterator[str]:
     change = located.change
-    kinds = ", ".join(kind for kind in ChangeClass if kind in change.classes)
+    kinds = joined([CLASSES[kind] for kind in ChangeClass if kind in change.classes], ", ")
     yield style(
-        f"  {section_name(located)}: block {change.edit} ({kinds}) → {_describe(located, name)}", "cyan"
+        _EDITS[change.edit].of(section=section_name(located), kinds=kinds, where=_describe(located, name)),
+        "cyan",
     )
     if words and change.old is not None and change.new is not None and change.edit is Edit.CHANGED:
         for line in _word_diff(block_text(change.old), block_text(change.new), style).split("\n"):
@@ -82,13 +103,13 @@ def _moved(group: Sequence[LocatedChange], name: str, style: Style) -> Iterator[
     for one in group[1:]:
         lines = lines.joined(one.target.lines) if lines and one.target.lines else lines or one.target.lines
     target = Counterpart(lines, first.target.ordinal, first.target.precise, first.target.approximate)
-    blocks = "block" if len(group) == 1 else f"{len(group)} blocks"
-    to = (
-        ""
-        if destination is None or destination.lines is None
-        else f", to after line {destination.lines.last}"
-    )
-    yield style(f"  {section_name(first)}: {blocks} moved, unchanged → {_where(target, name)}{to}", "cyan")
+    moved = Text(
+        "  {section}: block moved, unchanged → {where}",
+        "  {section}: {count} blocks moved, unchanged → {where}",
+    ).of(count=len(group), section=section_name(first), where=_where(target, name))
+    if destination is not None and destination.lines is not None:
+        moved = Text("{moved}, to after line {line}").of(moved=moved, line=destination.lines.last)
+    yield style(moved, "cyan")
     for one in group:
         if one.change.old is not None:
             yield from (style(f"    {line}", "dim") for line in block_text(one.change.old).split("\n"))
@@ -100,20 +121,25 @@ def section_name(located: LocatedChange) -> str:
     return f'§{ordinal} "{title}"' if title else f"§{ordinal}"
 
 
-def _describe(located: LocatedChange, name: str) -> str:
+def _describe(located: LocatedChange, name: str) -> Sentence:
     target = located.target
     if target.lines is not None and located.change.edit is Edit.ADDED and target.precise:
-        about = "about " if target.approximate else ""
-        return f"{about}{name}:{target.lines.last}, after this line"
+        location = _about(f"{name}:{target.lines.last}", target)
+        return Text("{location}, after this line").of(location=location)
     return _where(target, name)
 
 
-def _where(target: Counterpart, name: str) -> str:
+def _where(target: Counterpart, name: str) -> Sentence:
     if target.lines is None:
-        return "lines unknown: the headings differ"
-    about = "about " if target.approximate else ""
-    within = "" if target.precise else " (somewhere in this section)"
-    return f"{about}{name}:{target.lines}{within}"
+        return LINES_UNKNOWN
+    location = _about(f"{name}:{target.lines}", target)
+    if target.precise:
+        return location
+    return Text("{location} (somewhere in this section)").of(location=location)
+
+
+def _about(location: str, target: Counterpart) -> Sentence:
+    return Text("about {location}").of(location=location) if target.approximate else joined((location,))
 
 
 def block_text(block: Block) -> str:

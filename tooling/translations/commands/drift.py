@@ -8,6 +8,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from tooling.platform.regular_files import TEXT_LIMIT, read_regular
+from tooling.text import Sentence, Text
 from tooling.translations.commands.source_history import read_source_history
 from tooling.translations.diff.blocks import Block
 from tooling.translations.diff.changes import Anchor, BlockChange, Edit, compare, origins
@@ -41,7 +42,7 @@ class CommitChanges(Struct, frozen=True):
     """The changes of one commit; without a commit, uncommitted edits, or all changes without history."""
 
     commit: Commit | None
-    title: str
+    title: str | Sentence
     changes: tuple[LocatedChange, ...]
 
 
@@ -123,7 +124,9 @@ def _steps(
             )
             for change in comparison.changes
         )
-        title = commit.subject if commit else ("uncommitted edits" if with_history else "since the pin")
+        title: str | Sentence = Text("uncommitted edits") if with_history else Text("since the pin")
+        if commit:
+            title = commit.subject
         found.append(CommitChanges(commit, title, changes))
     return tuple(found)
 

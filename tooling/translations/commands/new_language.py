@@ -11,6 +11,7 @@ from msgspec import Struct
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.regular_files import TEXT_LIMIT, read_regular, read_text
+from tooling.text import Text
 from tooling.translations.marker import write_marker
 from tooling.translations.model import Pin
 from tooling.translations.pages import blob_ids, find_pages
@@ -52,26 +53,29 @@ def add_language(base: Path, source: Path, code: str, name: str | None = None) -
     """
     if LANGUAGE_CODE.fullmatch(code) is None:
         raise NewLanguageError(
-            f"not a language code: {code!r}",
-            why="mdBook writes it into every page's `lang` attribute",
-            hint="use a BCP 47 code, such as ja or pt-BR",
+            Text("not a language code: {code!r}").of(code=code),
+            why=Text("mdBook writes it into every page's `lang` attribute"),
+            hint=Text("use a BCP 47 code, such as ja or pt-BR"),
         )
     if code.partition("-")[0] == SOURCE_LANGUAGE:
         raise NewLanguageError(
-            f"{code} is the language of the source", why="a translation is in a language of its own"
+            Text("{code} is the language of the source").of(code=code),
+            why=Text("a translation is in a language of its own"),
         )
     folder = base / "i18n" / code
     if folder.exists():
-        hint = f"tooling check-translations --lang {code} shows its state"
-        raise NewLanguageError(f"the language {code} is already there", where=Location(folder), hint=hint)
+        hint = Text("tooling check-translations --lang {code} shows its state").of(code=code)
+        raise NewLanguageError(
+            Text("the language {code} is already there").of(code=code), where=Location(folder), hint=hint
+        )
     config, summary = source.parent / "book.toml", source / "SUMMARY.md"
     for needed in (config, summary):
         if not needed.is_file():
             raise NewLanguageError(
-                "the source book is incomplete",
+                Text("the source book is incomplete"),
                 where=Location(needed),
-                why="a new language starts from its book.toml and SUMMARY.md",
-                hint="name the folder of the source pages with --source",
+                why=Text("a new language starts from its book.toml and SUMMARY.md"),
+                hint=Text("name the folder of the source pages with --source"),
             )
     book = folder / "book"
     includes = sorted(

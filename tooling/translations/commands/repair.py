@@ -7,6 +7,7 @@ from collections.abc import Collection
 from msgspec import Struct
 
 from tooling.platform.regular_files import TEXT_LIMIT, read_regular
+from tooling.text import Sentence, Text
 from tooling.translations.commands.source_history import SourceHistory, read_source_history
 from tooling.translations.commands.writing import replace_page
 from tooling.translations.freshness.pair import PagePair
@@ -22,7 +23,7 @@ class Repair(Struct, frozen=True):
     file: str
     pair: PagePair
     pin: Pin | None
-    reason: str
+    reason: Sentence
 
 
 def plan_repairs(
@@ -50,8 +51,13 @@ def plan_repairs(
 
 
 def _without_pin(roots: Roots, pair: PagePair) -> Repair:
-    reason = pair.target.marker.defect or "the page has no marker"
-    return Repair(roots.target_name(pair.key), pair, None, f"{reason}: {_recover(roots, pair)}")
+    reason = pair.target.marker.defect or Text("the page has no marker")
+    return Repair(
+        roots.target_name(pair.key),
+        pair,
+        None,
+        Text("{reason}: {command}").of(reason=reason, command=_recover(roots, pair)),
+    )
 
 
 def _recover(roots: Roots, pair: PagePair) -> str:
@@ -87,27 +93,30 @@ def _plan(
     resolved = resolution.blob if resolution is not None else None
     if pin.blob is None:
         if resolved is not None:
-            return Repair(file, pair, Pin(pin.commit, resolved), "the blob line was missing")
-        reason = "the commit is lost, and without a blob line it cannot be found"
+            return Repair(file, pair, Pin(pin.commit, resolved), Text("the blob line was missing"))
+        reason = Text("the commit is lost, and without a blob line it cannot be found")
         return Repair(
             file,
             pair,
             None,
-            f"{reason}: {_recover(roots, pair)}",
+            Text("{reason}: {command}").of(reason=reason, command=_recover(roots, pair)),
         )
     if resolved == pin.blob:
         return None
     introduced = history.log.pages[pair.path].introducing(pin.blob)
     if introduced is None:
-        reason = "the pinned text is not in this page's history"
+        reason = Text("the pinned text is not in this page's history")
         return Repair(
             file,
             pair,
             None,
-            f"{reason}: {_recover(roots, pair)}",
+            Text("{reason}: {command}").of(reason=reason, command=_recover(roots, pair)),
         )
-    why = "had no commit" if pin.commit is None else f"named {pin.commit[:12]}, which is lost or another text"
-    return Repair(file, pair, Pin(introduced.commit.id, pin.blob), f"the marker {why}")
+    if pin.commit is None:
+        why = Text("the marker had no commit")
+    else:
+        why = Text("the marker named {commit}, which is lost or another text").of(commit=pin.commit[:12])
+    return Repair(file, pair, Pin(introduced.commit.id, pin.blob), why)
 
 
 def apply_repairs(repairs: Collection[Repair], roots: Roots) -> None:

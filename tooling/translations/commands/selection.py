@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tooling.platform.errors import Location, ToolingError
+from tooling.text import Text
 from tooling.translations.git.repository import Repository
 from tooling.translations.pages import find_files, key_of
 from tooling.translations.report.policy import ChangedPages
@@ -44,10 +45,12 @@ def _keys(path: str, roots: Roots, folder: Path, known: Iterable[str]) -> list[s
         if found:
             return found
     raise PageNotFoundError(
-        "no such page",
+        Text("no such page"),
         where=Location(Path(path)),
-        why=f"pages are the Markdown files below {roots.source} and {roots.target}",
-        hint="name a page or a folder of either tree",
+        why=Text("pages are the Markdown files below {source} and {target}").of(
+            source=roots.source, target=roots.target
+        ),
+        hint=Text("name a page or a folder of either tree"),
     )
 
 

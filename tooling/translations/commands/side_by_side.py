@@ -6,9 +6,12 @@ import html
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from tooling.text import Text
 from tooling.translations.commands.diff_rendering import block_text, section_name, word_changes
 from tooling.translations.commands.drift import LocatedChange, PageDrift
+from tooling.translations.report.display import Style
 from tooling.translations.report.html_page import document
+from tooling.translations.words import LINES_UNKNOWN, NOTHING_TO_TRANSLATE, label
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --old: #d3322f26; --new: #2aa84a2e; }
@@ -21,32 +24,40 @@ code { font-size: .9em; }
 """
 
 
-def render(drifts: Sequence[PageDrift], language: str) -> str:
+def render(drifts: Sequence[PageDrift], language: str, say: Style) -> str:
     """The net changes of the pages as an HTML document that needs no network.
 
     Args:
         drifts: from `page_drifts` with `net`.
         language: code of the translation.
+        say: the language of the document.
     """
-    body = (line for drift in drifts for line in _page(drift, html.escape(language)))
-    return document(f"Changes to translate ({language})", _STYLE, body)
+    body = (line for drift in drifts for line in _page(drift, language, say))
+    title = Text("Changes to translate ({language})").of(language=language)
+    return document(say(title), _STYLE, body, say.language)
 
 
-def _page(drift: PageDrift, language: str) -> Iterator[str]:
+def _page(drift: PageDrift, language: str, say: Style) -> Iterator[str]:
     status = drift.status
-    yield f"<h2><code>{html.escape(status.target or status.key)}</code>: {html.escape(status.label)}</h2>"
+    name, state = html.escape(status.target or status.key), html.escape(say(label(status)))
+    yield f"<h2><code>{name}</code>: {state}</h2>"
     if not drift.steps:
-        yield f"<p>{html.escape(status.reason or 'nothing to translate')}</p>"
+        yield f"<p>{html.escape(say(status.reason or NOTHING_TO_TRANSLATE))}</p>"
+    columns = (
+        Text("source at the pin"),
+        Text("source today"),
+        Text("translation ({language})").of(language=language),
+    )
+    heads = "".join(f"<th>{html.escape(say(column))}</th>" for column in columns)
     for step in drift.steps:
         for (_, name), changes in groupby(step.changes, lambda one: (one.section, section_name(one))):
             yield f"<h3>{html.escape(name)}</h3>"
-            yield "<table><thead><tr><th>source at the pin</th><th>source today</th>"
-            yield f"<th>translation ({language})</th></tr></thead><tbody>"
-            yield from map(_row, changes)
+            yield f"<table><thead><tr>{heads}</tr></thead><tbody>"
+            yield from (_row(change, say) for change in changes)
             yield "</tbody></table>"
 
 
-def _row(located: LocatedChange) -> str:
+def _row(located: LocatedChange, say: Style) -> str:
     change = located.change
     old = block_text(change.old) if change.old is not None else ""
     new = block_text(change.new) if change.new is not None else ""
@@ -55,10 +66,8 @@ def _row(located: LocatedChange) -> str:
         before.append(_marked("del", removed, added))
         after.append(_marked("ins", added, removed))
     lines = located.target.lines
-    where = (
-        f"<small>lines {lines}</small>\n" if lines else "<small>lines unknown: the headings differ</small>"
-    )
-    translation = where + html.escape(located.translation)
+    where = Text("lines {lines}").of(lines=str(lines)) if lines else LINES_UNKNOWN
+    translation = f"<small>{say(where)}</small>\n{html.escape(located.translation)}"
     cells = ("".join(before), "".join(after), translation)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.platform.errors import ToolingError
+from tooling.text import Text
 from tooling.translations.freshness.pair import PagePair
 from tooling.translations.git.history import HistoryReader, Log
 from tooling.translations.git.repository import GIVE_IT_TREES, History, Repository
@@ -30,7 +31,7 @@ class SourceHistory(Struct, frozen=True):
 
     repository: Repository
     pairs: dict[str, PagePair]
-    unpaired: dict[str, str]
+    unpaired: dict[str, Text]
     log: Log
 
 
@@ -47,8 +48,8 @@ def read_source_history(roots: Roots, keys: Collection[str] | None, *, fetch: bo
     repository = Repository.open(roots.source, roots.base, network=fetch)
     if repository.history is History.TREELESS:
         raise HistoryNeededError(
-            "this is a treeless clone",
-            why="reading the history would fetch the folders of every commit one by one",
+            Text("this is a treeless clone"),
+            why=Text("reading the history would fetch the folders of every commit one by one"),
             hint=GIVE_IT_TREES,
         )
     folder = Path(os.path.relpath(roots.source.resolve(), repository.root)).as_posix()
@@ -59,12 +60,12 @@ def read_source_history(roots: Roots, keys: Collection[str] | None, *, fetch: bo
     files = find_files(roots)
     sources, targets = files.sources, files.targets
     pairs: dict[str, PagePair] = {}
-    unpaired: dict[str, str] = {}
+    unpaired: dict[str, Text] = {}
     for key in sorted(sources.keys() | targets.keys() if keys is None else keys):
         if key not in targets:
-            unpaired[key] = f"there is no translation {roots.target_name(key)}"
+            unpaired[key] = Text("there is no translation {key}").of(key=roots.target_name(key))
         elif key not in sources:
-            unpaired[key] = f"there is no source page {roots.source_name(key)}"
+            unpaired[key] = Text("there is no source page {key}").of(key=roots.source_name(key))
         else:
             source = read_source(key, sources[key], repository.object_format)
             target = read_translated(key, targets[key], repository.object_format, roots.marker)

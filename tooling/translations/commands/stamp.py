@@ -14,6 +14,7 @@ from tooling.mdbook.files import Files
 from tooling.mdbook.pages import Page
 from tooling.platform.errors import ToolingError
 from tooling.platform.regular_files import TEXT_LIMIT, read_regular
+from tooling.text import Sentence, Text, joined
 from tooling.translations.commands.source_history import SourceHistory, read_source_history
 from tooling.translations.commands.untouched import untouched_sections
 from tooling.translations.commands.writing import ConcurrentEditError, replace_page
@@ -68,8 +69,8 @@ class Refusal(Struct, frozen=True):
     """A page that was not stamped."""
 
     file: str
-    reason: str
-    hint: str
+    reason: Sentence
+    hint: str | Sentence
 
 
 class StampResult(Struct):
@@ -80,7 +81,7 @@ class StampResult(Struct):
 
 
 class _RefusedError(Exception):
-    def __init__(self, reason: str, hint: str) -> None:
+    def __init__(self, reason: Sentence, hint: str | Sentence) -> None:
         super().__init__(reason)
         self.reason = reason
         self.hint = hint
@@ -105,7 +106,7 @@ def stamp(roots: Roots, request: StampRequest) -> StampResult:
     base = history.repository.resolve(request.base, "--base")
     result = StampResult()
     for key, reason in history.unpaired.items():
-        hint = "stamp works on pages that both trees have"
+        hint = Text("stamp works on pages that both trees have")
         result.refused.append(Refusal(roots.target_name(key), reason, hint))
     with PinReader(history.repository) as reader:
         choices = _choose(roots, request, history, reader, result)
@@ -120,8 +121,10 @@ def stamp(roots: Roots, request: StampRequest) -> StampResult:
         try:
             if choice.commit is not None and choice.commit in outside:
                 raise _RefusedError(
-                    f"commit {choice.commit[:12]} is not in the history of {request.base}",
-                    "merge it first, or name the branch that holds it with --base",
+                    Text("commit {commit} is not in the history of {base}").of(
+                        commit=choice.commit[:12], base=request.base
+                    ),
+                    Text("merge it first, or name the branch that holds it with --base"),
                 )
             if choice.pair.key in unedited:
                 raise unedited[choice.pair.key]
@@ -132,7 +135,9 @@ def stamp(roots: Roots, request: StampRequest) -> StampResult:
         except _RefusedError as refusal:
             result.refused.append(Refusal(file, refusal.reason, refusal.hint))
         except ConcurrentEditError as error:
-            result.refused.append(Refusal(file, error.what, error.hint or "run the command again"))
+            result.refused.append(
+                Refusal(file, error.reason, error.sentences[2] or Text("run the command again"))
+            )
         else:
             result.stamped.append(Stamped(file, pin))
     return result
@@ -200,14 +205,18 @@ def _with_the_code_read(
 def _committed(pair: PagePair) -> str:
     if pair.at_head is None:
         raise _RefusedError(
-            "the source page is not committed",
-            f"git add {pair.path} and commit it first, or add --uncommitted to commit both together",
+            Text("the source page is not committed"),
+            Text("git add {path} and commit it first, or add --uncommitted to commit both together").of(
+                path=pair.path
+            ),
         )
     if pair.at_head != pair.today:
         raise _RefusedError(
-            "the source page has uncommitted edits, so no commit holds the text you see",
-            f"commit {pair.path} first, add --uncommitted to commit both together, or stamp the committed "
-            "text with --at HEAD",
+            Text("the source page has uncommitted edits, so no commit holds the text you see"),
+            Text(
+                "commit {path} first, add --uncommitted to commit both together, or stamp the committed "
+                "text with --at HEAD"
+            ).of(path=pair.path),
         )
     return pair.at_head
 
@@ -221,7 +230,10 @@ def _blob_at(reader: PinReader, commit: str, names: Collection[str], ref: str) -
     answers = reader.resolve([Question(commit, name) for name in names])
     blob = next((answer.blob for answer in answers if answer.blob), None)
     if blob is None:
-        raise _RefusedError(f"the source page does not exist at {ref}", "name a commit that has the page")
+        raise _RefusedError(
+            Text("the source page does not exist at {ref}").of(ref=ref),
+            Text("name a commit that has the page"),
+        )
     return blob
 
 
@@ -234,8 +246,10 @@ def _check_parity(
         target = read_translation(pair.target.page.path, roots)
     except UnicodeDecodeError as error:
         raise _RefusedError(
-            f"the translation is not UTF-8 text: {error.reason} at byte {error.start}",
-            "save the page as UTF-8",
+            Text("the translation is not UTF-8 text: {reason} at byte {start}").of(
+                reason=error.reason, start=error.start
+            ),
+            Text("save the page as UTF-8"),
         ) from error
     errors = [
         one
@@ -245,14 +259,20 @@ def _check_parity(
     ]
     if errors and not request.force:
         raise _RefusedError(
-            f"{len(errors)} parity errors against that source: {_list_errors(errors)}",
-            "correct the translation; --force stamps it all the same",
+            Text(
+                "{count} parity error against that source: {errors}",
+                "{count} parity errors against that source: {errors}",
+            ).of(count=len(errors), errors=_list_errors(errors)),
+            Text("correct the translation; --force stamps it all the same"),
         )
 
 
-def _list_errors(errors: list[ParityFinding]) -> str:
-    shown = "; ".join(f"line {one.line_target or '?'}: {one.message}" for one in errors[:3])
-    return f"{shown}; …" if len(errors) > 3 else shown
+def _list_errors(errors: list[ParityFinding]) -> Sentence:
+    shown: list[str | Sentence] = [
+        Text("line {line}: {message}").of(line=one.line_target or "?", message=one.message)
+        for one in errors[:3]
+    ]
+    return joined([*shown, "…"] if len(errors) > 3 else shown)
 
 
 def _unedited(
@@ -284,8 +304,12 @@ def _unedited(
         now = read_regular(choice.pair.target.page.path, limit=TEXT_LIMIT)
         hint = roots.command("diff", roots.target_argument(key))
         if without_marker(then, roots.marker) == without_marker(now, roots.marker):
-            reason = "the translation has not been edited since its marker was written, but its source has"
-            found[key] = _RefusedError(reason, f"{hint}; if it is right as it stands, use --reviewed")
+            reason = Text(
+                "the translation has not been edited since its marker was written, but its source has"
+            )
+            found[key] = _RefusedError(
+                reason, Text("{hint}; if it is right as it stands, use --reviewed").of(hint=hint)
+            )
         elif pinned[key] in texts:
             versions = (texts[pinned[key]], sources[choice.blob], then, now)
             changes = untouched_sections(*(version.decode("utf-8", "replace") for version in versions))
@@ -296,11 +320,13 @@ def _unedited(
 
 
 def _left_as_they_were(changes: Sequence[SectionChange], hint: str) -> _RefusedError:
-    sections = "; ".join(describe_section(change) for change in changes)
+    sections = joined(map(describe_section, changes))
     keep = " ".join(f"--keep {change.ordinal}" for change in changes)
     return _RefusedError(
-        f"these sections changed in the source and were not edited in the translation: {sections}",
-        f"{hint}; where the translation is right as it stands, add {keep}",
+        Text("these sections changed in the source and were not edited in the translation: {sections}").of(
+            sections=sections
+        ),
+        Text("{hint}; where the translation is right as it stands, add {keep}").of(hint=hint, keep=keep),
     )
 
 
@@ -325,9 +351,9 @@ class TreeWideError(ToolingError):
 def refuse_whole_tree() -> TreeWideError:
     """The error for a stamp of no page or of all pages without `--all`."""
     return TreeWideError(
-        "this would stamp every page",
-        why="a stamp records that the page was compared with its source",
-        hint="name the pages, or add --all if all of them have been compared",
+        Text("this would stamp every page"),
+        why=Text("a stamp records that the page was compared with its source"),
+        hint=Text("name the pages, or add --all if all of them have been compared"),
     )
 
 
@@ -338,7 +364,7 @@ class KeepError(ToolingError):
 def sections_of_several_pages(number: int) -> KeepError:
     """The error for section numbers that would apply to several pages."""
     return KeepError(
-        f"--keep names sections of one page, and {number} are to be stamped",
-        why="the same number is another section on every page",
-        hint="stamp the page with --keep alone",
+        Text("--keep names sections of one page, and {number} are to be stamped").of(number=number),
+        why=Text("the same number is another section on every page"),
+        hint=Text("stamp the page with --keep alone"),
     )

@@ -10,6 +10,7 @@ from msgspec import Struct
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.regular_files import TEXT_LIMIT, read_regular, read_text
+from tooling.text import Text
 from tooling.translations.findings import SUMMARY
 from tooling.translations.marker import read_marker, without_marker, write_marker
 from tooling.translations.model import Pin
@@ -45,10 +46,10 @@ def write_summary(roots: Roots) -> WrittenSummary:
     path = roots.source / SUMMARY
     if not path.is_file():
         raise SummaryError(
-            "there is no table of contents to translate",
+            Text("there is no table of contents to translate"),
             where=Location(path),
-            why="the chapters of an mdBook are listed in its SUMMARY.md",
-            hint="name the folder of the source pages with --source",
+            why=Text("the chapters of an mdBook are listed in its SUMMARY.md"),
+            hint=Text("name the folder of the source pages with --source"),
         )
     data = read_regular(path, limit=TEXT_LIMIT)
     target = roots.target / SUMMARY

@@ -7,6 +7,7 @@ from pathlib import Path
 from tooling.platform.atomic_write import write_temporary
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.regular_files import TEXT_LIMIT, read_regular
+from tooling.text import Text
 
 
 class ConcurrentEditError(ToolingError):
@@ -27,10 +28,10 @@ def replace_page(path: Path, before: bytes, after: bytes) -> None:
         # As late as possible: an editor may have saved since the page was read.
         if read_regular(real, limit=TEXT_LIMIT) != before:
             raise ConcurrentEditError(
-                "the page changed while its marker was being written",
+                Text("the page changed while its marker was being written"),
                 where=Location(path),
-                why="writing now would lose that edit",
-                hint="run the command again",
+                why=Text("writing now would lose that edit"),
+                hint=Text("run the command again"),
             )
         fresh.replace(real)
     finally:

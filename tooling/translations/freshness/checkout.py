@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tooling.text import Sentence, Text
 from tooling.translations.git.history import HistoryReader
 from tooling.translations.git.repository import (
     GIVE_IT_TREES,
@@ -72,21 +73,22 @@ class Checkout(Struct, frozen=True):
         if self.history is not None:
             self.history.start()
 
-    def cannot_resolve(self) -> tuple[str, str] | None:
+    def cannot_resolve(self) -> tuple[Sentence, str | Sentence] | None:
         """Why pins without a blob line cannot be resolved here, and what to do; None when they can."""
         if self.repository is None:
             error = self.error
             assert error is not None
-            return f"{error.what}, and the marker has no blob line", error.hint or "run this in a clone"
+            return Text("{what}, and the marker has no blob line").of(
+                what=error.sentences[0]
+            ), error.sentences[2] or Text("run this in a clone")
         if self.repository.history is History.TREELESS:
             return (
-                "this is a treeless clone: every pin would fetch folders one by one",
+                Text("this is a treeless clone: every pin would fetch folders one by one"),
                 GIVE_IT_TREES,
             )
         return None
 
 
-def git_problem(what: str, error: GitError) -> Problem:
+def git_problem(what: Text, error: GitError) -> Problem:
     """What could not be determined because git failed."""
-    why = f"{error.what}: {error.why}" if error.why else error.what
-    return Problem(what, why, error.hint or "run git fsck")
+    return Problem(what, error.reason, error.sentences[2] or Text("run git fsck"))

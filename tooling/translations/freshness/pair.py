@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tooling.text import Sentence, Text
 from tooling.translations.freshness.difference import Difference
 from tooling.translations.git.history import PageHistory
 from tooling.translations.git.repository import TreeEntry
@@ -65,7 +66,11 @@ class PagePair(Struct, frozen=True):
         return pin.commit
 
     def status(
-        self, roots: Roots, freshness: Freshness, reason: str | None = None, hint: str | None = None
+        self,
+        roots: Roots,
+        freshness: Freshness,
+        reason: str | Sentence | None = None,
+        hint: str | Sentence | None = None,
     ) -> PageStatus:
         """The status with the fields that the pair itself determines."""
         return PageStatus(
@@ -84,20 +89,22 @@ class PagePair(Struct, frozen=True):
 
     def stale_status(self, roots: Roots, difference: Difference | None) -> PageStatus:
         """The status of a page whose source has changed; `difference` says what, when it is known."""
-        reason = "the source has changed since it was translated"
+        reason = Text("the source has changed since it was translated")
         hint = roots.command("diff", roots.target_argument(self.key))
         status = self.status(roots, Freshness.STALE, reason, hint)
         if difference is None:
             return replace(
                 status,
                 classes=frozenset((ChangeClass.UNCLASSIFIED,)),
-                notes=("the pinned text is not in this clone, so the change cannot be described",),
+                notes=(Text("the pinned text is not in this clone, so the change cannot be described"),),
             )
-        notes: tuple[str, ...] = ()
+        notes: tuple[Sentence, ...] = ()
         if difference.pin_may_be_old:
             notes = (
-                "pin may be old: code, links and numbers of the translation match today's source better "
-                "than the pinned one",
+                Text(
+                    "pin may be old: code, links and numbers of the translation match today's source better "
+                    "than the pinned one"
+                ),
             )
         return replace(status, classes=difference.classes, sections=difference.sections, notes=notes)
 
@@ -112,7 +119,7 @@ class PagePair(Struct, frozen=True):
         assert self.old is not None
         introduced = history.introducing(self.old)
         if introduced is None and whole:
-            outside = (
+            outside = Text(
                 "the pinned text is not in the history of HEAD: its commit is on another branch, or lost"
             )
             status = replace(status, notes=(*status.notes, outside))
@@ -125,7 +132,9 @@ class PagePair(Struct, frozen=True):
         if chain is None:
             return status
         unmatched = [
-            f"commit {one.commit.id[:12]}: `I18n-Skip: {glob}` matches no source page that it changed"
+            Text("commit {id}: `I18n-Skip: {glob}` matches no source page that it changed").of(
+                id=one.commit.id[:12], glob=glob
+            )
             for one in chain.revisions
             for glob in one.commit.unmatched_skips
         ]

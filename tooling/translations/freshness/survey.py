@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tooling.platform.errors import Location
+from tooling.text import Sentence, Text
 from tooling.translations.cache import Cache
 from tooling.translations.freshness.checkout import Checkout, git_problem
 from tooling.translations.freshness.closer_look import look_closer
@@ -131,9 +132,9 @@ class _PageNames(Struct, frozen=True):
         found = find_files(roots)
         if not found.sources and not found.targets:
             raise RootNotFound(
-                f"--source: no pages below {roots.name(roots.source)}",
-                why="there is no Markdown file in it or in the folder of the translation",
-                hint="name the folders of the pages with --source and --translation",
+                Text("--source: no pages below {source}").of(source=roots.name(roots.source)),
+                why=Text("there is no Markdown file in it or in the folder of the translation"),
+                hint=Text("name the folders of the pages with --source and --translation"),
             )
         return cls(found.sources, found.targets)
 
@@ -154,10 +155,12 @@ def _refuse_gettext(roots: Roots) -> None:
     if catalogue.is_file():
         name = roots.name(catalogue)
         raise RootNotFound(
-            "this book is translated with gettext, which is not supported",
+            Text("this book is translated with gettext, which is not supported"),
             where=Location(catalogue),
-            why="this command compares a tree of translated pages with the tree of their sources",
-            hint=f"`msgfmt --statistics {name}` counts the translated, fuzzy and untranslated messages",
+            why=Text("this command compares a tree of translated pages with the tree of their sources"),
+            hint=Text(
+                "`msgfmt --statistics {name}` counts the translated, fuzzy and untranslated messages"
+            ).of(name=name),
         )
 
 
@@ -205,7 +208,7 @@ def _read_trees(
         tree = {key_of(path): (path, entry) for path, entry in read_tree(checkout.tree).items()}
     except GitError as error:
         tree = {}
-        problems = (git_problem("the source pages of HEAD could not be listed", error),)
+        problems = (git_problem(Text("the source pages of HEAD could not be listed"), error),)
     pairs = []
     for source, target in sorted(pages, key=lambda pair: pair[0].key):
         path = checkout.prefix + source.key
@@ -261,15 +264,19 @@ def _status_of_marker(roots: Roots, pair: PagePair) -> PageStatus | None:
     """The status of a page whose marker has no pin."""
     marker = pair.target.marker
     if marker.defect is not None:
-        hint = "stamp the page again, or restore the marker from its history"
-        return pair.status(roots, Freshness.BAD_PIN, marker.defect, hint)
+        advice = Text("stamp the page again, or restore the marker from its history")
+        return pair.status(roots, Freshness.BAD_PIN, marker.defect, advice)
     if marker.pin is None:
-        reason = "the page has no marker, so the text that it translates is unknown"
-        hint = roots.command("recover", roots.target_argument(pair.key))
+        reason = Text("the page has no marker, so the text that it translates is unknown")
+        hint: str | Sentence = roots.command("recover", roots.target_argument(pair.key))
         if marker.other is not None:
             line, name = marker.other
-            reason = f"the page has no marker that is read; its line {line} has `{name}`"
-            hint = f'--marker {name}, or `marker = "{name}"` in [translations] of {SETTINGS}, reads it'
+            reason = Text("the page has no marker that is read; its line {line} has `{name}`").of(
+                line=line, name=name
+            )
+            hint = Text('--marker {name}, or `marker = "{name}"` in [translations] of {file}, reads it').of(
+                name=name, file=SETTINGS
+            )
         return pair.status(roots, Freshness.UNTRACKED, reason, hint)
     return None
 
@@ -284,7 +291,7 @@ def _enter(roots: Roots, pair: PagePair, differing: list[PagePair], statuses: di
 
 def _answers(
     pairs: Sequence[PagePair], checkout: Checkout, reader: PinReader
-) -> tuple[Sequence[Resolution | None], tuple[str, str] | None]:
+) -> tuple[Sequence[Resolution | None], tuple[Sentence, str | Sentence] | None]:
     """What the pinned commits have at the paths of the pairs; None for each, and the reason, if unknown."""
     if not pairs:
         return (), None
@@ -293,20 +300,30 @@ def _answers(
         try:
             return reader.resolve([Question(pair.pinned_commit, pair.path) for pair in pairs]), None
         except GitError as error:
-            reason = (f"git could not resolve the pin: {error.what}", error.hint or "run git fsck")
+            reason = (
+                Text("git could not resolve the pin: {what}").of(what=error.sentences[0]),
+                error.sentences[2] or Text("run git fsck"),
+            )
     return [None] * len(pairs), reason
 
 
 def _status_of_lost_commit(roots: Roots, pair: PagePair, checkout: Checkout) -> PageStatus:
     commit = pair.pinned_commit[:12]
     if checkout.is_shallow:
-        reason = f"the history of this clone is cut off before {commit}"
+        reason = Text("the history of this clone is cut off before {commit}").of(commit=commit)
         return pair.status(roots, Freshness.UNKNOWN, reason, UNSHALLOW)
+    reason = (
+        Text("commit {commit} does not exist here: squashed, rebased or never pushed")
+        if len(pair.pinned_commit) >= _WHOLE_ID
+        else Text(
+            "commit {commit} does not exist here: squashed, rebased or never pushed, "
+            "or other objects begin with it too"
+        )
+    )
     return pair.status(
         roots,
         Freshness.BAD_PIN,
-        f"commit {commit} does not exist here: squashed, rebased or never pushed"
-        + (", or other objects begin with it too" if len(pair.pinned_commit) < _WHOLE_ID else ""),
+        reason.of(commit=commit),
         _recover(roots, pair),
     )
 
@@ -339,7 +356,7 @@ def _compare(pairs: Sequence[PagePair], reader: PinReader, cache: Cache[Differen
     look = look_closer(pairs, reader, cache)
     if look.error is None:
         return _Compared(look.differences)
-    what = "the pinned texts could not be read, so the changes are unknown"
+    what = Text("the pinned texts could not be read, so the changes are unknown")
     return _Compared(look.differences, (git_problem(what, look.error),))
 
 
@@ -368,7 +385,7 @@ def _read_history(roots: Roots, trees: _Trees, pins: _Pins, checkout: Checkout, 
     try:
         answers = reader.resolve([Question(pair.pinned_commit, name) for pair, name in names])
     except GitError as error:
-        problems.append(git_problem("former names of moved pages could not be looked up", error))
+        problems.append(git_problem(Text("former names of moved pages could not be looked up"), error))
         log, answers, names = None, [], []
     former: dict[str, PagePair] = {}
     for (pair, name), resolution in zip(names, answers, strict=True):
@@ -393,8 +410,8 @@ def _read_log(trees: _Trees, pins: _Pins, checkout: Checkout, problems: list[Pro
     if checkout.history is None:
         problems.append(
             Problem(
-                "history was not read: this is a treeless clone",
-                "reading it would fetch the folders of every commit one by one",
+                Text("history was not read: this is a treeless clone"),
+                Text("reading it would fetch the folders of every commit one by one"),
                 GIVE_IT_TREES,
             )
         )
@@ -402,18 +419,21 @@ def _read_log(trees: _Trees, pins: _Pins, checkout: Checkout, problems: list[Pro
     try:
         return checkout.history.read(paths)
     except GitError as error:
-        problems.append(git_problem("the history of the source pages could not be read", error))
+        problems.append(git_problem(Text("the history of the source pages could not be read"), error))
         return None
 
 
 def _status_of_lost_path(roots: Roots, pair: PagePair, log: Log | None, checkout: Checkout) -> PageStatus:
     """The status of a page that has no known path at its pin: it was moved, or the pin is wrong."""
     if log is None or checkout.is_shallow:
-        reason = "the page had another path at the pin, and this clone lacks the history that has it"
+        reason = Text("the page had another path at the pin, and this clone lacks the history that has it")
         return pair.status(roots, Freshness.UNKNOWN, reason, UNSHALLOW)
     first = log.pages[pair.path].revisions[-1:]
-    born = f"; the page first appears in {first[0].commit.id[:12]}" if first else ""
-    reason = f"path absent at commit {pair.pinned_commit[:12]}: older than the page{born}"
+    reason = Text("path absent at commit {commit}: older than the page").of(commit=pair.pinned_commit[:12])
+    if first:
+        reason = Text("{reason}; the page first appears in {commit}").of(
+            reason=reason, commit=first[0].commit.id[:12]
+        )
     return pair.status(roots, Freshness.BAD_PIN, reason, _recover(roots, pair))
 
 
@@ -455,7 +475,9 @@ def _judge_differing(
         difference = differences.get(pair.key)
         if difference is None and exhaustive:
             assert pair.old is not None
-            reason = f"the pinned text {pair.old[:12]} does not exist here, and it is not today's"
+            reason = Text("the pinned text {old} does not exist here, and it is not today's").of(
+                old=pair.old[:12]
+            )
             statuses[pair.key] = pair.status(roots, Freshness.BAD_PIN, reason, _recover(roots, pair))
             continue
         status = pair.stale_status(roots, difference)
@@ -482,13 +504,15 @@ def _judge_single_pages(
             Freshness.ORPHANED,
             target=roots.target_name(key),
             pin=pin,
-            reason="its source page is gone",
+            reason=Text("its source page is gone"),
             hint=f"git rm {name}",
         )
         if went is not None and went in sources:
             move = f"git mv {name} {roots.target_argument(went)}"
-            status = replace(status, moved=went, reason=f"its source page moved to {went}", hint=move)
-            reason = f"its translation is still at {key}"
+            status = replace(
+                status, moved=went, reason=Text("its source page moved to {went}").of(went=went), hint=move
+            )
+            reason = Text("its translation is still at {key}").of(key=key)
             statuses[went] = replace(statuses[went], moved=key, reason=reason, hint=move)
         statuses[key] = status
     return statuses
@@ -500,8 +524,8 @@ def _missing(roots: Roots, page: TreePage) -> PageStatus:
         Freshness.MISSING,
         source=roots.source_name(page.key),
         today=page.blobs[-1],
-        reason="the page has no translation yet",
-        hint=f"translate it to {roots.target_name(page.key)}, then stamp it",
+        reason=Text("the page has no translation yet"),
+        hint=Text("translate it to {key}, then stamp it").of(key=roots.target_name(page.key)),
     )
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct, field
 
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.regular_files import read_text
+from tooling.text import Text
 from tooling.translations.git.repository import History, Repository, RunningGit
 from tooling.translations.pages import key_of
 
@@ -46,10 +47,10 @@ def read_ignored_revisions(top: Path) -> frozenset[str]:
             continue
         if re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", value) is None:
             raise IgnoredRevisionError(
-                f"not a full commit id: {value!r}",
+                Text("not a full commit id: {value!r}").of(value=value),
                 where=Location(path, number),
-                why="a shortened id can become ambiguous",
-                hint=f"git rev-parse {value}",
+                why=Text("a shortened id can become ambiguous"),
+                hint=Text("git rev-parse {value}").of(value=value),
             )
         found.add(value)
     return frozenset(found)

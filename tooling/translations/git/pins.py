@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from tooling.text import Text
 from tooling.translations.git.object_reader import ObjectReader
 from tooling.translations.git.repository import GitError, NotARepository, ObjectsMissing, Repository
 
@@ -52,9 +53,9 @@ class PinReader:
     def _repository(self) -> Repository:
         if self._known_repository is None:
             raise NotARepository(
-                "the pages are not in a git repository",
-                why="texts of former versions are read from git",
-                hint="run this in a clone, not in an unpacked archive",
+                Text("the pages are not in a git repository"),
+                why=Text("texts of former versions are read from git"),
+                hint=Text("run this in a clone, not in an unpacked archive"),
             )
         return self._known_repository
 
@@ -108,12 +109,16 @@ class PinReader:
         if wanted and self._repository.is_partial:
             missing = wanted - self._local_objects()
             if missing and not self._repository.network:
-                texts = "1 former text is" if len(missing) == 1 else f"{len(missing)} former texts are"
                 raise ObjectsMissing(
-                    f"{texts} not in this clone",
-                    why="it is a partial clone, and the remote is contacted only with --fetch",
-                    hint="the same command with --fetch, or `tooling check-translations --fetch` "
-                    "before others, downloads what is missing from `origin`",
+                    Text(
+                        "1 former text is not in this clone", "{count} former texts are not in this clone"
+                    ).of(count=len(missing)),
+                    why=Text("it is a partial clone, and the remote is contacted only with --fetch"),
+                    hint=Text(
+                        "the same command with --fetch, or `tooling "
+                        "check-translations --fetch` before others, "
+                        "downloads what is missing from `origin`"
+                    ),
                 )
             if missing:
                 self._repository.fetch_objects(missing)

@@ -17,6 +17,7 @@ from msgspec import Struct, field
 
 from tooling.platform.errors import ToolingError
 from tooling.platform.git_command import checkout_root, disabled_filters, git_command, git_environment
+from tooling.text import Text
 
 
 class GitError(ToolingError):
@@ -61,8 +62,8 @@ class History(StrEnum):
 
 
 # What to do about a treeless clone, which fetches the folders of every former commit one by one.
-UNSHALLOW = "git fetch --unshallow (CI: fetch-depth: 0)"
-GIVE_IT_TREES = "git fetch --refetch --filter=blob:none, or clone again with --filter=blob:none"
+UNSHALLOW = Text("git fetch --unshallow (CI: fetch-depth: 0)")
+GIVE_IT_TREES = Text("git fetch --refetch --filter=blob:none, or clone again with --filter=blob:none")
 
 
 class TreeEntry(Struct, frozen=True):
@@ -95,9 +96,9 @@ def start_process(
         return subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env=variables)
     except FileNotFoundError as error:
         raise GitNotInstalled(
-            "git is not installed",
-            why="pins without a blob line can be read only with git",
-            hint="install git 2.38 or newer, or put it on PATH",
+            Text("git is not installed"),
+            why=Text("pins without a blob line can be read only with git"),
+            hint=Text("install git 2.38 or newer, or put it on PATH"),
         ) from error
 
 
@@ -106,22 +107,22 @@ def explain(stderr: bytes, arguments: Sequence[str], status: int) -> GitError:
     text = stderr.decode("utf-8", "replace").strip()
     if status < 0:
         return GitKilled(
-            f"git {arguments[0]} was ended by signal {-status}",
-            why="something outside ended it; most often the system has run out of memory",
-            hint="run it again",
+            Text("git {arguments} was ended by signal {status}").of(arguments=arguments[0], status=-status),
+            why=Text("something outside ended it; most often the system has run out of memory"),
+            hint=Text("run it again"),
         )
     if "not a git repository" in text:
         return _not_a_repository()
-    hint = "run the same command by hand to see more"
+    hint = Text("run the same command by hand to see more")
     if "dubious ownership" in text:
-        hint = "git config --global --add safe.directory <the checkout>"
+        hint = Text("git config --global --add safe.directory <the checkout>")
     elif "promisor remote" in text:
-        hint = "git fetch --refetch --no-filter downloads what this partial clone lacks"
+        hint = Text("git fetch --refetch --no-filter downloads what this partial clone lacks")
     elif "unknown option" in text or "unknown switch" in text:
-        hint = "update git: 2.38 is the first with `cat-file --batch-command -z`"
+        hint = Text("update git: 2.38 is the first with `cat-file --batch-command -z`")
     return GitError(
-        f"git {arguments[0]} failed with status {status}",
-        why=text.splitlines()[-1] if text else "git printed no message",
+        Text("git {arguments} failed with status {status}").of(arguments=arguments[0], status=status),
+        why=text.splitlines()[-1] if text else Text("git printed no message"),
         hint=hint,
     )
 
@@ -153,9 +154,13 @@ def repository_root(folder: Path, base: Path) -> Path:
     if own is not None and _git_folder(found).is_relative_to(_git_folder(own)):
         return found
     raise NestedRepository(
-        f"the pages belong to another repository: {found}",
-        why=f"the repository of {whole} is used, with its submodules, and none that is among its files",
-        hint=f"cd {shlex.quote(os.fspath(found))} and run this there, if you trust that repository",
+        Text("the pages belong to another repository: {found}").of(found=found),
+        why=Text(
+            "the repository of {whole} is used, with its submodules, and none that is among its files"
+        ).of(whole=whole),
+        hint=Text("cd {found} and run this there, if you trust that repository").of(
+            found=shlex.quote(os.fspath(found))
+        ),
     )
 
 
@@ -174,17 +179,17 @@ def _looks_bare(folder: Path) -> bool:
 
 def _bare(folder: Path) -> BareRepository:
     return BareRepository(
-        f"{folder} is a bare repository",
-        why="it has no worktree, so there are no pages to read",
-        hint="git worktree add ../pages HEAD, then run this in ../pages",
+        Text("{folder} is a bare repository").of(folder=folder),
+        why=Text("it has no worktree, so there are no pages to read"),
+        hint=Text("git worktree add ../pages HEAD, then run this in ../pages"),
     )
 
 
 def _not_a_repository() -> NotARepository:
     return NotARepository(
-        "the pages are not in a git repository",
-        why="without history only markers with a blob line can be judged",
-        hint="run this in a clone, not in an unpacked archive",
+        Text("the pages are not in a git repository"),
+        why=Text("without history only markers with a blob line can be judged"),
+        hint=Text("run this in a clone, not in an unpacked archive"),
     )
 
 
@@ -267,9 +272,11 @@ class Repository(Struct):
         _, shallow, object_format, common_name, top, head = lines
         if Path(top).resolve() != root:
             raise NotARepository(
-                f"{root / '.git'} belongs to another folder",
-                why=f"git says that the top folder of this checkout is {top}",
-                hint="run this there, or correct `core.worktree` in the configuration of the repository",
+                Text("{root} belongs to another folder").of(root=root / ".git"),
+                why=Text("git says that the top folder of this checkout is {top}").of(top=top),
+                hint=Text(
+                    "run this there, or correct `core.worktree` in the configuration of the repository"
+                ),
             )
         common = (root / common_name).resolve()
         found = cls(root, common, History.FULL, None if unborn else head, object_format, frozenset(), network)
@@ -353,9 +360,9 @@ class Repository(Struct):
             return self.run(["rev-parse", "--verify", "--quiet", "--end-of-options", name]).decode().strip()
         except GitError as error:
             raise UnresolvableRef(
-                f"{option} {ref}: no such commit in this clone",
-                why="a check against a missing reference would pass without checking anything",
-                hint=f"git fetch origin {ref}, or name one that exists (git branch --all)",
+                Text("{option} {ref}: no such commit in this clone").of(option=option, ref=ref),
+                why=Text("a check against a missing reference would pass without checking anything"),
+                hint=Text("git fetch origin {ref}, or name one that exists (git branch --all)").of(ref=ref),
             ) from error
 
     def merge_base(self, ref: str, option: str) -> str:
@@ -369,9 +376,9 @@ class Repository(Struct):
             return self.run(["merge-base", commit, "HEAD"]).decode().strip()
         except GitError as error:
             raise UnresolvableRef(
-                f"{option} {ref}: no common ancestor with HEAD in this clone",
-                why="the history was cut off before the common ancestor",
-                hint="git fetch --unshallow (CI: fetch-depth: 0)",
+                Text("{option} {ref}: no common ancestor with HEAD in this clone").of(option=option, ref=ref),
+                why=Text("the history was cut off before the common ancestor"),
+                hint=Text("git fetch --unshallow (CI: fetch-depth: 0)"),
             ) from error
 
     def changed_since(self, commit: str) -> frozenset[str]:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from tooling.mdbook.markup import Alert, Fence, Heading, Image, Mark, Marker, Table, Tag
 from tooling.mdbook.pages import Page
+from tooling.text import ENGLISH, Text
 from tooling.translations.parity import code_blocks
 from tooling.translations.parity.findings import Findings, quoted
 from tooling.translations.parity.names import Names, without_directives
@@ -35,7 +36,7 @@ _FREE_ATTRIBUTES = frozenset(
         "style",
     }
 )
-_MAY_DIFFER = "only comments, string literals and labels of drawings may be translated"
+_MAY_DIFFER = Text("only comments, string literals and labels of drawings may be translated")
 # Tags without an end tag.
 _VOID = frozenset({"br", "img", "hr", "input", "wbr", "source", "col"})
 
@@ -198,43 +199,65 @@ def _report_changed(left: _Side, one: int, right: _Side, other: int, findings: F
     findings.error(kind, (mark.line, copy.line), message, hint=hint, subject=subject)
 
 
-def _change(mark: Mark, copy: Mark) -> tuple[str, str, str, str]:
+def _change(mark: Mark, copy: Mark) -> tuple[str, Text, Text, str]:
     """Kind, message, hint and subject for two marks of the same sort that differ."""
     if isinstance(mark, Heading) and isinstance(copy, Heading):
-        message = f"heading {quoted(copy.text)} has level {copy.level}; its source has level {mark.level}"
-        return "heading-level", message, f"start it with `{'#' * mark.level} `", mark.text
+        message = Text("heading {text} has level {level}; its source has level {level2}").of(
+            text=quoted(copy.text), level=copy.level, level2=mark.level
+        )
+        return (
+            "heading-level",
+            message,
+            Text("start it with `{value} `").of(value="#" * mark.level),
+            mark.text,
+        )
     if isinstance(mark, Table) and isinstance(copy, Table):
         return _table_change(mark, copy)
     if isinstance(mark, Alert) and isinstance(copy, Alert):
-        message = f"the box is `[!{copy.name}]`; its source is `[!{mark.name}]`"
-        return "alert-type", message, "the word after `[!` is a keyword: leave it in English", mark.name
+        message = Text("the box is `[!{name}]`; its source is `[!{name2}]`").of(
+            name=copy.name, name2=mark.name
+        )
+        return "alert-type", message, Text("the word after `[!` is a keyword: leave it in English"), mark.name
     if isinstance(mark, Tag):
         kind = "tab" if _of_tabs(mark) else "tag-changed"
-        message = f"the tag is {_describe(copy)}; its source is {_describe(mark)}"
-        return kind, message, "leave tags and their classes as they are", _describe(mark)
+        message = Text("the tag is {copy}; its source is {mark}").of(
+            copy=_describe(copy), mark=_describe(mark)
+        )
+        return kind, message, Text("leave tags and their classes as they are"), _subject(mark)
     if isinstance(mark, Image) and isinstance(copy, Image):
-        message = f"the picture is {copy.target}; its source shows {mark.target}"
+        message = Text("the picture is {target}; its source shows {target2}").of(
+            target=copy.target, target2=mark.target
+        )
         return (
             "image-changed",
             message,
-            "show the same picture, or a variant of it for the language, such as grid.ko.png or ko/grid.png",
+            Text(
+                "show the same picture, or a variant of it for the language, such as grid.ko.png or "
+                "ko/grid.png"
+            ),
             mark.target,
         )
     raise AssertionError(f"marks of one sort: {mark}, {copy}")
 
 
-def _table_change(mark: Table, copy: Table) -> tuple[str, str, str, str]:
-    hint = "give the table the rows and columns of its source"
+def _table_change(mark: Table, copy: Table) -> tuple[str, Text, Text, str]:
+    hint = Text("give the table the rows and columns of its source")
     subject = f"{mark.cells[0]}x{len(mark.cells) - 1}"
     if mark.cells[0] != copy.cells[0]:
-        message = f"the table has {copy.cells[0]} columns; its source has {mark.cells[0]}"
+        message = Text("the table has {cells} columns; its source has {cells2}").of(
+            cells=copy.cells[0], cells2=mark.cells[0]
+        )
         return "table-columns", message, hint, subject
     if len(mark.cells) != len(copy.cells):
-        message = f"the table has {len(copy.cells) - 1} rows; its source has {len(mark.cells) - 1}"
+        message = Text("the table has {count} rows; its source has {count2}").of(
+            count=len(copy.cells) - 1, count2=len(mark.cells) - 1
+        )
         return "table-rows", message, hint, subject
     pairs = enumerate(zip(mark.cells, copy.cells, strict=True))
     row, (cells, copied) = next(entry for entry in pairs if entry[1][0] != entry[1][1])
-    message = f"row {row} of the table has {copied} cells; its source has {cells}"
+    message = Text("row {row} of the table has {copied} cells; its source has {cells}").of(
+        row=row, copied=copied, cells=cells
+    )
     return "table-columns", message, hint, subject
 
 
@@ -247,8 +270,10 @@ def _report_fence(
         findings.error(
             "fence-language",
             (mark.line, copy.line),
-            f"the code block is marked `{copy.language}`; its source is marked `{mark.language}`",
-            hint=f"start it with ```{mark.language}",
+            Text("the code block is marked `{language}`; its source is marked `{language2}`").of(
+                language=copy.language, language2=mark.language
+            ),
+            hint=Text("start it with ```{language}").of(language=mark.language),
             subject=code or name,
         )
     # Which files are shown is compared for the whole page; here only their order counts.
@@ -256,12 +281,19 @@ def _report_fence(
         without_directives(code), without_directives(copied), mark.language, writing.letters
     )
     if plain is not None:
-        shown = f"has {quoted(plain.target_text)}" if plain.target_text else "lacks a line"
-        expected = f"has {quoted(plain.source_text)}" if plain.source_text else "has no such line"
+        shown, expected = quoted(plain.target_text), quoted(plain.source_text)
+        if not plain.target_text:
+            message = Text("the code lacks a line; its source has {expected}").of(expected=expected)
+        elif plain.source_text:
+            message = Text("the code has {shown}; its source has {expected}").of(
+                shown=shown, expected=expected
+            )
+        else:
+            message = Text("the code has {shown}; its source has no such line").of(shown=shown)
         findings.error(
             "fence-code",
             (mark.line + 1 + (plain.source_line or 0), copy.line + 1 + (plain.target_line or 0)),
-            f"the code {shown}; its source {expected}",
+            message,
             hint=_MAY_DIFFER,
             subject=plain.source_text or plain.target_text,
         )
@@ -274,8 +306,10 @@ def _check_heading_id(mark: Mark, copy: Mark, findings: Findings) -> None:
         findings.error(
             "heading-id",
             (mark.line, copy.line),
-            f"heading {quoted(copy.text)} has the id `{copy.id}`; its source says `{{#{mark.id}}}`",
-            hint=f"end the heading with `{{#{mark.id}}}`",
+            Text("heading {text} has the id `{id}`; its source says `{{#{id2}}}`").of(
+                text=quoted(copy.text), id=copy.id, id2=mark.id
+            ),
+            hint=Text("end the heading with `{{#{id}}}`").of(id=mark.id),
             subject=mark.id,
         )
 
@@ -294,9 +328,9 @@ def _report_unpaired(left: _Side, right: _Side, match: _Match, findings: Finding
             findings.error(
                 f"{kind}-place",
                 (mark.line, right.marks[other].line),
-                f"{name} is not at the same position as in the source",
-                hint="keep the order of the source",
-                subject=name,
+                Text("{name} is not at the same position as in the source").of(name=name),
+                hint=Text("keep the order of the source"),
+                subject=_subject(mark),
             )
             continue
         if isinstance(mark, Marker):
@@ -304,9 +338,9 @@ def _report_unpaired(left: _Side, right: _Side, match: _Match, findings: Finding
         findings.error(
             kind if kind == "tab" else f"{kind}-missing",
             match.alignment.at_source(mark.line),
-            f"{name} of the source is missing",
-            hint="add it, or translate the section that contains it",
-            subject=name,
+            Text("{name} of the source is missing").of(name=name),
+            hint=Text("add it, or translate the section that contains it"),
+            subject=_subject(mark),
         )
     for index in _without_ends(right.marks, [index for index in match.extra if index not in moved]):
         mark = right.marks[index]
@@ -316,9 +350,9 @@ def _report_unpaired(left: _Side, right: _Side, match: _Match, findings: Finding
         findings.error(
             kind if kind == "tab" else f"{kind}-extra",
             match.alignment.at_target(mark.line),
-            f"{name} is not in the source",
-            hint="remove it, or add it to the source first",
-            subject=name,
+            Text("{name} is not in the source").of(name=name),
+            hint=Text("remove it, or add it to the source first"),
+            subject=_subject(mark),
         )
 
 
@@ -349,19 +383,29 @@ def _kind(mark: Mark) -> str:
     return "directive" if isinstance(mark, Marker) else type(mark).__name__.lower()
 
 
-def _describe(mark: Mark) -> str:
+def _subject(mark: Mark) -> str:
+    """The mark as keys of findings have it."""
+    description = _describe(mark)
+    return description if isinstance(description, str) else description.render(ENGLISH)
+
+
+def _describe(mark: Mark) -> str | Text:
     if isinstance(mark, Heading):
-        return f"the heading {quoted(mark.text)}"
+        return Text("the heading {text}").of(text=quoted(mark.text))
     if isinstance(mark, Fence):
         first = next((line for line in mark.code.split("\n") if line.strip()), "")
-        return f"the {code_blocks.language_name(mark.language)} code block {quoted(first)}"
+        return Text("the {language} code block {first}").of(
+            language=code_blocks.language_name(mark.language), first=quoted(first)
+        )
     if isinstance(mark, Table):
-        return f"the table of {mark.cells[0]} columns and {len(mark.cells) - 1} rows"
+        return Text("the table of {cells} columns and {count} rows").of(
+            cells=mark.cells[0], count=len(mark.cells) - 1
+        )
     if isinstance(mark, Tag):
         attributes = "".join(f' {name}="{value}"' for name, value in mark.attributes)
         return f"`<{'/' if mark.closing else ''}{mark.name}{attributes}>`"
     if isinstance(mark, Image):
-        return f"the picture {mark.target}"
+        return Text("the picture {target}").of(target=mark.target)
     if isinstance(mark, Alert):
-        return f"the box `[!{mark.name}]`"
-    return f"the directive {quoted(mark.text)}"
+        return Text("the box `[!{name}]`").of(name=mark.name)
+    return Text("the directive {text}").of(text=quoted(mark.text))

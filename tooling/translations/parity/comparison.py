@@ -11,6 +11,7 @@ from tooling.mdbook import expansion
 from tooling.mdbook.books import Library, LinkFault
 from tooling.mdbook.files import Files
 from tooling.mdbook.pages import Page
+from tooling.text import ENGLISH, Sentence, Text, joined
 from tooling.translations.parity import blocks, details, links, prose, text
 from tooling.translations.parity.findings import Findings, Lines, ParityFinding, ParitySeverity
 from tooling.translations.parity.names import Names
@@ -89,8 +90,8 @@ class _DeadEnd(Struct, frozen=True):
 
     kind: str
     line: int
-    message: str
-    hint: str
+    message: str | Sentence
+    hint: str | Sentence
     subject: str
     fatal: bool = True
 
@@ -105,16 +106,19 @@ def _dead_ends(page: Page, library: Library) -> Iterator[_DeadEnd]:
     for problem in problems:
         # A position in an included file is part of the message; the page itself has no line for it.
         inside = str(problem.where.path) not in (own, str(page.path))
-        message = f"{problem.where}: {problem.message}" if inside else problem.message
+        message = joined((f"{problem.where}: ", problem.message), "") if inside else problem.message
         line = 1 if inside else problem.where.line or 1
         kind = f"include-{problem.fault}"
-        yield _DeadEnd(kind, line, message, problem.hint, problem.message, problem.fatal)
+        subject = problem.message.render(ENGLISH)
+        yield _DeadEnd(kind, line, message, problem.hint, subject, problem.fatal)
     for link in page.structure.links:
         scheme = _SCHEME.match(link.target)
         if scheme is not None and scheme[1].lower() not in _SCHEMES:
-            message = f"`{scheme.group()}` of {link.target} is not the scheme of an address"
-            hint = "write https://, or the path of a page"
-            yield _DeadEnd("link-scheme", link.line, message, hint, link.target)
+            unknown = Text("`{found}` of {target} is not the scheme of an address").of(
+                found=scheme.group(), target=link.target
+            )
+            hint = Text("write https://, or the path of a page")
+            yield _DeadEnd("link-scheme", link.line, unknown, hint, link.target)
     for fault in library.check(page):
         fatal = fault.fault is not LinkFault.UNTRANSLATED_PAGE  # that page is reported as missing, too
         yield _DeadEnd(f"link-{fault.fault}", fault.line, fault.message, fault.hint, fault.target, fatal)

@@ -8,14 +8,18 @@ from collections.abc import Iterable, Sequence
 
 from tooling.mdbook.markup import Detail
 from tooling.mdbook.pages import Page
+from tooling.text import Text
 from tooling.translations.parity.findings import Findings, quoted
 from tooling.translations.parity.pair import ComparedPages, Item, difference
 
 _COUNTED = {
-    "footnote": ("the footnote `[^{}]`", "refer to the footnotes of the source"),
-    "footnote-definition": ("the definition of the footnote `[^{}]`", "define the footnotes of the source"),
-    "key": ("the key `{}`", "keys are those of the source"),
-    "tag": ("the tag `{}`", "leave tags as they are, and close what is opened"),
+    "footnote": (Text("the footnote `[^{name}]`"), Text("refer to the footnotes of the source")),
+    "footnote-definition": (
+        Text("the definition of the footnote `[^{name}]`"),
+        Text("define the footnotes of the source"),
+    ),
+    "key": (Text("the key `{name}`"), Text("keys are those of the source")),
+    "tag": (Text("the tag `{name}`"), Text("leave tags as they are, and close what is opened")),
 }
 _UNDEFINED = re.compile(r"\[\^([^\]\s]+)\]")
 _CONFLICT = re.compile(r"^(?:<{7} .*|>{7} .*|\|{7} .*)$", re.MULTILINE)
@@ -31,11 +35,11 @@ def compare_details(pair: ComparedPages) -> None:
     for kind, (noun, hint) in _COUNTED.items():
         found = difference(_items(ours, kind), _items(theirs, kind), pair.alignment)
         for item in found.missing:
-            message = f"{noun.format(item.name)} of the source is missing"
+            message = Text("{name} of the source is missing").of(name=noun.of(name=item.name))
             lines = pair.alignment.at_source(item.line)
             pair.findings.error(f"{kind}-missing", lines, message, hint=hint, subject=item.name)
         for item in found.extra:
-            message = f"{noun.format(item.name)} is not in the source"
+            message = Text("{name} is not in the source").of(name=noun.of(name=item.name))
             lines = pair.alignment.at_target(item.line)
             pair.findings.error(f"{kind}-extra", lines, message, hint=hint, subject=item.name)
     _compare_tasks(pair)
@@ -54,16 +58,16 @@ def inspect(page: Page, findings: Findings, *, in_source: bool, code: str = "en"
     for match in _CONFLICT.finditer(page.text):
         line = page.text.count("\n", 0, match.start()) + 1
         lines = (line, None) if in_source else (None, line)
-        message = f"{quoted(match.group())} is left of a merge conflict"
-        hint = "choose one of the two versions, and delete the lines of the markers"
+        message = Text("{found} is left of a merge conflict").of(found=quoted(match.group()))
+        hint = Text("choose one of the two versions, and delete the lines of the markers")
         findings.error("conflict", lines, message, hint=hint, subject=match.group())
         break  # the others belong to it, or are similar
     for block in page.structure.prose:
         for match in _UNDEFINED.finditer(block.text):
             line = block.line + block.text.count("\n", 0, match.start())
             lines = (line, None) if in_source else (None, line)
-            message = f"the footnote `{match.group()}` is not defined on this page"
-            hint = f"add a paragraph that begins with `{match.group()}: `"
+            message = Text("the footnote `{found}` is not defined on this page").of(found=match.group())
+            hint = Text("add a paragraph that begins with `{found}: `").of(found=match.group())
             findings.error("footnote-undefined", lines, message, hint=hint, subject=match[1])
         for match in _HIDDEN.finditer(block.text):
             if code in _RIGHT_TO_LEFT and match.group() in "\u200e\u200f":
@@ -72,8 +76,8 @@ def inspect(page: Page, findings: Findings, *, in_source: bool, code: str = "en"
             lines = (line, None) if in_source else (None, line)
             sign = f"U+{ord(match.group()):04X}"
             after = quoted(block.text[max(0, match.start() - 9) : match.start()].rpartition("\n")[2])
-            message = f"an invisible character, {sign}, follows {after}"
-            findings.error("invisible", lines, message, hint="delete it", subject=sign)
+            message = Text("an invisible character, {sign}, follows {after}").of(sign=sign, after=after)
+            findings.error("invisible", lines, message, hint=Text("delete it"), subject=sign)
 
 
 def _items(details: Iterable[Detail], kind: str) -> list[Item]:
@@ -88,8 +92,10 @@ def _compare_tasks(pair: ComparedPages) -> None:
             pair.findings.error(
                 "task",
                 (task.line, copy.line),
-                f"the task is marked `{copy.name}`; its source is marked `{task.name}`",
-                hint=f"write `{task.name}`",
+                Text("the task is marked `{name}`; its source is marked `{name2}`").of(
+                    name=copy.name, name2=task.name
+                ),
+                hint=Text("write `{form}`").of(form=task.name),
                 subject=f"{task.line} {task.name}",
             )
 
@@ -107,17 +113,20 @@ def _compare_lists(pair: ComparedPages) -> None:
                 pair.findings.error(
                     "list-kind",
                     (item.line, copy.line),
-                    f"this is {_item(copy.name)}; its source is {_item(item.name)}",
-                    hint="keep the kind of the list, and the depth of the item",
+                    Text("this is {name}; its source is {name2}").of(
+                        name=_item(copy.name), name2=_item(item.name)
+                    ),
+                    hint=Text("keep the kind of the list, and the depth of the item"),
                     subject=f"{section} {item.name}",
                 )
                 break  # the items after it differ alike
 
 
-def _item(name: str) -> str:
-    kind = "an item of a list with bullets" if name.endswith("-") else "a numbered item"
+def _item(name: str) -> Text:
+    kind = Text("an item of a list with bullets") if name.endswith("-") else Text("a numbered item")
     depth = name.count(" ")
-    return f"{kind}, inside {depth} other list{'s' if depth > 1 else ''}" if depth else kind
+    inside = Text("{kind}, inside {count} other list", "{kind}, inside {count} other lists")
+    return inside.of(kind=kind, count=depth) if depth else kind
 
 
 def _by_section(items: Iterable[Item], starts: Sequence[int]) -> dict[int, list[Item]]:
@@ -130,8 +139,13 @@ def _by_section(items: Iterable[Item], starts: Sequence[int]) -> dict[int, list[
 def _compare_texts(pair: ComparedPages) -> None:
     """Links, pictures and summaries have a text where those of the source have one."""
     texts = (
-        ("link", "link-text", "the link has no text", "translate the text of the source's link"),
-        ("picture", "image-alt", "the picture has no description", "translate the description of the source"),
+        ("link", "link-text", Text("the link has no text"), Text("translate the text of the source's link")),
+        (
+            "picture",
+            "image-alt",
+            Text("the picture has no description"),
+            Text("translate the description of the source"),
+        ),
     )
     for kind, finding, message, hint in texts:
         ours = _items(pair.source.structure.details, kind)
@@ -142,15 +156,15 @@ def _compare_texts(pair: ComparedPages) -> None:
         for copy in theirs:
             if not copy.name:
                 lines = pair.alignment.at_target(copy.line)
-                pair.findings.error(finding, lines, message, hint=hint, subject=message)
+                pair.findings.error(finding, lines, message, hint=hint, subject=finding)
     summaries = list(_SUMMARY.finditer(pair.source.text)), list(_SUMMARY.finditer(pair.target.text))
     for summary, empty in zip(*summaries, strict=False):
         if summary[1].strip() and not empty[1].strip():
             line = pair.target.text.count("\n", 0, empty.start()) + 1
-            message = f"the summary has no text; its source is {quoted(summary[1])}"
+            message = Text("the summary has no text; its source is {summary}").of(summary=quoted(summary[1]))
             lines = pair.alignment.at_target(line)
             pair.findings.error(
-                "summary-empty", lines, message, hint="translate the summary", subject=summary[1]
+                "summary-empty", lines, message, hint=Text("translate the summary"), subject=summary[1]
             )
 
 
@@ -160,8 +174,10 @@ def _compare_todos(pair: ComparedPages) -> None:
         for match in _TODO.finditer(block.text):
             if match.group() not in known:
                 line = block.line + block.text.count("\n", 0, match.start())
-                message = f"{quoted(match.group())} is left in the text, and is not in the source"
+                message = Text("{found} is left in the text, and is not in the source").of(
+                    found=quoted(match.group())
+                )
                 lines = pair.alignment.at_target(line)
                 pair.findings.warning(
-                    "todo", lines, message, hint="do what it says, and delete it", subject=match.group()
+                    "todo", lines, message, hint=Text("do what it says, and delete it"), subject=match.group()
                 )

@@ -16,8 +16,10 @@ from msgspec import Struct
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
 from tooling.platform.regular_files import read_regular
+from tooling.text import Text
 from tooling.translations.cache import Cache
 from tooling.translations.findings import TranslationFinding
+from tooling.translations.freshness.checkout import git_problem
 from tooling.translations.freshness.survey import Survey
 from tooling.translations.freshness.workers import map_pages
 from tooling.translations.git.pins import PinReader
@@ -94,8 +96,8 @@ def check_fidelity(
             for status in batch:
                 pages[status.key] = _without_comparison(status, texts)
         if repository is not None and repository.history is History.TREELESS and uses:
-            what = "included code was not compared with that at the pin: this is a treeless clone"
-            why = "it would fetch the folders of every pinned commit one by one"
+            what = Text("included code was not compared with that at the pin: this is a treeless clone")
+            why = Text("it would fetch the folders of every pinned commit one by one")
             problems.append(Problem(what, why, GIVE_IT_TREES))
         elif repository is not None and repository.history is not History.TREELESS:
             try:
@@ -105,9 +107,8 @@ def check_fidelity(
                 if lost and repository.is_shallow:
                     problems.append(_cut_off(len(lost)))
             except GitError as error:
-                why = f"{error.what}: {error.why}"
-                what = "included code could not be compared with that at the pin"
-                problems.append(Problem(what, why, error.hint or "run git fsck"))
+                what = Text("included code could not be compared with that at the pin")
+                problems.append(git_problem(what, error))
     cache.save(whole=whole)
     for key, worst in _worst(findings).items():
         if key in pages and pages[key] is Fidelity.FAITHFUL and worst > FreshnessSeverity.INFO:
@@ -126,9 +127,9 @@ def _results(finder: ResultFinder, tasks: Sequence[_Task]) -> list[PageResult]:
 
 
 def _cut_off(commits: int) -> Problem:
-    pins = "1 pinned commit" if commits == 1 else f"{commits} pinned commits"
-    what = "included code was not compared with that at the pin"
-    return Problem(what, f"the history of this clone is cut off before {pins}", UNSHALLOW)
+    pins = Text("{count} pinned commit", "{count} pinned commits").of(count=commits)
+    what = Text("included code was not compared with that at the pin")
+    return Problem(what, Text("the history of this clone is cut off before {pins}").of(pins=pins), UNSHALLOW)
 
 
 def _digest(glossary: Path | None) -> str | None:
@@ -145,9 +146,14 @@ def _glossary_problem(path: Path, roots: Roots) -> Problem | None:
     try:
         terms = glossary.load(path, roots.language).terms
     except glossary.GlossaryError as error:
-        return Problem(error.what, error.why or "", error.hint or f"see {path}")
+        what, why, hint = error.sentences
+        return Problem(what, why or "", hint or Text("see {path}").of(path=str(path)))
     if not terms and not roots.growing:
-        return Problem("the glossary has no terms", "nothing of it can be checked", f"add a term to {path}")
+        return Problem(
+            Text("the glossary has no terms"),
+            Text("nothing of it can be checked"),
+            Text("add a term to {path}").of(path=str(path)),
+        )
     return None
 
 
@@ -156,13 +162,8 @@ def _pinned_texts(reader: PinReader, batch: Iterable[PageStatus]) -> tuple[dict[
     try:
         return reader.texts(wanted), None
     except GitError as error:
-        why = f"{error.what}: {error.why}" if error.why else error.what
-        problem = Problem(
-            "pinned texts could not be read, so stale pages were not compared with their source",
-            why,
-            error.hint or "run git fsck",
-        )
-        return {}, problem
+        what = Text("pinned texts could not be read, so stale pages were not compared with their source")
+        return {}, git_problem(what, error)
 
 
 def _task(
@@ -255,7 +256,10 @@ def _compare(task: _Task, library: Library) -> tuple[list[TranslationFinding], t
 
 def _not_text(status: PageStatus, in_source: bool, error: UnicodeDecodeError) -> TranslationFinding:
     file = (status.source if in_source else status.target) or status.key
-    message, hint = f"not UTF-8 text: {error.reason} at byte {error.start}", "save the page as UTF-8"
+    message, hint = (
+        Text("not UTF-8 text: {reason} at byte {start}").of(reason=error.reason, start=error.start),
+        Text("save the page as UTF-8"),
+    )
     key = f"parity:encoding/{status.key}"
     return TranslationFinding(
         "parity:encoding", FreshnessSeverity.ERROR, status.key, file, 1, None, message, hint, key

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from tooling.text import Sentence
+
 
 class ParitySeverity(StrEnum):
     """The severity of a finding; by default only errors fail a check."""
@@ -35,8 +37,8 @@ class ParityFinding(Struct, frozen=True):
     severity: ParitySeverity
     line_source: int | None
     line_target: int | None
-    message: str
-    hint: str
+    message: str | Sentence
+    hint: str | Sentence
     key: str
 
 
@@ -52,20 +54,33 @@ class Findings(Struct):
     found: list[ParityFinding] = field(default_factory=list)
     _seen: Counter[str] = field(default_factory=Counter)
 
-    def error(self, kind: str, lines: Lines, message: str, *, hint: str, subject: str) -> None:
+    def error(
+        self, kind: str, lines: Lines, message: str | Sentence, *, hint: str | Sentence, subject: str
+    ) -> None:
         """Adds a finding; `subject` is what differs: an id, a word, an address, some code."""
         self._add(kind, ParitySeverity.ERROR, lines, message, hint=hint, subject=subject)
 
-    def warning(self, kind: str, lines: Lines, message: str, *, hint: str, subject: str) -> None:
+    def warning(
+        self, kind: str, lines: Lines, message: str | Sentence, *, hint: str | Sentence, subject: str
+    ) -> None:
         """As `error`, for what may be intended."""
         self._add(kind, ParitySeverity.WARNING, lines, message, hint=hint, subject=subject)
 
-    def info(self, kind: str, lines: Lines, message: str, *, hint: str, subject: str) -> None:
+    def info(
+        self, kind: str, lines: Lines, message: str | Sentence, *, hint: str | Sentence, subject: str
+    ) -> None:
         """As `error`, for what is usually intended."""
         self._add(kind, ParitySeverity.INFO, lines, message, hint=hint, subject=subject)
 
     def _add(
-        self, kind: str, severity: ParitySeverity, lines: Lines, message: str, *, hint: str, subject: str
+        self,
+        kind: str,
+        severity: ParitySeverity,
+        lines: Lines,
+        message: str | Sentence,
+        *,
+        hint: str | Sentence,
+        subject: str,
     ) -> None:
         key = f"{kind}:{_short(subject)}"
         self._seen[key] += 1

@@ -13,6 +13,7 @@ from tooling.mdbook.markup import Prose
 from tooling.mdbook.pages import Page
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.regular_files import read_text
+from tooling.text import Text, joined
 from tooling.translations.parity.findings import Findings, ParityFinding
 from tooling.translations.writing_systems import WritingSystem, writing_of
 
@@ -90,14 +91,16 @@ def load(path: Path, language: str = "ko") -> Glossary:
     try:
         content = yaml.load(read_text(path), Loader=_LOADER)
     except OSError as error:
-        hint = "name the file with --glossary"
-        raise GlossaryError("no glossary", where=Location(path), why=error.strerror, hint=hint) from error
+        hint = Text("name the file with --glossary")
+        raise GlossaryError(
+            Text("no glossary"), where=Location(path), why=error.strerror, hint=hint
+        ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise GlossaryError("the glossary is not YAML", where=Location(path), why=str(error)) from error
+        raise GlossaryError(Text("the glossary is not YAML"), where=Location(path), why=str(error)) from error
     rows = content.get("terms") if isinstance(content, dict) else None
     if not isinstance(rows, list):
-        why = "the file needs a list `terms`, which is empty (`[]`) for a language that has none yet"
-        raise GlossaryError("the glossary has no terms", where=Location(path), why=why)
+        why = Text("the file needs a list `terms`, which is empty (`[]`) for a language that has none yet")
+        raise GlossaryError(Text("the glossary has no terms"), where=Location(path), why=why)
     terms = tuple(_term(row, number, path, language) for number, row in enumerate(rows, 1))
     _check_terms(terms, path)
     return prepare(terms, path, language)
@@ -107,28 +110,34 @@ _LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def _term(row: object, number: int, path: Path, language: str) -> Term:
-    def wrong(what: str) -> GlossaryError:
-        name = f"`{row['en']}`" if isinstance(row, dict) and "en" in row else f"number {number}"
-        return GlossaryError(f"term {name}: {what}", where=Location(path))
+    def wrong(what: Text) -> GlossaryError:
+        name: str | Text = Text("number {number}").of(number=number)
+        if isinstance(row, dict) and "en" in row:
+            name = f"`{row['en']}`"
+        return GlossaryError(Text("term {name}: {what}").of(name=name, what=what), where=Location(path))
 
     if not isinstance(row, dict):
-        raise wrong("is not a mapping")
+        raise wrong(Text("is not a mapping"))
     keys = _KEYS | {language}
     if unknown := sorted(map(str, set(row) - keys)):
-        raise wrong(f"unknown key `{unknown[0]}`; the keys are {', '.join(sorted(keys))}")
+        raise wrong(
+            Text("unknown key `{unknown}`; the keys are {keys}").of(
+                unknown=unknown[0], keys=", ".join(sorted(keys))
+            )
+        )
     english, part, first_use = row.get("en"), row.get("part", ""), row.get("first_use", True)
     if not isinstance(english, str) or not english.strip():
-        raise wrong("`en` must be a word")
+        raise wrong(Text("`en` must be a word"))
     if not isinstance(part, str) or part not in _PARTS or not isinstance(first_use, bool):
-        raise wrong("`part` is noun, verb or adjective, `first_use` true or false")
+        raise wrong(Text("`part` is noun, verb or adjective, `first_use` true or false"))
     lists: dict[str, tuple[str, ...]] = {}
     for key in (language, "avoid", "forms"):
         words = row.get(key, [])
         if not isinstance(words, list) or not all(isinstance(word, str) and word.strip() for word in words):
-            raise wrong(f"`{key}` must be a list of words")
+            raise wrong(Text("`{key}` must be a list of words").of(key=key))
         lists[key] = tuple(words)
     if not lists[language]:
-        raise wrong(f"`{language}` needs at least one form")
+        raise wrong(Text("`{language}` needs at least one form").of(language=language))
     note = str(row.get("note", ""))
     return Term(english, lists[language], lists["avoid"], lists["forms"], part, first_use, note)
 
@@ -137,12 +146,16 @@ def _check_terms(terms: tuple[Term, ...], path: Path) -> None:
     seen: set[str] = set()
     for term in terms:
         if term.english.lower() in seen:
-            raise GlossaryError(f"term `{term.english}` occurs twice", where=Location(path))
+            raise GlossaryError(
+                Text("term `{english}` occurs twice").of(english=term.english), where=Location(path)
+            )
         seen.add(term.english.lower())
         for rival in term.rivals:
             if any(form.startswith(rival) for form in term.accepted):
-                what = f"term `{term.english}`: `{rival}` is both accepted and to be avoided"
-                raise GlossaryError(what, where=Location(path), hint="remove it from `avoid`")
+                what = Text("term `{english}`: `{rival}` is both accepted and to be avoided").of(
+                    english=term.english, rival=rival
+                )
+                raise GlossaryError(what, where=Location(path), hint=Text("remove it from `avoid`"))
 
 
 def prepare(terms: tuple[Term, ...], path: Path, language: str = "ko") -> Glossary:
@@ -308,8 +321,8 @@ def _check_rivals(term: Term, glossary: Glossary, source: Page, text: _Text, fin
         while offset >= 0:
             if not _is_part(rival, offset, glossary, text):
                 lines = (_source_line(term, source), text.line(offset))
-                message = f"`{rival}` is not used for {term.english}"
-                hint = f"write `{term.accepted[0]}`"
+                message = Text("`{rival}` is not used for {english}").of(rival=rival, english=term.english)
+                hint = Text("write `{form}`").of(form=term.accepted[0])
                 findings.error("glossary-rival", lines, message, hint=hint, subject=f"{term.english} {rival}")
             offset = text.find(rival, offset + len(rival))
 
@@ -325,10 +338,14 @@ def _check_use(term: Term, source: Page, text: _Text, findings: Findings) -> boo
     if not offsets:
         if any(word in text.whole.lower() for word in (term.english, *term.forms)):
             return False  # left in English on purpose, such as in a product name
-        forms = " nor ".join(f"`{form}`" for form in term.accepted)
-        has_none = "lacks" if len(term.accepted) == 1 else "has neither"
-        message = f"the source has {term.english}, the translation {has_none} {forms}"
-        hint = f"write `{term.accepted[0]}`"
+        forms = joined([f"`{form}`" for form in term.accepted], Text(" nor "))
+        lacking = (
+            Text("the source has {english}, the translation lacks {forms}")
+            if len(term.accepted) == 1
+            else Text("the source has {english}, the translation has neither {forms}")
+        )
+        message = lacking.of(english=term.english, forms=forms)
+        hint = Text("write `{form}`").of(form=term.accepted[0])
         lines = (_source_line(term, source), None)
         findings.warning("glossary-missing", lines, message, hint=hint, subject=term.english)
     return bool(offsets)
@@ -341,8 +358,8 @@ def _check_first_use(term: Term, glossary: Glossary, source: Page, text: _Text, 
             return
         if text.block(offset)[1].kind != "heading" and not _is_part(form, offset, glossary, text):
             lines = (_source_line(term, source), text.line(offset))
-            message = f"the first use of `{form}` lacks the English"
-            hint = f"write `{form}({term.english})`"
+            message = Text("the first use of `{form}` lacks the English").of(form=form)
+            hint = Text("write `{form}`").of(form=f"{form}({term.english})")
             findings.warning("glossary-first-use", lines, message, hint=hint, subject=term.english)
             return
 

@@ -17,6 +17,7 @@ from tooling.mdbook.files import Files
 from tooling.mdbook.includes import Directive, LineRange, find_directives, take
 from tooling.mdbook.pages import Page
 from tooling.platform.regular_files import read_regular
+from tooling.text import Text
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.git.pins import Answer, PinReader, Question
 from tooling.translations.marker import read_marker
@@ -148,9 +149,12 @@ def _finding(use: IncludeUse, roots: Roots) -> TranslationFinding:
             use.target,
             use.line,
             None,
-            f"the included text {name} changed since the pin; the translation includes "
-            f"{roots.name(Path(use.own))}",
-            f"{shown}; translate it, then {roots.command('stamp', roots.target_argument(use.page))}",
+            Text("the included text {name} changed since the pin; the translation includes {own}").of(
+                name=name, own=roots.name(Path(use.own))
+            ),
+            Text("{shown}; translate it, then {command}").of(
+                shown=shown, command=roots.command("stamp", roots.target_argument(use.page))
+            ),
             f"include:fragment/{use.page}/{name}",
         )
     return TranslationFinding(
@@ -160,8 +164,9 @@ def _finding(use: IncludeUse, roots: Roots) -> TranslationFinding:
         use.target,
         use.line,
         None,
-        f"included code changed since the pin: {name}",
-        f"{shown}; reread the prose around it, then "
-        f"{roots.command('stamp', '--reviewed', roots.target_argument(use.page))}",
+        Text("included code changed since the pin: {name}").of(name=name),
+        Text("{shown}; reread the prose around it, then {command}").of(
+            shown=shown, command=roots.command("stamp", "--reviewed", roots.target_argument(use.page))
+        ),
         f"include:drift/{use.page}/{name}",
     )

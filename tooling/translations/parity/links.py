@@ -8,6 +8,7 @@ from functools import lru_cache
 from tooling.mdbook.includes import Kind, find_directives
 from tooling.mdbook.markup import Link
 from tooling.mdbook.pages import Page
+from tooling.text import Text
 from tooling.translations.parity.findings import Lines, quoted
 from tooling.translations.parity.names import Names
 from tooling.translations.parity.pair import ComparedPages, Item, difference
@@ -44,16 +45,18 @@ def compare_directives(pair: ComparedPages) -> None:
         if partner is not None:
             extra.remove(partner)
             lines = (item.line, partner.line)
-            message = f"it shows {quoted(partner.name, 90)}; its source shows {quoted(item.name, 90)}"
+            message = Text("it shows {name}; its source shows {name2}").of(
+                name=quoted(partner.name, 90), name2=quoted(item.name, 90)
+            )
         else:
             lines = pair.alignment.at_source(item.line)
-            message = f"{quoted(item.name, 90)} of the source is missing"
-        hint = "name the same file and anchor as the source"
+            message = Text("{name} of the source is missing").of(name=quoted(item.name, 90))
+        hint = Text("name the same file and anchor as the source")
         pair.findings.error(_directive_kind(item), lines, message, hint=hint, subject=item.name)
     for item in extra:
         lines = pair.alignment.at_target(item.line)
-        message = f"{quoted(item.name, 90)} is not in the source"
-        hint = "remove it, or add it to the source"
+        message = Text("{name} is not in the source").of(name=quoted(item.name, 90))
+        hint = Text("remove it, or add it to the source")
         pair.findings.error(_directive_kind(item), lines, message, hint=hint, subject=item.name)
 
 
@@ -84,8 +87,10 @@ def _compare_order(pair: ComparedPages) -> None:
             pair.findings.error(
                 "include-place",
                 (line, copied),
-                f"it shows {quoted(theirs, 90)}; its source shows {quoted(ours, 90)} here",
-                hint="show the same things in the same order",
+                Text("it shows {theirs}; its source shows {ours} here").of(
+                    theirs=quoted(theirs, 90), ours=quoted(ours, 90)
+                ),
+                hint=Text("show the same things in the same order"),
                 subject=ours,
             )
             return  # later ones are shifted
@@ -105,17 +110,19 @@ def compare_links(pair: ComparedPages) -> None:
     copied_inside, copied_outside = _links(pair.target, pair)
     found = difference(inside, copied_inside, pair.alignment)
     for item in found.missing:
-        message = f"the link to {item.name} of the source is missing"
+        message = Text("the link to {name} of the source is missing").of(name=item.name)
         lines = pair.alignment.at_source(item.line)
-        pair.findings.error("link-missing", lines, message, hint="link the same page", subject=item.name)
+        pair.findings.error(
+            "link-missing", lines, message, hint=Text("link the same page"), subject=item.name
+        )
     linked = {item.name for item in inside}
     for item in found.extra:
         if item.name in linked:
             continue  # mentioned once more
-        message = f"the source has no link to {item.name} here"
+        message = Text("the source has no link to {name} here").of(name=item.name)
         lines = pair.alignment.at_target(item.line)
         pair.findings.error(
-            "link-extra", lines, message, hint="link what the source links", subject=item.name
+            "link-extra", lines, message, hint=Text("link what the source links"), subject=item.name
         )
     if not found:
         _compare_sections(pair)
@@ -151,14 +158,14 @@ def _compare_addresses(pair: ComparedPages, outside: list[Item], copied: list[It
         return
     for name, item in ours.items():
         if name not in theirs:
-            message = f"the address {name} of the source is missing"
-            hint = f"link it, or its {pair.writing.name} edition"
+            message = Text("the address {name} of the source is missing").of(name=name)
+            hint = Text("link it, or its {name} edition").of(name=pair.writing.name)
             lines = pair.alignment.at_source(item.line)
             pair.findings.warning("url-missing", lines, message, hint=hint, subject=name)
     for name, item in theirs.items():
         if name not in ours:
-            message = f"the address {name} is not in the source"
-            hint = "add it to the source, or remove it"
+            message = Text("the address {name} is not in the source").of(name=name)
+            hint = Text("add it to the source, or remove it")
             lines = pair.alignment.at_target(item.line)
             pair.findings.warning("url-extra", lines, message, hint=hint, subject=name)
 
@@ -176,8 +183,10 @@ def _compare_sections(pair: ComparedPages) -> None:
         pair.findings.error(
             "link-section",
             (link.line, copy.line),
-            f"{copy.target} leads to heading {got + 1} of its page; {link.target} to heading {wanted + 1}",
-            hint="use the id of the translated heading",
+            Text("{target} leads to heading {got} of its page; {target2} to heading {wanted}").of(
+                target=copy.target, got=got + 1, target2=link.target, wanted=wanted + 1
+            ),
+            hint=Text("use the id of the translated heading"),
             subject=link.target,
         )
 

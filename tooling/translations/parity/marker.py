@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tooling.text import Text
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.freshness.survey import Survey
 from tooling.translations.git.pins import Answer, PinReader, Question, Resolution
@@ -37,8 +38,9 @@ def find_wrong_commits(reader: PinReader, top: Path, survey: Survey) -> list[Tra
             1,
             None,
             problem,
-            f"the blob line is used; `{_repair(survey.roots, status.key)}` writes the commit that it "
-            "belongs to",
+            Text("the blob line is used; `{command}` writes the commit that it belongs to").of(
+                command=_repair(survey.roots, status.key)
+            ),
             f"parity:marker/{status.key}",
         )
         for (status, commit, blob), answer in zip(pinned, answers, strict=True)
@@ -50,16 +52,16 @@ def _repair(roots: Roots, key: str) -> str:
     return roots.command("repair", roots.target_argument(key))
 
 
-def _problem(commit: str, blob: str, answer: Resolution, *, shallow: bool) -> str | None:
+def _problem(commit: str, blob: str, answer: Resolution, *, shallow: bool) -> Text | None:
     """What is wrong with the commit of a marker; None if nothing is, or if this clone does not have it."""
     if answer.answer is Answer.NO_COMMIT and not shallow:
-        return (
-            f"commit {commit[:12]} of the marker does not exist here: squashed, rebased or never pushed; "
+        return Text(
+            "commit {commit} of the marker does not exist here: squashed, rebased or never pushed; "
             "included code was not compared with that at the pin"
-        )
+        ).of(commit=commit[:12])
     if answer.blob is not None and answer.blob != blob:
-        return (
-            f"the lines of the marker contradict each other: the page is {answer.blob[:12]} at commit "
-            f"{commit[:12]}, and the blob line names {blob[:12]}"
-        )
+        return Text(
+            "the lines of the marker contradict each other: the page is {blob} at commit {commit}, "
+            "and the blob line names {blob2}"
+        ).of(blob=answer.blob[:12], commit=commit[:12], blob2=blob[:12])
     return None

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from tooling.mdbook.markup import OBJECT, Prose, Structure
 from tooling.mdbook.pages import Page
+from tooling.text import Text
 from tooling.translations.parity.findings import Findings, quoted
 from tooling.translations.parity.pair import ComparedPages, Item
 from tooling.translations.writing_systems import writing_of
@@ -48,7 +49,7 @@ def inspect_letters(source: Page, findings: Findings) -> None:
         for foreign in writing_of("en").foreign:
             for match in foreign.pattern.finditer(block.text):
                 line = block.line + block.text.count("\n", 0, match.start())
-                message = f"{quoted(match.group())} {foreign.what}"
+                message = foreign.what.of(text=quoted(match.group()))
                 findings.error(foreign.kind, (line, None), message, hint=foreign.hint, subject=match.group())
 
 
@@ -72,8 +73,10 @@ def _compare_counts(pair: ComparedPages) -> None:
             report(
                 "block-count",
                 lines,
-                f"this section has {theirs[index]} paragraphs and list items; its source has {ours[index]}",
-                hint="translate paragraph by paragraph, so that nothing is lost",
+                Text("this section has {theirs} paragraphs and list items; its source has {ours}").of(
+                    theirs=theirs[index], ours=ours[index]
+                ),
+                hint=Text("translate paragraph by paragraph, so that nothing is lost"),
                 subject=_opening(pair, lines[0]),
             )
 
@@ -131,8 +134,8 @@ def _check_untranslated(block: Prose, originals: dict[str, int], pair: ComparedP
     pair.findings.error(
         "untranslated",
         lines,
-        f"{quoted(text)} is not translated",
-        hint="translate it; names of products and code may stay",
+        Text("{text} is not translated").of(text=quoted(text)),
+        hint=Text("translate it; names of products and code may stay"),
         subject=text,
     )
 
@@ -145,8 +148,10 @@ def _check_sentence(block: Prose, match: re.Match[str], pair: ComparedPages) -> 
     pair.findings.warning(
         "untranslated-sentence",
         pair.alignment.at_target(line),
-        f"{quoted(text)} is left in English in the middle of {pair.writing.name} text",
-        hint="translate the sentence",
+        Text("{text} is left in English in the middle of {name} text").of(
+            text=quoted(text), name=pair.writing.name
+        ),
+        hint=Text("translate the sentence"),
         subject=text,
     )
 
@@ -158,7 +163,7 @@ def _check_script(block: Prose, original: str, pair: ComparedPages) -> None:
                 continue
             line = block.line + block.text.count("\n", 0, match.start())
             lines, shown = pair.alignment.at_target(line), quoted(match.group())
-            message = f"{shown} {foreign.what}"
+            message = foreign.what.of(text=shown)
             pair.findings.error(foreign.kind, lines, message, hint=foreign.hint, subject=match.group())
 
 
@@ -184,8 +189,8 @@ def compare_short_texts(pair: ComparedPages) -> None:
             pair.findings.error(
                 "untranslated",
                 pair.alignment.at_target(item.line),
-                f"{quoted(item.name)} is not translated",
-                hint="translate it; names of products and code may stay",
+                Text("{name} is not translated").of(name=quoted(item.name)),
+                hint=Text("translate it; names of products and code may stay"),
                 subject=item.name,
             )
 

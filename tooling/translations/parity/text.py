@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from tooling.mdbook.markup import Active, Structure
+from tooling.text import Text
 from tooling.translations.parity import numbers, units
 from tooling.translations.parity.findings import quoted
 from tooling.translations.parity.pair import Alignment, ComparedPages, Difference, Item, difference
@@ -23,34 +24,49 @@ class _Rule(Struct, frozen=True):
     """How the differences of one kind of item are reported."""
 
     kind: str
-    noun: str
-    hint: str
+    missing: Text
+    extra: Text
+    hint: Text
     fatal: bool = False
 
     def report(self, found: Difference, pair: ComparedPages) -> None:
         add = pair.findings.error if self.fatal else pair.findings.warning
         for item in found.missing:
             lines = pair.alignment.at_source(item.line)
-            message = f"the {self.noun} {quoted(item.name)} of the source is missing"
+            message = self.missing.of(name=quoted(item.name))
             add(f"{self.kind}-missing", lines, message, hint=self.hint, subject=item.name)
         for item in found.extra:
             lines = pair.alignment.at_target(item.line)
-            message = f"the {self.noun} {quoted(item.name)} is not in the source"
+            message = self.extra.of(name=quoted(item.name))
             add(f"{self.kind}-extra", lines, message, hint=self.hint, subject=item.name)
 
 
 _FORMULA = _Rule(
     "formula",
-    "formula",
-    r"formulas are written between `\\(` and `\\)`, or `\\[` and `\\]`, and are not translated",
+    Text("the formula {name} of the source is missing"),
+    Text("the formula {name} is not in the source"),
+    Text("formulas are written between `\\\\(` and `\\\\)`, or `\\\\[` and `\\\\]`, and are not translated"),
     fatal=True,
 )
-_CODE = _Rule("code-span", "code", "code in text stays as it is, and occurs as often as in the source")
-_NUMBER_RULE = _Rule("number", "number", "give the numbers of the source")
+_CODE = _Rule(
+    "code-span",
+    Text("the code {name} of the source is missing"),
+    Text("the code {name} is not in the source"),
+    Text("code in text stays as it is, and occurs as often as in the source"),
+)
+_NUMBER_RULE = _Rule(
+    "number",
+    Text("the number {name} of the source is missing"),
+    Text("the number {name} is not in the source"),
+    Text("give the numbers of the source"),
+)
 _ACTIVE = _Rule(
     "active-content",
-    "active content",
-    "scripts, styles, event handlers, embedded pages and `javascript:` addresses are those of the source",
+    Text("the active content {name} of the source is missing"),
+    Text("the active content {name} is not in the source"),
+    Text(
+        "scripts, styles, event handlers, embedded pages and `javascript:` addresses are those of the source"
+    ),
     fatal=True,
 )
 _UP = re.compile(r"(?:\.\./)+")
@@ -132,8 +148,10 @@ def compare_units(pair: ComparedPages) -> None:
             pair.findings.warning(
                 "unit",
                 (block.lines[0], block.lines[1] + item.line),
-                f"{quoted(item.name)} contradicts the source, which has {quoted(expected)} here",
-                hint="give the unit or the word of the source",
+                Text("{name} contradicts the source, which has {expected} here").of(
+                    name=quoted(item.name), expected=quoted(expected)
+                ),
+                hint=Text("give the unit or the word of the source"),
                 subject=f"{expected} {item.name}",
             )
 
@@ -148,8 +166,10 @@ def compare_number_words(pair: ComparedPages) -> None:
             pair.findings.warning(
                 "number-word",
                 (block.lines[0], line),
-                f"{quoted(block.target[word.offset :][:12])} says {word.values[0]}; its source says {value}",
-                hint="give the numbers of the source",
+                Text("{word} says {copied}; its source says {value}").of(
+                    word=quoted(block.target[word.offset :][:12]), copied=word.values[0], value=value
+                ),
+                hint=Text("give the numbers of the source"),
                 subject=f"{value} {word.values[0]}",
             )
 

@@ -8,6 +8,7 @@ from typing import TextIO
 
 from msgspec import Struct
 
+from tooling.text import ENGLISH, Sentence, in_language
 from tooling.text.colours import style_codes, wants_colour
 
 _PLAIN = str.maketrans(
@@ -17,19 +18,21 @@ _COMBINING_JAMO = range(0x1160, 0x1200)  # vowels and final consonants that join
 
 
 class Style(Struct, frozen=True):
-    """Whether to use colour."""
+    """Whether to use colour, and the language of sentences."""
 
     colour: bool = False
+    language: str = ENGLISH
 
-    def __call__(self, text: str, *names: str) -> str:
+    def __call__(self, sentence: str | Sentence, *names: str) -> str:
+        text: str = in_language(sentence, self.language)
         if not self.colour or not text or not names:
             return text
         codes = style_codes()
         return f"\x1b[{';'.join(codes[name] for name in names)}m{text}\x1b[0m"
 
 
-def style_for(stream: TextIO) -> Style:
-    return Style(wants_colour(stream))
+def style_for(stream: TextIO, language: str) -> Style:
+    return Style(wants_colour(stream), language)
 
 
 def encodable(text: str, encoding: str | None) -> str:
@@ -54,11 +57,6 @@ def width(text: str) -> int:
             continue
         columns += 2 if unicodedata.east_asian_width(character) in "WF" else 1
     return columns
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun, such as `1 page` or `2 pages`."""
-    return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
 def pad(text: str, columns: int) -> str:

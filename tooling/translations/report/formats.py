@@ -24,12 +24,21 @@ class Format(StrEnum):
 
 
 def render(report: Report, form: Format, style: Style, *, every_page: bool = False) -> str:
-    """The report in a format; style and `every_page` apply to text alone."""
+    """The report in a format.
+
+    Args:
+        style: colour is for text alone, the language for every format that people read.
+        every_page: for text: list pages that are current and faithful too.
+    """
     if form is Format.TEXT:
         return terminal.render(report, style, every_page=every_page)
     # Only the module of the requested format is loaded.
-    renderer: Callable[[Report], str] = import_module(f"{__package__}.{_MODULES[form]}").render
-    return renderer(report)
+    module = import_module(f"{__package__}.{_MODULES[form]}")
+    if form in (Format.JSON, Format.SARIF):
+        for_programs: Callable[[Report], str] = module.render
+        return for_programs(report)
+    for_readers: Callable[[Report, str], str] = module.render
+    return for_readers(report, style.language)
 
 
 _MODULES = {

@@ -5,9 +5,22 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Iterator
 
+from tooling.text import Text
+from tooling.text.sentences import joined
 from tooling.translations.findings import TranslationFinding, describe_section
 from tooling.translations.model import ChangeClass, Fidelity, Freshness, PageStatus
+from tooling.translations.report.display import Style
 from tooling.translations.report.report import Report
+from tooling.translations.words import (
+    COMMITS,
+    DAYS,
+    FIDELITIES,
+    HEADS,
+    ONLY_REFORMATTED,
+    SEVERITIES,
+    STATES,
+    label,
+)
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --good: #2a7; --bad: #d33; --warn: #b80; --calm: #888; }
@@ -35,27 +48,30 @@ field.addEventListener('input', () => {
 """
 
 
-def render(report: Report) -> str:
+def render(report: Report, language: str) -> str:
     """The report as an HTML document that needs no network."""
+    say = Style(language=language)
+    prompt = html.escape(say(Text("filter pages")))
+    heads = "".join(f"<th>{say(head)}</th>" for head in (*HEADS, Text("where to look")))
     body = [
-        *_head(report),
-        '<p><input id="filter" type="search" placeholder="filter pages" aria-label="filter pages"></p>',
-        "<table><thead><tr><th>page</th><th>freshness</th><th>behind</th><th>fidelity</th>"
-        "<th>where to look</th></tr></thead><tbody>",
-        *_rows(report),
+        *_head(report, say),
+        f'<p><input id="filter" type="search" placeholder="{prompt}" aria-label="{prompt}"></p>',
+        f"<table><thead><tr>{heads}</tr></thead><tbody>",
+        *_rows(report, say),
         "</tbody></table>",
         f"<script>{_SCRIPT}</script>",
     ]
-    return document(f"Translations ({report.roots.language})", _STYLE, body)
+    title = Text("Translations ({language})").of(language=report.roots.language)
+    return document(say(title), _STYLE, body, language)
 
 
-def document(title: str, style: str, body: Iterable[str]) -> str:
+def document(title: str, style: str, body: Iterable[str], language: str) -> str:
     """An HTML document that needs no network: the title, also as its heading, and the lines of the body."""
     title = html.escape(title)
     return "\n".join(
         [
             "<!doctype html>",
-            '<html lang="en"><head><meta charset="utf-8">',
+            f'<html lang="{language}"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{title}</title><style>{style}</style></head><body>",
             f"<h1>{title}</h1>",
@@ -65,12 +81,15 @@ def document(title: str, style: str, body: Iterable[str]) -> str:
     )
 
 
-def _head(report: Report) -> Iterator[str]:
+def _head(report: Report, say: Style) -> Iterator[str]:
     counts = report.counts
     total = max(1, len(report.pages))
-    commit = f" at <code>{report.head[:12]}</code>" if report.head else ""
-    yield f"<p>{len(report.pages)} pages{commit}, {report.day.isoformat()}: "
-    yield ", ".join(f'<b class="{one}">{counts[one]} {one}</b>' for one in Freshness if counts[one]) + "</p>"
+    pages: Text = Text("{count} page", "{count} pages").of(count=len(report.pages))
+    if report.head:
+        pages = Text("{trees} at {commit}").of(trees=pages, commit=f"<code>{report.head[:12]}</code>")
+    yield f"<p>{say(pages)}, {report.day.isoformat()}: "
+    states = (f'<b class="{one}">{counts[one]} {say(STATES[one])}</b>' for one in Freshness if counts[one])
+    yield ", ".join(states) + "</p>"
     bars = (
         f'<span class="{one}" style="width:{counts[one] * 100 / total:.2f}%"></span>'
         for one in Freshness
@@ -78,42 +97,45 @@ def _head(report: Report) -> Iterator[str]:
     )
     yield f'<div class="bar" aria-hidden="true">{"".join(bars)}</div>'
     for problem in report.problems:
-        yield f'<p class="problem"><b>Could not be checked:</b> {html.escape(problem.what)}<br>'
-        yield f"{html.escape(problem.why)}<br>Try: <code>{html.escape(problem.hint)}</code></p>"
+        what, why, hint = (html.escape(say(one)) for one in (problem.what, problem.why, problem.hint))
+        yield f'<p class="problem"><b>{say(Text("Could not be checked:"))}</b> {what}<br>'
+        yield f"{why}<br>{say(Text('Try: {hint}').of(hint=f'<code>{hint}</code>'))}</p>"
 
 
-def _rows(report: Report) -> Iterator[str]:
+def _rows(report: Report, say: Style) -> Iterator[str]:
     grouped = report.by_page()
     order = sorted(report.pages, key=lambda page: (page.freshness is Freshness.CURRENT, page.key))
     for page in order:
-        yield _row(report, page, grouped.get(page.key, []))
+        yield _row(report, page, grouped.get(page.key, []), say)
 
 
-def _row(report: Report, page: PageStatus, findings: list[TranslationFinding]) -> str:
+def _row(report: Report, page: PageStatus, findings: list[TranslationFinding], say: Style) -> str:
     fidelity = report.fidelity_of(page)
     age = report.age_in_days(page)
-    behind = [f"{page.behind} commits"] if page.behind else []
-    behind += [f"{age} days"] if age is not None else []
-    label = html.escape(page.label)
-    shown = "" if fidelity is Fidelity.NOT_CHECKED else str(fidelity)
+    behind = [COMMITS.of(count=page.behind)] if page.behind else []
+    behind += [DAYS.of(count=age)] if age is not None else []
+    shown = "" if fidelity is Fidelity.NOT_CHECKED else say(FIDELITIES[fidelity])
     return (
         f"<tr><td><code>{html.escape(page.key)}</code></td>"
-        f'<td class="{page.freshness}">{label}</td><td>{", ".join(behind)}</td>'
-        f'<td class="{fidelity}">{shown}</td><td>{"".join(_where(page, findings))}</td></tr>'
+        f'<td class="{page.freshness}">{html.escape(say(label(page)))}</td>'
+        f"<td>{say(joined(behind, ', '))}</td>"
+        f'<td class="{fidelity}">{shown}</td><td>{"".join(_where(page, findings, say))}</td></tr>'
     )
 
 
-def _where(page: PageStatus, findings: list[TranslationFinding]) -> Iterator[str]:
-    items = [describe_section(section) for section in page.sections]
+def _where(page: PageStatus, findings: list[TranslationFinding], say: Style) -> Iterator[str]:
+    items = [say(describe_section(section)) for section in page.sections]
     if page.weight is ChangeClass.FORMAT:
-        items.append("only reformatted; nothing to translate")
+        items.append(say(ONLY_REFORMATTED))
     elif page.freshness is not Freshness.STALE and page.reason:
-        items.append(page.reason)
+        items.append(say(page.reason))
     for finding in findings:
         if finding.family in ("parity", "include", "glossary"):
-            location = f"line {finding.line}: " if finding.line else ""
-            items.append(f"{finding.severity.word} [{finding.kind}] {location}{finding.message}")
+            message = finding.message
+            if finding.line:
+                message = Text("line {line}: {message}").of(line=finding.line, message=message)
+            items.append(f"{say(SEVERITIES[finding.severity])} [{finding.kind}] {say(message)}")
     if items:
         yield "<ul>" + "".join(f"<li>{html.escape(item)}</li>" for item in items) + "</ul>"
     if page.hint and page.needs_translation:
-        yield f"<code>{html.escape(page.hint)}</code>"
+        yield f"<code>{html.escape(say(page.hint))}</code>"

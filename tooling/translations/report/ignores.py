@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.regular_files import read_text
+from tooling.text import Sentence, Text
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.model import FreshnessSeverity
 
@@ -56,37 +57,47 @@ def read_ignores(path: Path) -> tuple[Ignore, ...]:
         table = tomllib.loads(read_text(path))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise IgnoreFileError(
-            "not a TOML file",
+            Text("not a TOML file"),
             where=Location(path),
             why=str(error),
-            hint="write [[ignore]] entries with key and reason",
+            hint=Text("write [[ignore]] entries with key and reason"),
         ) from error
     entries = table.pop("ignore", [])
     if table or not isinstance(entries, list):
-        raise _broken(path, "only [[ignore]] entries belong here", ", ".join(table) or "ignore is not a list")
+        raise _broken(
+            path,
+            Text("only [[ignore]] entries belong here"),
+            ", ".join(table) or Text("ignore is not a list"),
+        )
     return tuple(_entry(path, entry) for entry in entries)
 
 
 def _entry(path: Path, entry: object) -> Ignore:
     if not isinstance(entry, dict):
-        raise _broken(path, "an ignore entry is a table", repr(entry))
+        raise _broken(path, Text("an ignore entry is a table"), repr(entry))
     fields = dict(entry)
     key, reason, until = fields.pop("key", None), fields.pop("reason", None), fields.pop("until", None)
     if fields:
-        raise _broken(path, f"unknown field {', '.join(fields)}", f"in the entry {key!r}")
+        raise _broken(
+            path,
+            Text("unknown field {fields}").of(fields=", ".join(fields)),
+            Text("in the entry {key!r}").of(key=key),
+        )
     if not isinstance(key, str) or not key:
-        raise _broken(path, "an entry has no key", f"reason: {reason!r}")
+        raise _broken(path, Text("an entry has no key"), Text("reason: {reason!r}").of(reason=reason))
     if not isinstance(reason, str) or not reason.strip():
-        raise _broken(path, f"the entry {key!r} gives no reason", "every entry needs a reason")
+        raise _broken(
+            path, Text("the entry {key!r} gives no reason").of(key=key), Text("every entry needs a reason")
+        )
     if isinstance(until, datetime.datetime):
         until = until.date()
     if until is not None and not isinstance(until, datetime.date):
-        raise _broken(path, f"until of {key!r} is not a date", repr(until))
+        raise _broken(path, Text("until of {key!r} is not a date").of(key=key), repr(until))
     return Ignore(key, reason.strip(), until)
 
 
-def _broken(path: Path, what: str, why: str) -> IgnoreFileError:
-    hint = 'an entry is [[ignore]] with key = "…", reason = "…" and, if wanted, until = 2026-06-30'
+def _broken(path: Path, what: Text, why: str | Sentence) -> IgnoreFileError:
+    hint = Text('an entry is [[ignore]] with key = "…", reason = "…" and, if wanted, until = 2026-06-30')
     return IgnoreFileError(what, where=Location(path), why=why, hint=hint)
 
 
@@ -118,17 +129,17 @@ def apply_ignores(
             matched.add(entry.key)
             ignored.append((finding, entry.reason))
     for entry in expired:
-        message = f"the ignore of {entry.key} expired on {entry.until}"
+        message = Text("the ignore of {key} expired on {until}").of(key=entry.key, until=entry.until)
         kept.append(_about(entry, "ignore:expired", message, file))
     for key, entry in active.items():
         if whole and key not in matched:
-            message = f"the ignore of {key} no longer matches anything"
+            message = Text("the ignore of {key} no longer matches anything").of(key=key)
             kept.append(_about(entry, "ignore:unused", message, file))
     return Sorted(tuple(kept), tuple(ignored))
 
 
-def _about(entry: Ignore, kind: str, message: str, file: str) -> TranslationFinding:
-    hint = "delete the entry, or renew it with a reason that still applies"
+def _about(entry: Ignore, kind: str, message: Text, file: str) -> TranslationFinding:
+    hint = Text("delete the entry, or renew it with a reason that still applies")
     return TranslationFinding(
         kind, FreshnessSeverity.WARNING, "", file, None, None, message, hint, f"{kind}/{entry.key}"
     )

@@ -1,4 +1,7 @@
-"""A report as JSON: the `status.json` that the book's banner reads. Its schema is `status.schema.json`."""
+"""A report as JSON: the `status.json` that the book's banner reads. Its schema is `status.schema.json`.
+
+Its sentences are English whatever the language of the environment.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import datetime
 import json
 from typing import Any
 
+from tooling.text import ENGLISH, Sentence, in_language
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.model import Freshness, LineRange, PageStatus, SectionChange
 from tooling.translations.report.report import Report
@@ -47,14 +51,22 @@ def document(report: Report) -> dict[str, Any]:
         "commit": report.head,
         "generated": _moment(report.time),
         "exit_code": int(report.verdict.exit_code),
-        "unclear": list(report.verdict.unclear),
+        "unclear": [_english(one) for one in report.verdict.unclear],
         "counts": {str(state): report.counts[state] for state in Freshness},
         "git_processes": report.git_processes,
         "pages": {page.key: _page(report, page) for page in report.pages},
         "findings": [_finding(one) for one in report.findings],
         "ignored": [_finding(one) | {"because": reason} for one, reason in report.ignored],
-        "problems": [{"what": one.what, "why": one.why, "try": one.hint} for one in report.problems],
+        "problems": [
+            {"what": _english(one.what), "why": _english(one.why), "try": _english(one.hint)}
+            for one in report.problems
+        ],
     }
+
+
+def _english(sentence: str | Sentence | None) -> str | None:
+    text: str | None = in_language(sentence, ENGLISH)
+    return text
 
 
 def _page(report: Report, page: PageStatus) -> dict[str, Any]:
@@ -77,9 +89,9 @@ def _page(report: Report, page: PageStatus) -> dict[str, Any]:
         "dirty": page.dirty,
         "moved": page.moved,
         "forgiven": page.skipped,
-        "reason": page.reason,
-        "try": page.hint,
-        "notes": list(page.notes),
+        "reason": _english(page.reason),
+        "try": _english(page.hint),
+        "notes": [_english(note) for note in page.notes],
         "sections": [_section(one) for one in page.sections],
     }
 
@@ -107,8 +119,8 @@ def _finding(finding: TranslationFinding) -> dict[str, Any]:
         "file": finding.file,
         "line": finding.line,
         "last_line": finding.last_line,
-        "message": finding.message,
-        "try": finding.hint,
+        "message": _english(finding.message),
+        "try": _english(finding.hint),
         "key": finding.key,
     }
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from tooling.platform.errors import ToolingError
 from tooling.platform.exit_codes import ExitCode
+from tooling.text import Sentence, Text, joined
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.model import Freshness, FreshnessSeverity, PageStatus, Problem
 
@@ -59,9 +60,11 @@ class Policy(Struct, frozen=True):
         for word in words:
             if word not in ("error", "warning", "info") and word.partition(":")[0] not in FAMILIES:
                 raise FailOnError(
-                    f"--fail-on {word}: unknown kind of finding",
-                    why="a misspelled kind would never fail",
-                    hint=f"use error, warning, or any of {', '.join(FAMILIES)}, as in stale:prose",
+                    Text("--fail-on {word}: unknown kind of finding").of(word=word),
+                    why=Text("a misspelled kind would never fail"),
+                    hint=Text("use error, warning, or any of {families}, as in stale:prose").of(
+                        families=", ".join(FAMILIES)
+                    ),
                 )
         implied = fail_on is not None or max_stale is not None or max_age is not None
         return cls(check or implied, words, max_stale, max_age)
@@ -141,7 +144,7 @@ class ReportOutcome(Struct, frozen=True):
 
     exit_code: ExitCode
     failing: tuple[TranslationFinding, ...]
-    unclear: tuple[str, ...]
+    unclear: tuple[str | Sentence, ...]
     reported: tuple[TranslationFinding, ...]
 
 
@@ -155,12 +158,16 @@ def judge(
     scope: ChangedPages | None = None,
 ) -> ReportOutcome:
     """The outcome for these findings; what could not be determined never passes, with or without `check`."""
-    unclear = [problem.what for problem in problems]
-    unclear += [f"{page.key}: {page.reason}" for page in pages if page.freshness is Freshness.UNKNOWN]
+    unclear: list[str | Sentence] = [problem.what for problem in problems]
+    unclear += [
+        joined((f"{page.key}: ", page.reason or ""), "")
+        for page in pages
+        if page.freshness is Freshness.UNKNOWN
+    ]
     if policy.check:
         pinless = ("bad-pin", "untracked")
         unclear += [
-            f"{one.page}: {one.message}"
+            joined((f"{one.page}: ", one.message), "")
             for one in findings
             if one.kind in pinless and (scope is None or one.page in scope.targets)
         ]

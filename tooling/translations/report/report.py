@@ -53,6 +53,10 @@ class Report(Struct, frozen=True):
     def day(self) -> datetime.date:
         return datetime.datetime.fromtimestamp(self.time, datetime.UTC).date()
 
+    def number_of(self, severity: FreshnessSeverity) -> int:
+        """How many findings have this severity."""
+        return sum(finding.severity is severity for finding in self.findings)
+
     def by_page(self) -> dict[str, list[TranslationFinding]]:
         """The findings of each page, most severe first; those about no page are under the empty key."""
         grouped: dict[str, list[TranslationFinding]] = {}

@@ -1,4 +1,4 @@
-"""A report as SARIF 2.1.0, for code scanning."""
+"""A report as SARIF 2.1.0, for code scanning; its sentences are English."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import json
 from typing import Any
 from urllib.parse import quote
 
+from tooling.text import ENGLISH, Sentence
+from tooling.text.sentences import joined
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.model import FreshnessSeverity
 from tooling.translations.report.report import Report
@@ -50,7 +52,10 @@ def render(report: Report) -> str:
             {
                 "executionSuccessful": not report.problems,
                 "toolExecutionNotifications": [
-                    {"level": "error", "message": {"text": f"{one.what}: {one.why}. Try: {one.hint}"}}
+                    {
+                        "level": "error",
+                        "message": {"text": _text(joined((one.what, one.why), ": "), one.hint)},
+                    }
                     for one in report.problems
                 ],
             }
@@ -59,17 +64,21 @@ def render(report: Report) -> str:
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2)
 
 
+def _text(message: str | Sentence, hint: str | Sentence) -> str:
+    parts = (message, hint) if hint else (message,)
+    return joined(parts, ". Try: ").render(ENGLISH)
+
+
 def _result(finding: TranslationFinding, rule: int | None = None) -> dict[str, Any]:
     location: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.file)}}
     if finding.line:
         location["region"] = {"startLine": finding.line}
         if finding.last_line:
             location["region"]["endLine"] = finding.last_line
-    text = f"{finding.message}. Try: {finding.hint}" if finding.hint else finding.message
     result: dict[str, Any] = {
         "ruleId": finding.kind,
         "level": _LEVELS[finding.severity],
-        "message": {"text": text},
+        "message": {"text": _text(finding.message, finding.hint)},
         "locations": [{"physicalLocation": location}],
         "partialFingerprints": {"checkTranslations/v1": hashlib.sha256(finding.key.encode()).hexdigest()},
     }

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tooling.text import Sentence, Text
+from tooling.text.sentences import joined
 from tooling.translations.findings import TranslationFinding, describe_section
 from tooling.translations.model import ChangeClass, Fidelity, Freshness, FreshnessSeverity, PageStatus
 from tooling.translations.pages import snippets
-from tooling.translations.report.display import Style, counted, table
+from tooling.translations.report.display import Style, table
 from tooling.translations.report.report import Report
 from tooling.translations.roots import visible
+from tooling.translations.words import (
+    COMMITS,
+    COULD_NOT_BE_CHECKED,
+    DAYS,
+    FIDELITIES,
+    HEADS,
+    NOTE,
+    ONLY_REFORMATTED,
+    SEVERITIES,
+    STATES,
+    TRY,
+    WHY,
+    label,
+)
 
 _COLOURS: dict[Freshness, tuple[str, ...]] = {
     Freshness.CURRENT: ("green",),
@@ -52,23 +68,30 @@ def render(report: Report, style: Style, *, every_page: bool = False) -> str:
     if details:
         lines += [*details, ""]
     for problem in report.problems:
-        lines.append(style(f"could not be checked: {problem.what}", "red", "bold"))
-        lines += [f"  why: {problem.why}", f"  try: {problem.hint}"]
+        lines.append(style(COULD_NOT_BE_CHECKED.of(what=problem.what), "red", "bold"))
+        lines += [style(WHY.of(why=problem.why)), style(TRY.of(hint=problem.hint))]
     if every_page and (names := snippets(report.roots.source)):
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        lines += [
-            f"not pages, because a name begins with `_`: {', '.join(map(visible, names[:3]))}{more}",
-            "",
-        ]
+        shown_names = _some(list(map(visible, names)), 3)
+        lines += [style(Text("not pages, because a name begins with `_`: {names}").of(names=shown_names)), ""]
     lines += _summary(report, style)
     return "\n".join(lines)
 
 
+def _some(texts: Sequence[str | Sentence], most: int) -> Sentence:
+    """The first texts, and how many others there are."""
+    names = joined(texts[:most], ", ")
+    left = len(texts) - most
+    return Text("{names} and {left} more").of(names=names, left=left) if left > 0 else names
+
+
 def _title(report: Report, style: Style) -> str:
-    source, target = report.roots.name(report.roots.source), report.roots.name(report.roots.target)
-    commit = f" at {report.head[:12]}" if report.head else ""
-    since = f", pages changed since {report.scope.since}" if report.scope else ""
-    return style(f"{source} → {target}{commit}{since}", "bold")
+    title = f"{report.roots.name(report.roots.source)} → {report.roots.name(report.roots.target)}"
+    parts: list[str | Sentence] = [title]
+    if report.head:
+        parts = [Text("{trees} at {commit}").of(trees=title, commit=report.head[:12])]
+    if report.scope:
+        parts.append(Text("pages changed since {ref}").of(ref=report.scope.since))
+    return style(joined(parts, ", "), "bold")
 
 
 def _needs_a_look(report: Report, page: PageStatus, findings: Sequence[TranslationFinding]) -> bool:
@@ -80,10 +103,12 @@ def _needs_a_look(report: Report, page: PageStatus, findings: Sequence[Translati
 
 
 def _table(report: Report, pages: list[PageStatus], style: Style) -> Iterator[str]:
-    heads = ("page", "freshness", "behind", "fidelity")
     cells = [
-        heads,
-        *((visible(page.key), page.label, _behind(report, page), _fidelity(report, page)) for page in pages),
+        [style(head) for head in HEADS],
+        *(
+            [visible(page.key), *map(style, (label(page), _behind(report, page), _fidelity(report, page)))]
+            for page in pages
+        ),
     ]
     rows = table(cells)
     yield style("  ".join(rows[0]), "dim")
@@ -95,26 +120,26 @@ def _table(report: Report, pages: list[PageStatus], style: Style) -> Iterator[st
         yield "  ".join((name, style(freshness, *colours), behind, fidelity)).rstrip()
 
 
-def _behind(report: Report, page: PageStatus) -> str:
+def _behind(report: Report, page: PageStatus) -> str | Sentence:
     if page.freshness is not Freshness.STALE:
         return ""
-    facts: list[str] = []
+    facts: list[str | Sentence] = []
     if page.behind:
-        facts.append(counted(page.behind, "commit"))
+        facts.append(COMMITS.of(count=page.behind))
     if (days := report.age_in_days(page)) is not None:
-        facts.append(counted(days, "day"))
+        facts.append(DAYS.of(count=days))
     if page.dirty:
-        facts.append("uncommitted edits")
-    return ", ".join(facts) or "?"
+        facts.append(Text("uncommitted edits"))
+    return joined(facts, ", ") if facts else "?"
 
 
-def _counting(findings: Sequence[TranslationFinding]) -> str:
-    return f"{counted(len(findings), 'finding')} that count{'s' if len(findings) == 1 else ''}"
+def _counting(findings: Sequence[TranslationFinding]) -> Text:
+    return Text("{count} finding that counts", "{count} findings that count").of(count=len(findings))
 
 
-def _fidelity(report: Report, page: PageStatus) -> str:
+def _fidelity(report: Report, page: PageStatus) -> str | Sentence:
     fidelity = report.fidelity_of(page)
-    return "" if fidelity is Fidelity.NOT_CHECKED else str(fidelity)
+    return "" if fidelity is Fidelity.NOT_CHECKED else FIDELITIES[fidelity]
 
 
 def _details(page: PageStatus, findings: Sequence[TranslationFinding], style: Style) -> Iterator[str]:
@@ -124,48 +149,58 @@ def _details(page: PageStatus, findings: Sequence[TranslationFinding], style: St
     yield style(page.target or page.source or page.key, "bold")
     if page.freshness is Freshness.STALE:
         if page.weight is ChangeClass.FORMAT:
-            yield "  only reformatted; nothing to translate"
+            yield "  " + style(ONLY_REFORMATTED)
         for section in page.sections:
-            yield f"  {describe_section(section)}"
+            yield "  " + style(describe_section(section))
     elif page.reason:
-        yield f"  {page.freshness}: {page.reason}"
+        yield "  " + style(joined((STATES[page.freshness], page.reason), ": "))
     if page.moved and page.freshness is not Freshness.ORPHANED:
-        yield style(f"  note: its source page was {page.moved} at the pin", "dim")
+        yield style(NOTE.of(note=Text("its source page was {page} at the pin").of(page=page.moved)), "dim")
     for note in page.notes:
-        yield style(f"  note: {note}", "dim")
+        yield style(NOTE.of(note=note), "dim")
     if page.hint and (page.needs_translation or page.freshness is not Freshness.STALE):
-        yield style(f"  try: {page.hint}", "cyan")
+        yield style(TRY.of(hint=page.hint), "cyan")
     for finding in second_axis:
         yield from _finding(finding, style)
 
 
 def _finding(finding: TranslationFinding, style: Style) -> Iterator[str]:
     location = f"{finding.file}:{finding.line}" if finding.line else finding.file
-    label = style(f"{finding.severity.word}[{finding.kind}]", _SEVERITY_COLOURS[finding.severity])
-    yield f"  {location}: {label} {finding.message}"
+    severity = f"{style(SEVERITIES[finding.severity])}[{finding.kind}]"
+    yield f"  {location}: {style(severity, _SEVERITY_COLOURS[finding.severity])} {style(finding.message)}"
     if finding.hint:
-        yield style(f"    try: {finding.hint}", "dim")
+        yield style(joined(("  ", TRY.of(hint=finding.hint)), ""), "dim")
 
 
 def _summary(report: Report, style: Style) -> Iterator[str]:
     counts = report.counts
     states = [
-        style(f"{counts[state]} {state}", *_COLOURS[state]) for state in Freshness if counts[state]
-    ] or ["no pages"]
+        style(Text("{count} {state}").of(count=counts[state], state=STATES[state]), *_COLOURS[state])
+        for state in Freshness
+        if counts[state]
+    ] or [style(Text("no pages"))]
     calm = sum(page.freshness is Freshness.STALE and not page.needs_translation for page in report.pages)
-    note = f" ({calm} of the stale ones need no translation)" if calm else ""
+    note = style(Text(" ({calm} of the stale ones need no translation)").of(calm=calm)) if calm else ""
     yield " · ".join(states) + note
-    errors = sum(one.severity is FreshnessSeverity.ERROR for one in report.findings)
-    warnings = sum(one.severity is FreshnessSeverity.WARNING for one in report.findings)
     reread = sum(one.kind == "include:drift" for one in report.findings)
-    drift = f", {reread} to reread" if reread else ""
-    ignored = f", {len(report.ignored)} ignored" if report.ignored else ""
-    yield f"{counted(errors, 'error')}, {counted(warnings, 'warning')}{drift}{ignored}"
+    numbers = [
+        Text("{count} error", "{count} errors").of(count=report.number_of(FreshnessSeverity.ERROR)),
+        Text("{count} warning", "{count} warnings").of(count=report.number_of(FreshnessSeverity.WARNING)),
+    ]
+    if reread:
+        numbers.append(Text("{count} to reread").of(count=reread))
+    if report.ignored:
+        numbers.append(Text("{count} ignored").of(count=len(report.ignored)))
+    yield style(joined(numbers, ", "))
     verdict = report.verdict
     if verdict.unclear:
-        more = f" and {len(verdict.unclear) - 1} more" if len(verdict.unclear) > 1 else ""
-        yield style(f"could not be determined: {verdict.unclear[0]}{more}", "red", "bold")
+        unclear = Text("could not be determined: {pages}").of(pages=_some(verdict.unclear, 1))
+        yield style(unclear, "red", "bold")
     elif verdict.failing:
-        yield style(f"failed: {_counting(verdict.failing)}", "red", "bold")
+        yield style(Text("failed: {findings}").of(findings=_counting(verdict.failing)), "red", "bold")
     elif verdict.reported:
-        yield f"reported only; with --check this fails: {_counting(verdict.reported)}"
+        yield style(
+            Text("reported only; with --check this fails: {findings}").of(
+                findings=_counting(verdict.reported)
+            )
+        )

@@ -4,42 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tooling.text import Sentence, Text, in_language
+from tooling.text.sentences import joined
 from tooling.translations.findings import TranslationFinding, describe_section
 from tooling.translations.model import Freshness, FreshnessSeverity, PageStatus
-from tooling.translations.report.display import counted
 from tooling.translations.report.report import Report
+from tooling.translations.words import DAYS, label
 
 
-def render(report: Report) -> str:
+def render(report: Report, language: str) -> str:
     """The list, longest stale first, then missing pages, then pages that only have findings."""
     grouped = report.by_page()
     pages = {page.key: list(_items(page, grouped.get(page.key, []))) for page in report.pages}
     work = sorted((page for page in report.pages if pages[page.key]), key=lambda page: _order(report, page))
     items = sum(len(pages[page.key]) for page in work)
-    lines = [
-        f"# To translate ({report.roots.language}): {counted(items, 'item')}, {counted(len(work), 'page')}"
-    ]
+    title = Text("To translate ({language}): {items}, {pages}").of(
+        language=report.roots.language,
+        items=Text("{count} item", "{count} items").of(count=items),
+        pages=Text("{count} page", "{count} pages").of(count=len(work)),
+    )
+    lines = [f"# {title.render(language)}"]
     for page in work:
         days = report.age_in_days(page)
-        age = "" if not days else f", stale for {counted(days, 'day')}"
-        lines += ["", f"## `{page.target or page.source or page.key}`: {page.label}{age}", ""]
-        lines += [f"- [ ] {item}" for item in pages[page.key]]
+        state = (
+            Text("{state}, stale for {days}").of(state=label(page), days=DAYS.of(count=days))
+            if days
+            else label(page)
+        )
+        name = page.target or page.source or page.key
+        lines += ["", f"## `{name}`: {state.render(language)}", ""]
+        lines += [f"- [ ] {in_language(item, language)}" for item in pages[page.key]]
         if page.needs_translation:
             stamp = report.roots.command("stamp", report.roots.target_argument(page.key))
             lines.append(f"- [ ] `{stamp}`")
     return "\n".join(lines)
 
 
-def _items(page: PageStatus, findings: list[TranslationFinding]) -> Iterator[str]:
+def _items(page: PageStatus, findings: list[TranslationFinding]) -> Iterator[Sentence]:
     if page.needs_translation:
         yield from map(describe_section, page.sections)
         if not page.sections:
-            yield "the changed sections are not known: compare the whole page"
+            yield Text("the changed sections are not known: compare the whole page")
     elif page.freshness not in (Freshness.CURRENT, Freshness.STALE):
-        yield f"{page.reason}: {page.hint}"
+        yield joined([part for part in (page.reason, page.hint) if part], ": ")
     for finding in findings:
         if finding.family in ("parity", "include", "glossary") and finding.severity > FreshnessSeverity.INFO:
-            yield f"line {finding.line or '?'}: {finding.message}"
+            yield Text("line {line}: {message}").of(line=finding.line or "?", message=finding.message)
 
 
 def _order(report: Report, page: PageStatus) -> tuple[int, int, str]:
