@@ -3,7 +3,8 @@
 Packages, lowest first; each imports only what is listed before it (`tests/test_package_order.py`):
 
     settings, roots                   the languages, and the trees of their pages
-    model, marker, words, findings, pages    what a page, a marker and a finding are, and what reports call them
+    model, marker, words,
+    findings, pages                   what a page, a marker and a finding are, and what reports call them
     cache        results of earlier runs
     git          the repository, its objects and history, and the texts at former commits
     diff         what changed between two versions of a page, block by block
