@@ -53,7 +53,7 @@ def test_a_result_that_was_left_there_is_judged(name: str, tmp_path: Path) -> No
         record["zlib"] = base64.b64encode(zlib.compress(content, 1)).decode()
     path = tmp_path / "results.json"
     path.write_text(json.dumps(report), "utf-8")
-    (judged,) = judge_results(path, tasks)
+    _, (judged,) = judge_results(path, tasks)
     assert (judged.complaint, judged.undecided) == ("", "")
     assert judged.verdict is not None
     assert judged.verdict.outcome is Outcome.WRONG

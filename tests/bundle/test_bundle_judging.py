@@ -103,7 +103,7 @@ def judged(
         "results": [result, *others],
     }
     path.write_text(json.dumps(report))
-    (only,) = judge_results(path, [Task(selection.program.solution, (trial,))])
+    _, (only,) = judge_results(path, [Task(selection.program.solution, (trial,))])
     return only
 
 

@@ -242,7 +242,7 @@ def test_with_max_a_bundle_runs_programs_in_python(tmp_path: Path, monkeypatch: 
     modules = Path(np.__file__).parents[1]
     monkeypatch.setenv("PYTHONPATH", str(modules))
     subprocess.run([sys.executable, str(bundle.folder / "run_bundle.py")], check=True, capture_output=True)
-    judged = judge_results(bundle.folder / "results.json", tasks)
+    _, judged = judge_results(bundle.folder / "results.json", tasks)
     assert [each.complaint for each in judged] == ["", ""]
     assert [each.verdict and each.verdict.outcome for each in judged] == [Outcome.PASSED, Outcome.WRONG]
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -334,18 +335,33 @@ def test_a_bundle_runs_without_the_tool_and_is_judged(bundled: Workbench, tmp_pa
     subprocess.run(command, check=True, capture_output=True)
     results = tmp_path / "bundle" / "results.json"
     assert len(json.loads(results.read_text())["results"]) == 8
-    judged = bundled.run("bundle", str(tmp_path / "bundle"), "--judge", str(results))
-    assert judged.status == ExitCode.PASSED
+    artifact = tmp_path / "results-sm_90a (1).zip"
+    with zipfile.ZipFile(artifact, "w") as archive:
+        archive.write(results, "results.json")
+        archive.writestr("../../elsewhere/results.txt", "of another name")
+    summary, junit = tmp_path / "summary.md", tmp_path / "verdicts.xml"
+    judged = bundled.run(
+        "verify", "--judge", str(artifact), "--junit", str(junit), GITHUB_STEP_SUMMARY=str(summary)
+    )
+    assert judged.status == ExitCode.PASSED, judged
     assert "4 judged, 0 not as they must be" in judged.stdout
+    assert "| | NVIDIA sm_90a |\n|---|--:|\n| p01 | 4/4 |\n| all | 4/4 |\n" in summary.read_text()
+    assert 'name="p01 skeleton on sm_90a"' in junit.read_text()
     subprocess.run([*command, "--buffers", "0"], check=True, capture_output=True)
     runs = json.loads(results.read_text())["results"]
     assert not any(each["zlib"] for run in runs for each in run["out"].values())
     results.write_text(json.dumps({**json.loads(results.read_text()), "results": runs[:2]}))
-    partial = bundled.run("bundle", str(tmp_path / "bundle"), "--judge", str(results))
+    partial = bundled.run("verify", "--judge", str(tmp_path / "bundle"))
     assert (partial.status, "3 are not in the results" in partial.stdout) == (ExitCode.NOT_POSSIBLE, True)
     results.write_text(json.dumps({**json.loads(results.read_text()), "results": runs}))
-    by_hash = bundled.run("bundle", str(tmp_path / "bundle"), "--judge", str(results))
+    by_hash = bundled.run("verify", "--judge", str(results))
     assert "4 judged, 0 not as they must be" in by_hash.stdout
+    empty = tmp_path / "empty.zip"
+    empty.write_bytes(b"PK\5\6" + bytes(18))
+    nothing = bundled.run("verify", "--judge", str(empty))
+    assert (nothing.status, "there are no results\n" in nothing.stderr) == (ExitCode.USAGE, True), nothing
+    both = bundled.run("verify", "--judge", str(results), "--on", "box")
+    assert both.stderr.startswith("error: --judge runs nothing: --on has no meaning with it\n")
 
 
 def test_a_bundle_holds_what_its_own_vendor_runs(bundled: Workbench, tmp_path: Path) -> None:

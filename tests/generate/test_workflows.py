@@ -130,7 +130,7 @@ def test_the_cpu_jobs_cover_tests_simulator_matrix_and_book() -> None:
     ("job", "entries"),
     [
         *(("simulated", "simulated"), ("builds", "builds"), ("pixi", "pixi")),
-        *(("bundle", "gpus"), ("run", "gpus"), ("judge", "gpus")),
+        *(("bundle", "gpus"), ("run", "gpus")),
     ],
 )
 def test_a_job_takes_its_matrix_from_the_file(job: str, entries: str) -> None:
@@ -195,7 +195,15 @@ def test_gpu_runners_only_run_bundles_and_are_judged_elsewhere() -> None:
     assert "run_bundle.py" in commands(run)
     assert "uv" not in commands(run).split()
     assert not any("checkout" in step.get("uses", "") for step in run["steps"])
-    assert "--judge results.json" in commands(jobs["judge"])
+    uploaded = next(step["with"] for step in run["steps"] if "upload-artifact" in step.get("uses", ""))
+    assert uploaded == {"name": "results-${{ matrix.accelerator }}", "path": "results.json"}
+    judge = jobs["judge"]
+    downloaded = next(step["with"] for step in judge["steps"] if "download-artifact" in step.get("uses", ""))
+    assert downloaded == {"pattern": "results-*", "path": "results"}
+    assert "tooling verify --judge results --json verdicts.json --junit verdicts.xml" in commands(judge)
+    # Judged is also what the others brought back when one GPU failed; without runners there is nothing.
+    assert judge["if"] == "${{ !cancelled() && needs.run.result != 'skipped' }}"
+    assert (judge["steps"][-1]["if"], judge["steps"][-1]["with"]["name"]) == ("always()", "verdicts")
     assert "event_name != 'pull_request'" in jobs["bundle"]["if"]  # no code of forks on self-hosted runners
     assert set(run["needs"]) == {"matrix", "bundle"}  # and is skipped with that job
 

@@ -92,8 +92,8 @@ class Judged(Struct, frozen=True):
     undecided: str = ""  # why the hardware's result does not decide
 
 
-def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
-    """The verdict on every trial that the GPU of the results can run.
+def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Target, tuple[Judged, ...]]:
+    """The GPU of the results, and the verdict on every trial that it can run.
 
     A program in Python that is not in the results is skipped: a bundle contains those only if the machine
     has MAX.
@@ -140,7 +140,7 @@ def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
             raise ResultsUnreadable(
                 "the results cannot be read", where=Location(path), why=f"{trial.id}: {error}"
             ) from error
-    return tuple(judged[trial.id] for trial in wanted)
+    return target, tuple(judged[trial.id] for trial in wanted)
 
 
 def _is_required(trial: PlannedTrial, target: Target) -> bool:

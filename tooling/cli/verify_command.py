@@ -10,7 +10,11 @@ from tooling.commandline.options import VerifyOptions, host_of
 from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tooling.project import Project
     from tooling.reports.records import ReportRecord
+    from tooling.verify.plan import Task
 
 _MOST_NAMED = 5  # trials
 
@@ -43,6 +47,8 @@ def verify_command(options: VerifyOptions) -> int:
         print("nothing failed last time")
         return ExitCode.PASSED
     tasks = make_plan(project, load_catalogue(project), wanted, cache)
+    if options.judge:
+        return _judge(options, tasks, project)
     total = sum(len(task.trials) for task in tasks)
     terminal = open_terminal(sys.stderr if "-" in (options.json, options.junit) else sys.stdout)
     records: list[ReportRecord] = []
@@ -95,6 +101,51 @@ def verify_command(options: VerifyOptions) -> int:
     if all(record.status == "skipped" for record in records):
         return ExitCode.NOT_POSSIBLE  # a check that could not run has not passed
     return ExitCode.PASSED
+
+
+def _judge(options: VerifyOptions, tasks: Sequence[Task], project: Project) -> int:
+    """Judges results that bundles brought back, instead of running anything."""
+    from rich.console import Console
+
+    from tooling.bundle.artifacts import judged_records
+    from tooling.commandline.parser import UsageError
+    from tooling.reports.step_summary import add_to_summary, publish
+    from tooling.reports.terminal import open_terminal
+    from tooling.reports.vendor_table import vendors_markdown, vendors_table
+    from tooling.text import Text
+
+    if options.failed or options.on or options.target:
+        raise UsageError(
+            Text("--judge runs nothing: {option} has no meaning with it").of(
+                option="--failed" if options.failed else "--on" if options.on else "--target"
+            ),
+            hint=Text("leave it out; puzzles, --mode, --part and --only select what is judged"),
+        )
+    terminal = open_terminal(sys.stderr if "-" in (options.json, options.junit) else sys.stdout)
+    records = [record for artifact in options.judge for record in judged_records(artifact, tasks)]
+    lacking = [record for record in records if record.data and record.data.get("missing")]
+    for record in records:
+        if record.status == "failed":
+            terminal.line(f"{terminal.paint('❌', 'red')} {record.name}: {record.message}")
+        elif record.status == "skipped" and record not in lacking:
+            terminal.line(f"{record.name}: undecided: {record.message}")
+    width = None if terminal.stream.isatty() else 100
+    Console(file=terminal.stream, width=width).print(vendors_table(records))
+    wrong = sum(record.status == "failed" for record in records)
+    undecided = sum(record.status == "skipped" for record in records) - len(lacking)
+    judged = len(records) - len(lacking)
+    terminal.line(f"{judged} judged, {wrong} not as they must be, {undecided} undecided")
+    if lacking:
+        terminal.line(
+            f"{len(lacking)} are not in the results: run all of the bundle, or name what was run, such as p15"
+        )
+    _write(options, records)
+    add_to_summary(vendors_markdown(records))
+    publish("tooling verify", records, project.root, terminal)
+    if wrong:
+        return ExitCode.WRONG
+    # A check that could not run has not passed.
+    return ExitCode.NOT_POSSIBLE if lacking or undecided == judged else ExitCode.PASSED
 
 
 def _write(options: VerifyOptions, records: list[ReportRecord]) -> None:

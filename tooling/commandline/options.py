@@ -267,6 +267,16 @@ class VerifyOptions(Struct, frozen=True, kw_only=True):
         str | None,
         Option(Text("on other machines, which `ssh` reaches by these names"), "HOST,…", read=str),
     ] = None
+    judge: Annotated[
+        tuple[Path, ...],
+        Option(
+            Text(
+                "run nothing, and judge results that a bundle brought back: results.json, a folder with such "
+                "files, or the ZIP file of a workflow's artifact"
+            ),
+            "ARTIFACT",
+        ),
+    ] = ()
     json: JsonFile = None
     junit: JunitFile = None
 
@@ -490,7 +500,6 @@ class BundleOptions(Struct, frozen=True, kw_only=True):
     only: Annotated[tuple[SubjectName, ...], Option(Text("only these"))] = ()
     max: Annotated[bool, Option(Text("the machine there has MAX: take programs in Python along"))] = False
     jobs: Annotated[int, Option(Text("builds at a time"))] = field(default_factory=_processors)
-    judge: Annotated[Path | None, Option(Text("judge the results of this bundle"), "RESULTS")] = None
 
 
 class BookBuildOptions(Struct, frozen=True, kw_only=True):

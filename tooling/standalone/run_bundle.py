@@ -5,7 +5,7 @@
 
 Needs only Python's standard library (3.9 or newer) and the GPU's driver. Each program runs on each
 data set of its mode under a time limit; stdout, stderr, exit status and the submitted buffers go into
-results.json, which `tooling bundle --judge results.json` judges on the machine that made the bundle.
+results.json, which `tooling verify --judge results.json` judges on the machine that made the bundle.
 Exit status: 0 when everything ran, whatever the results; 130 after Ctrl-C and 143 after SIGTERM, which end
 all programs and leave the results of an earlier run unchanged.
 """

@@ -76,40 +76,46 @@ def _try_one(  # noqa: PLR0917 - the same all the way down
     try:
         choice = choose_target(trial.selection, target, host)
     except ModeGated as error:
-        return _skipped(trial, error.why or error.what)
+        return skipped(trial, error.why or error.what)
     except TargetAbsent as error:
-        return _missing(trial, f"{error.what}: {error.why}; {error.hint}")
+        return missing(trial, f"{error.what}: {error.why}; {error.hint}")
     trial = trial.on(choice.target.kind.vendor, choice.target.lanes)
     if choice.target.simulated and trial.selection.mode.kind is ModeKind.BENCHMARK:
-        return _skipped(trial, "benchmarks need a real GPU")
+        return skipped(trial, "benchmarks need a real GPU")
     start = time.monotonic()
     try:
         verdict = _verdict(task, trial, choice, project, toolchain, cache)
     except ExtraMissing as error:
-        return _missing(trial, f"{error.what}: {error.hint}")
+        return missing(trial, f"{error.what}: {error.hint}")
     except ToolingError as error:
         return _failed_to_try(trial, task, project, error)
     if verdict.outcome is Outcome.UNDECIDED:
         reason = "the values are right; its counters need --target sim"
-        return _skipped(trial, reason, time.monotonic() - start)
+        return skipped(trial, reason, time.monotonic() - start)
     if hidden_from(choice.target, trial, verdict):
         reason = "how a result is computed shows with --target sim only"
-        return _skipped(trial, reason, time.monotonic() - start)
+        return skipped(trial, reason, time.monotonic() - start)
     complaint = complaint_about(trial, verdict)
     if trial.hidden and not complaint:
-        return _skipped(trial, f"passes as expected: {trial.hidden}", time.monotonic() - start)
+        return skipped(trial, f"passes as expected: {trial.hidden}", time.monotonic() - start)
+    where = _where(trial, task, project) if complaint else None
+    return judged_record(trial, verdict, complaint, time.monotonic() - start, where)
+
+
+def judged_record(
+    trial: PlannedTrial, verdict: Verdict, complaint: str, seconds: float, where: Location | None = None
+) -> ReportRecord:
+    """The record of a trial with a verdict; `complaint` is empty where the verdict is the expected one."""
     judged = verdict_record(verdict)
-    data = {**(judged.data or {}), **_identity(trial), "seconds_run": round(verdict.seconds, 3)}
-    status = "failed" if complaint else "passed"
     return ReportRecord(
         trial.selection.puzzle.id,
         trial.id,
-        status,
-        time.monotonic() - start,
+        "failed" if complaint else "passed",
+        seconds,
         complaint,
         judged.details if complaint else "",
-        data,
-        _where(trial, task, project) if complaint else None,
+        {**(judged.data or {}), **_identity(trial), "seconds_run": round(verdict.seconds, 3)},
+        where,
     )
 
 
@@ -166,14 +172,14 @@ def _identity(trial: PlannedTrial) -> dict[str, object]:
     return {"subject": trial.subject.value, "mutant": trial.mutant or None, "expect": list(trial.expect)}
 
 
-def _skipped(trial: PlannedTrial, reason: str, seconds: float = 0.0) -> ReportRecord:
-    """A record for a trial that does not apply to this target; `--require-all` accepts it."""
+def skipped(trial: PlannedTrial, reason: str, seconds: float = 0.0) -> ReportRecord:
+    """The record for a trial that does not apply to this target; `--require-all` accepts it."""
     data = {**_identity(trial), "missing": False}
     return ReportRecord(trial.selection.puzzle.id, trial.id, "skipped", seconds, reason, "", data)
 
 
-def _missing(trial: PlannedTrial, reason: str) -> ReportRecord:
-    """A record for a trial that needs something that this machine lacks; `--require-all` rejects it."""
+def missing(trial: PlannedTrial, reason: str) -> ReportRecord:
+    """The record for a trial that needs something that this machine lacks; `--require-all` rejects it."""
     data = {**_identity(trial), "missing": True}
     return ReportRecord(trial.selection.puzzle.id, trial.id, "skipped", 0.0, reason, "", data)
 
