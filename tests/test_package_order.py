@@ -56,6 +56,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.matrix",),
     ("tooling.generate",),
     ("tooling.bundle",),
+    ("tooling.classroom",),
     # Translations.
     (
         "tooling.translations.settings", "tooling.translations.model", "tooling.translations.roots",

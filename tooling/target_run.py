@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from tooling.execution.program import DEFAULT_OUTPUT_LIMIT, Ending, Transcript, run_program
+from tooling.execution.sandbox import SEARCH_PATH, Sandbox, interpreter_files
 from tooling.platform.errors import ToolingError
 from tooling.platform.exit_codes import ExitCode
+from tooling.platform.processes import temporary_folder
 from tooling.targets.model import Target
 from tooling.text import Text
 from tooling.toolchain.cache import usable_cache
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from tooling.simulator.server.provenance import Provenance
     from tooling.simulator.server.stopped import StoppedKernel
 
+
+_SOCKETS = "gpu-puzzle-socket-"
 
 LOCKSTEP = "lockstep"
 """The schedule of the simulated GPU that is not asked for another one."""
@@ -58,6 +63,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         skip_repeats: whether launches that repeat an earlier one exactly are not simulated again.
         executor: runs the launches on the simulated GPU; None: its engine, or the profiler with `count`.
         gpus: the number of simulated GPUs.
+        sandbox: where a program that is not trusted runs, with nothing of this process's environment.
+        readable, writable: what it may read and change there, as for `Sandbox.run`.
     """
 
     time_limit: float
@@ -78,6 +85,9 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     skip_repeats: bool = False
     executor: Executor | None = None
     gpus: int = 1
+    sandbox: Sandbox | None = None
+    readable: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
 
 
 class NotSeveral(ToolingError):
@@ -168,7 +178,13 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         skip_repeats=options.skip_repeats,
         gpus=options.gpus,
     )
-    with Simulation(simulation_options, executor=options.executor or profiler) as simulation:
+    with contextlib.ExitStack() as stack:
+        if options.sandbox:
+            folder = stack.enter_context(temporary_folder(_SOCKETS))
+            simulation_options = replace(simulation_options, socket_folder=folder)
+        simulation = stack.enter_context(
+            Simulation(simulation_options, executor=options.executor or profiler)
+        )
         transcript = _run(command, options, simulation.environment)
     if options.error_output:
         options.error_output(transcript.stderr)
@@ -237,6 +253,16 @@ def _profiler(selection: LaunchSelection | None) -> Profiler:
 
 
 def _run(command: Sequence[str | Path], options: RunOptions, of_target: Mapping[str, str]) -> Transcript:
+    if options.sandbox:
+        environment = {"PATH": SEARCH_PATH, "HOME": "/tmp", **options.environment, **of_target}
+        return options.sandbox.run(
+            command,
+            environment=environment,
+            time_limit=options.time_limit,
+            output_limit=options.output_limit,
+            readable=(*interpreter_files(), *options.readable, *_named_files(of_target)),
+            writable=options.writable,
+        )
     return run_program(
         command,
         environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **options.environment, **of_target},
@@ -245,6 +271,17 @@ def _run(command: Sequence[str | Path], options: RunOptions, of_target: Mapping[
         kept_output=options.kept_output,
         stream=options.stream,
     )
+
+
+def _named_files(variables: Mapping[str, str]) -> Iterator[Path]:
+    """The files and folders that variables of the simulated GPU name, and what links in them lead to."""
+    for value in variables.values():
+        for path in map(Path, value.split(os.pathsep)):
+            if not path.is_absolute() or not path.exists():
+                continue
+            folder = path if path.is_dir() else path.parent
+            yield folder
+            yield from {each.resolve() for each in folder.iterdir() if each.is_symlink() and each.exists()}
 
 
 def graph_cache() -> Path:

@@ -27,6 +27,7 @@ from tooling.catalog.model import Mode, ModeKind, Program, ProgramLanguage
 from tooling.catalog.mutants import known_mistakes
 from tooling.execution.channel import VARIABLE, LabFolder
 from tooling.execution.program import Ending, Transcript
+from tooling.execution.sandbox import Sandbox
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
 from tooling.platform.processes import temporary_folder
@@ -85,6 +86,7 @@ class Trial(Struct, frozen=True):
     language: str = "en"
     checks: frozenset[str] | None = None  # enabled checks of the simulated GPU; None: all
     gpus: int | None = None  # how many are simulated; None: as many as the mode needs
+    sandbox: Sandbox | None = None  # where the program is built and run if it is not trusted
 
     @property
     def limit(self) -> float:
@@ -116,7 +118,14 @@ def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: Bui
     """
     program, choice = trial.selection.program, trial.choice
     return build_program(
-        program, trial.source, choice.target.accelerator, project, toolchain, cache, host_cpu=choice.processor
+        program,
+        trial.source,
+        choice.target.accelerator,
+        project,
+        toolchain,
+        cache,
+        host_cpu=choice.processor,
+        sandbox=trial.sandbox,
     )
 
 
@@ -135,6 +144,7 @@ def build_program(  # noqa: PLR0917 - the arguments of a build
     cache: BuildCache,
     *,
     host_cpu: str | None = None,
+    sandbox: Sandbox | None = None,
 ) -> Executable:
     """Builds the program whose main file is `source`: the problem file, the solution or a mutant.
 
@@ -149,7 +159,7 @@ def build_program(  # noqa: PLR0917 - the arguments of a build
         packages = [folder / name for name in program.packages]
         return prepare_script(source, packages, includes, toolchain, cache)
     request = BuildRequest(source, accelerator=accelerator, includes=includes, host_cpu=host_cpu)
-    return build(request, toolchain, cache)
+    return build(request, toolchain, cache, sandbox)
 
 
 def _require_file(path: Path, program: Program, project: Project) -> None:
@@ -444,6 +454,9 @@ def _run_case(
         gpus=trial.gpus or mode.gpus,
         language=trial.language,
         schedule=schedule or LOCKSTEP,
+        sandbox=trial.sandbox,
+        readable=(executable.path.parent, lab.root),
+        writable=(lab.root / "used", lab.root / "out"),
     )
     if trial.choice.host:
         run = TargetRun(_run_elsewhere(trial, executable, lab, options))

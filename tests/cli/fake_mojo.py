@@ -4,8 +4,9 @@ It understands what `tooling` passes: `--version`, and `build SOURCE … -o OUTP
 steer it: `# compile error` is reported as an error at its place, `# deprecated` and `# old index` as
 warnings, `# slow build` takes long, `# build of 2 seconds` as long as it says, `# disk full: MESSAGE`
 fails with this message, `# not for gfx` is refused for accelerators that begin so, in a library that the
-line calls, and `# needs xcrun` fails for want of a tool. Of the main file of several mutants it builds one
-that runs the module which the environment variable names.
+line calls, `# needs xcrun` fails for want of a tool, and `# include PATH`
+appends a file to the program. Of the main file of several mutants it builds one that runs the module which
+the environment variable names.
 Every build is noted in the file that FAKE_MOJO_LOG names. Like the real one it leaves a file in the
 temporary folder.
 """
@@ -56,6 +57,8 @@ def main() -> int:
         if "# not for " in line and accelerator.startswith(line.rsplit(" ", 1)[1]):
             failed = True
             refuse(source, number, line)
+        if "# include " in line:
+            text += Path(line.split(" ", 2)[2]).read_text()
         if "# needs xcrun" in line:
             failed = True
             message = "xcrun metallib compilation failed with code -1: posix_spawn failed"

@@ -1,6 +1,7 @@
 """Runs `tooling` as its entry point does, with a GPU that needs no driver.
 
 TEST_GPU is `sm_90a` and so on for an NVIDIA GPU of that kind; without it the machine is as it is.
+TEST_NO_SIMULATION makes it the GPU of `--target sim`, too.
 TEST_STARTED names a folder that shows that Python has started.
 """
 
@@ -20,9 +21,9 @@ real_probe = probing.probe
 
 def probe(kind: TargetKind) -> Target | Absence:
     gpu = os.environ.get("TEST_GPU")
-    if gpu and kind is TargetKind.NVIDIA:
+    if gpu and (kind is TargetKind.NVIDIA or (kind is TargetKind.SIM and "TEST_NO_SIMULATION" in os.environ)):
         major, minor = divmod(int(gpu.removeprefix("sm_").removesuffix("a")), 10)
-        return Target(kind, "test GPU", gpu, (major, minor))
+        return Target(TargetKind.NVIDIA, "test GPU", gpu, (major, minor))
     return real_probe(kind)
 
 

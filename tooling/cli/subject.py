@@ -206,6 +206,8 @@ _LIMITS = {
     Ending.OUTPUT_LIMIT: Text("the program printed too much: stopped"),
     Ending.MEMORY_LIMIT: EXPLANATIONS["memory-limit"].what,
     Ending.THREAD_LIMIT: EXPLANATIONS["thread-limit"].what,
+    Ending.MEMORY_ALLOWANCE: EXPLANATIONS["memory-allowance"].what,
+    Ending.FILES_LIMIT: EXPLANATIONS["files-limit"].what,
 }
 
 

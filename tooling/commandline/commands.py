@@ -387,6 +387,19 @@ COMMANDS: tuple[Command, ...] = (
         run="tooling.cli.bundle_command:bundle_command",
     ),
     Command(
+        "collect",
+        Text("judge the answers of a class, in a sandbox"),
+        options.CollectOptions,
+        Text(
+            "Judges the answers of many students on the simulated GPU. Their programs are built and run in a "
+            "sandbox (bubblewrap), without network and without access to other files, with limits on memory, "
+            "time, processes and output. The reports are a table (CSV, HTML), JUnit, and what "
+            "Gradescope and GitHub Classroom read, for each student."
+        ),
+        Text("Example: tooling collect submissions --puzzle p01 --puzzle p02"),
+        run="tooling.cli.collect_command:collect_command",
+    ),
+    Command(
         "check-translations",
         Text("compare the translations with their source"),
         description=Text("Lists the translated pages that are older than their source or differ from it."),

@@ -24,6 +24,7 @@ MOST_GPUS = 8
 
 _NO_CHECK = Text("there is no check `{name}`: {known} or none")
 _NO_SECONDS = Text("must be a positive number of seconds, not {text}")
+_NOT_POSITIVE = Text("must be a positive number, not {text}")
 _NO_INTEGER = Text("must be an integer of at least {least}, not {text}")
 _NO_SCHEDULE = Text("`{text}` is not a schedule: lockstep, random:SEED or adversarial")
 _NO_POSITION = Text("must be a position such as 3 or 3,1, not {text}")
@@ -49,6 +50,14 @@ def seconds(text: str) -> float:
     value = float(text)
     if not 0 < value < float("inf"):
         raise BadValue(_NO_SECONDS.of(text=text))
+    return value
+
+
+def positive(text: str) -> float:
+    """A positive number."""
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise BadValue(_NOT_POSITIVE.of(text=text))
     return value
 
 
@@ -500,6 +509,34 @@ class BundleOptions(Struct, frozen=True, kw_only=True):
     only: Annotated[tuple[SubjectName, ...], Option(Text("only these"))] = ()
     max: Annotated[bool, Option(Text("the machine there has MAX: take programs in Python along"))] = False
     jobs: Annotated[int, Option(Text("builds at a time"))] = field(default_factory=_processors)
+
+
+class CollectOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling collect`."""
+
+    sources: Annotated[
+        tuple[str, ...],
+        Positional(
+            Text("a folder with a folder for each student, the folder of one student, or a Git repository"),
+            "DIR|REPOSITORY",
+        ),
+    ]
+    puzzle: Annotated[
+        tuple[str, ...], Option(Text("only this puzzle or program (default: all that were answered)"), "NAME")
+    ] = ()
+    output: Annotated[
+        Path, Option(Text("the folder of the reports (default: collected)"), "FOLDER", short="o")
+    ] = Path("collected")
+    target: Annotated[SimulatedName, Option(Text("the simulated GPU to run on (default: sim)"))] = "sim"
+    timeout: Annotated[
+        float | None,
+        Option(Text("time limit of each run in seconds (default: the puzzle's)"), "S", read=seconds),
+    ] = None
+    memory: Annotated[
+        float, Option(Text("what one answer may take, in GiB (default: 4)"), "GIB", read=positive)
+    ] = 4.0
+    jobs: Annotated[int, Option(Text("answers at a time"))] = field(default_factory=_processors)
+    lang: Language = field(default_factory=preset_language)
 
 
 class BookBuildOptions(Struct, frozen=True, kw_only=True):

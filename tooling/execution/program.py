@@ -14,7 +14,14 @@ from msgspec import Struct
 
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
-from tooling.platform.machine_watch import Excess, Limited, MachineWatch, end_first
+from tooling.platform.machine_watch import (
+    Allowance,
+    AllowanceWatch,
+    Excess,
+    Limited,
+    MachineWatch,
+    end_first,
+)
 from tooling.platform.processes import kill_group, marked, process_group, signal_name, start_piped
 from tooling.text import Text
 
@@ -44,6 +51,8 @@ class Ending(Enum):
     OUTPUT_LIMIT = "output-limit"
     MEMORY_LIMIT = "memory-limit"  # it took all memory of the machine
     THREAD_LIMIT = "thread-limit"
+    MEMORY_ALLOWANCE = "memory-allowance"  # it took more memory than a program that is not trusted may
+    FILES_LIMIT = "files-limit"
 
 
 class Transcript(Struct, frozen=True):
@@ -73,9 +82,17 @@ class Transcript(Struct, frozen=True):
 
 def excess_facts(excess: Excess) -> dict[str, str]:
     """What a program had taken, and what was left or is allowed, as sentences state it: GiB, or a number."""
-    if excess.kind is Limited.MEMORY:
-        return {"taken": f"{excess.taken / 2**30:.1f}", "left": f"{excess.left / 2**30:.1f}"}
-    return {"taken": f"{excess.taken:,}", "left": f"{excess.left:,}"}
+    if excess.kind is Limited.TASKS:
+        return {"taken": f"{excess.taken:,}", "left": f"{excess.left:,}"}
+    return {"taken": f"{excess.taken / 2**30:.1f}", "left": f"{excess.left / 2**30:.1f}"}
+
+
+_EXCEEDED = {
+    Limited.MEMORY: Ending.MEMORY_LIMIT,
+    Limited.TASKS: Ending.THREAD_LIMIT,
+    Limited.ALLOWED_MEMORY: Ending.MEMORY_ALLOWANCE,
+    Limited.FILES: Ending.FILES_LIMIT,
+}
 
 
 def without_noise(stderr: str) -> str:
@@ -92,6 +109,7 @@ def run_program(
     kept_output: int | None = None,
     stream: Callable[[bytes], None] | None = None,
     folder: Path | None = None,
+    allowance: Allowance | None = None,
 ) -> Transcript:
     """Runs a program to its end, or to one of its limits, and leaves no process behind.
 
@@ -102,6 +120,7 @@ def run_program(
         kept_output: the least number of the last bytes of stdout that the transcript keeps; None: all.
         stream: receives stdout as it arrives.
         folder: the working directory.
+        allowance: of a program in a sandbox.
 
     Raises:
         ProgramNotStarted: the program does not exist, or is not for this machine.
@@ -120,7 +139,7 @@ def run_program(
 
     with process_group(start, variables) as process:
         end_first(process.pid)
-        watch = MachineWatch(variables)
+        watch = AllowanceWatch(process.pid, allowance) if allowance else MachineWatch(variables)
         limit = _collect(process, collected, begun + time_limit, output_limit, stream, kept_output, watch)
         if limit is not None:
             kill_group(process)
@@ -130,7 +149,7 @@ def run_program(
     if isinstance(limit, Ending):
         ending = limit
     elif excess:
-        ending = Ending.MEMORY_LIMIT if excess.kind is Limited.MEMORY else Ending.THREAD_LIMIT
+        ending = _EXCEEDED[excess.kind]
     else:
         ending = Ending.SIGNALLED if status < 0 else Ending.EXITED
     return Transcript(
@@ -150,7 +169,7 @@ def _collect(  # noqa: PLR0917 - the arguments of `run_program`
     output_limit: int,
     stream: Callable[[bytes], None] | None,
     kept_output: int | None,
-    watch: MachineWatch,
+    watch: MachineWatch | AllowanceWatch,
 ) -> Ending | Excess | None:
     """Reads both pipes until the program ends; returns the limit that it exceeded, or None."""
     assert process.stdout is not None

@@ -449,6 +449,16 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("a loop starts threads or processes and does not wait for them"),
         Text("start one thread for each core at most, as `parallelize` does, and wait for it"),
     ),
+    "memory-allowance": Explanation(
+        Text("the program was ended because it had {taken} GiB of memory; {left} GiB are allowed"),
+        Text("a loop allocates memory and never frees it, or the program needs more than is allowed"),
+        Text("look for what a loop appends to, and for buffers that it creates"),
+    ),
+    "files-limit": Explanation(
+        Text("the program was ended because it had written {taken} GiB of files; {left} GiB are allowed"),
+        Text("a loop writes files, or appends to one"),
+        Text("write no files: the buffers are handed in by `lab`"),
+    ),
     "launch-too-large": Explanation(
         Text("the program did not end: {detail}"),
         Text(

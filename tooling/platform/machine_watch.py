@@ -34,6 +34,8 @@ class Limited(Enum):
 
     MEMORY = "memory"
     TASKS = "tasks"
+    ALLOWED_MEMORY = "allowed memory"
+    FILES = "files"
 
 
 class Excess(Struct, frozen=True):
@@ -41,13 +43,99 @@ class Excess(Struct, frozen=True):
 
     Attributes:
         kind: of what.
-        taken: bytes of memory, or the number of threads and processes.
-        left: bytes of memory that the machine had left; the number of threads and processes that are allowed.
+        taken: bytes of memory or of files, or the number of threads and processes.
+        left: bytes of memory that the machine had left; else the bytes, or the number of threads and
+            processes, that are allowed.
     """
 
     kind: Limited
     taken: int
     left: int
+
+
+class Allowance(Struct, frozen=True):
+    """What a program that is not trusted may take, together with all that it starts.
+
+    Attributes:
+        memory: bytes.
+        tasks: threads and processes.
+        files: bytes that its folders may have.
+        folders: those that it can write to.
+    """
+
+    memory: int = 4 << 30
+    tasks: int = 512
+    files: int = 1 << 30
+    folders: tuple[Path, ...] = ()
+
+
+class AllowanceWatch:
+    """Watches a program and its descendants, which it cannot leave: it is in a namespace of processes.
+
+    Args:
+        pid: of the process that the program descends from.
+    """
+
+    def __init__(self, pid: int, allowance: Allowance) -> None:
+        self._pid = pid
+        self._allowance = allowance
+        self._next = 0.0
+
+    def excess(self) -> Excess | None:
+        """What the program takes too much of, looked up at most every 50 ms; None if nothing."""
+        now = time.monotonic()
+        if now < self._next:
+            return None
+        self._next = now + _PAUSE
+        allowed = self._allowance
+        processes = [each for each in map(_status, _descendants(self._pid, allowed.tasks)) if each]
+        tasks = sum(each.get("Threads", 0) for each in processes)
+        if tasks > allowed.tasks:
+            return Excess(Limited.TASKS, tasks, allowed.tasks)
+        own = sum(each.get("RssAnon", 0) for each in processes)
+        memory = own + max((each.get("RssShmem", 0) for each in processes), default=0) << 10
+        if memory > allowed.memory:
+            return Excess(Limited.ALLOWED_MEMORY, memory, allowed.memory)
+        files = sum(_size_of_files(folder, allowed.files) for folder in allowed.folders)
+        return Excess(Limited.FILES, files, allowed.files) if files > allowed.files else None
+
+
+_OF_A_FILE = 1 << 14  # bytes that are counted for a file of any size
+
+
+def _descendants(pid: int, most: int) -> list[int]:
+    """The descendants of a process, not many more than `most`; the system is to end them before others."""
+    found: list[int] = []
+    waiting = [pid]
+    while waiting and len(found) <= most:
+        for path in (PROC / str(waiting.pop()) / "task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                children = [int(child) for child in path.read_text("ascii").split()]
+                found += children
+                waiting += children
+                for child in children:
+                    end_first(child)
+    return found
+
+
+def _size_of_files(folder: Path, most: int) -> int:
+    """The bytes on disk of what is in a folder; more than `most` if it cannot be looked at, or is larger."""
+    total, waiting = 0, [folder]
+    while waiting and total <= most:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if total > most:
+                        break
+                    with contextlib.suppress(FileNotFoundError):
+                        total += max(_OF_A_FILE, entry.stat(follow_symlinks=False).st_blocks * 512)
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(Path(entry.path))
+        except FileNotFoundError:  # it has been removed meanwhile
+            continue
+        except OSError:
+            return most + 1
+    return total
 
 
 def end_first(pid: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from tooling.text import Text
 if TYPE_CHECKING:
     from tooling.reports.records import ReportRecord
 
+_UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SOURCES = (".mojo", ".py", ".yaml", ".toml", ".md")
 
 
@@ -47,7 +49,7 @@ def write_junit(path: str, command: str, records: Sequence[ReportRecord]) -> Non
         element = ET.SubElement(
             top,
             "testsuite",
-            name=suite,
+            name=printable(suite),
             tests=str(len(own)),
             failures=str(sum(record.status == "failed" for record in own)),
             errors=str(sum(record.status == "error" for record in own)),
@@ -56,20 +58,24 @@ def write_junit(path: str, command: str, records: Sequence[ReportRecord]) -> Non
         )
         for record in own:
             case = ET.SubElement(
-                element, "testcase", classname=suite, name=record.name, time=f"{record.seconds:.3f}"
+                element,
+                "testcase",
+                classname=printable(suite),
+                name=printable(record.name),
+                time=f"{record.seconds:.3f}",
             )
             tag = {"failed": "failure", "error": "error", "skipped": "skipped"}.get(record.status)
             if tag:
-                ET.SubElement(case, tag, message=_printable(record.message)).text = _printable(record.details)
+                ET.SubElement(case, tag, message=printable(record.message)).text = printable(record.details)
     ET.indent(top)
     write_report(
         path, '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(top, encoding="unicode") + "\n"
     )
 
 
-def _printable(text: str) -> str:
-    """Without the control characters that XML 1.0 does not allow in any form."""
-    return "".join(letter if letter >= " " or letter in "\t\n" else "\ufffd" for letter in text)
+def printable(text: str) -> str:
+    """Without what XML 1.0 does not allow in any form: control characters, surrogates, non-characters."""
+    return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def write_report(path: str, text: str) -> None:

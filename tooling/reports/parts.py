@@ -26,7 +26,7 @@ _HEADLINES: dict[Outcome, tuple[str, str, Text]] = {
     Outcome.UNDECIDED: ("", "yellow", Text("{command}: values right, counters not judged")),
 }
 """The sign, the colour and the sentence."""
-_OTHER_LIMITS = (Ending.OUTPUT_LIMIT, Ending.MEMORY_LIMIT, Ending.THREAD_LIMIT)
+_OTHER_LIMITS = frozenset(Ending) - {Ending.EXITED, Ending.SIGNALLED, Ending.TIME_LIMIT}
 _RAN_INTO_A_LIMIT = Text("{command} ran into a limit")
 _UNCHECKED = Text("not checked on {device}: {requirements}; `{tool} run {command} --target sim` checks it")
 _REQUIREMENTS: dict[str, Text] = {

@@ -12,9 +12,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tooling.execution.program import DEFAULT_OUTPUT_LIMIT, Ending
+from tooling.execution.sandbox import SEARCH_PATH, Sandbox, interpreter_files
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
-from tooling.platform.processes import run_captured
+from tooling.platform.processes import Completed, run_captured
 from tooling.platform.state_file import encoded, read_json
 from tooling.text import Sentence, Text
 from tooling.toolchain.cache import BuildCache, CacheUnusable, fallback_cache
@@ -26,6 +28,8 @@ from tooling.toolchain.mojo import MojoNotFound, Toolchain
 _NOT_WRITABLE = Text("the build cache {path} cannot be written; {used} is used instead")
 _NOT_WRITTEN = Text("the build cache {path} cannot be written ({why}); {used} is used instead")
 _ATTEMPTS = 3
+_SET = ("PATH", "MODULAR_TELEMETRY_ENABLED", "MODULAR_CACHE_DIR", "TMPDIR")
+_LONGEST, _LONGEST_UNTRUSTED = 600.0, 120.0  # seconds of a build
 _DISK_FULL = re.compile(r"No space left on device|available space ?\(\d+\) is not enough[^\n\"]*")
 
 
@@ -34,6 +38,7 @@ _PACKAGE = Text(
     "the package {name} does not compile ({count} error)",
     "the package {name} does not compile ({count} errors)",
 )
+_TOOK_TOO_MUCH = Text("it took more memory, processes, disk space or output than is allowed")
 _NO_REASON = Text("the compiler gave no reason")
 
 
@@ -72,6 +77,12 @@ class BuildTimeout(ToolingError):
     exit_code = ExitCode.BUILD_FAILED
 
 
+class BuildLimited(ToolingError):
+    """The compiler took more than a program that is not trusted may have it take."""
+
+    exit_code = ExitCode.BUILD_FAILED
+
+
 class Executable(Struct, frozen=True):
     """A built program (or library) in the cache."""
 
@@ -91,15 +102,21 @@ class Executable(Struct, frozen=True):
         return [*([self.interpreter] if self.interpreter else []), str(self.path)]
 
 
-def build(request: BuildRequest, toolchain: Toolchain, cache: BuildCache) -> Executable:
+def build(
+    request: BuildRequest, toolchain: Toolchain, cache: BuildCache, sandbox: Sandbox | None = None
+) -> Executable:
     """The built program, from the cache if it is there.
 
     Concurrent callers with the same request build it once. A killed build leaves no entry in the cache.
+
+    Args:
+        sandbox: where the compiler runs if the source is not trusted: it might import any file.
 
     Raises:
         SourceNotFound: the source cannot be read.
         BuildFailed: the compiler rejected the program; `details` shows its messages.
         BuildTimeout: the compiler ran for more than ten minutes.
+        BuildLimited: in a sandbox, it took more than is allowed.
         NoLinker: this machine has no linker.
         CacheUnusable: no folder for builds is writable.
         CompilerKilled: the compiler was killed from outside.
@@ -118,7 +135,7 @@ def build(request: BuildRequest, toolchain: Toolchain, cache: BuildCache) -> Exe
             with cache.locked(key):
                 if executable := _found(cache, request, key, note):  # another process built it meanwhile
                     return executable
-                executable = _build_locked(request, toolchain, cache, key)
+                executable = _build_locked(request, toolchain, cache, key, sandbox)
         except OSError as error:
             fallback = fallback_cache(language=cache.language)
             if fallback.root == cache.root:
@@ -143,12 +160,13 @@ def build(request: BuildRequest, toolchain: Toolchain, cache: BuildCache) -> Exe
 
 
 def _build_locked(
-    request: BuildRequest, toolchain: Toolchain, cache: BuildCache, key: str
+    request: BuildRequest, toolchain: Toolchain, cache: BuildCache, key: str, sandbox: Sandbox | None
 ) -> Executable | None:
     environment = dict(os.environ)
     environment["MODULAR_TELEMETRY_ENABLED"] = "0"
     if request.emit not in ("asm", "package"):
-        environment["PATH"] = linker_path(toolchain, cache.root, environment.get("PATH", os.defpath))
+        search_path = SEARCH_PATH if sandbox else environment.get("PATH", os.defpath)
+        environment["PATH"] = linker_path(toolchain, cache.root, search_path)
     name = request.product
     cache.sweep()
     with cache.partial() as folder, cache.partial() as scratch:
@@ -156,20 +174,24 @@ def _build_locked(
         # and the file name of an older source. Our key includes every byte, so Mojo's cache is not needed.
         environment["MODULAR_CACHE_DIR"] = str(scratch)
         environment["TMPDIR"] = str(scratch)  # the compiler leaves a library there for each AMD kernel
+        command: list[str | Path] = [toolchain.mojo, *request.arguments(), "-o", folder / name]
         try:
-            result = run_captured(
-                [toolchain.mojo, *request.arguments(), "-o", folder / name],
-                environment=environment,
-                folder=folder,
-                time_limit=600.0,
-            )
+            if sandbox:
+                # Of the variables, only those that are set here.
+                environment = {name: environment[name] for name in environment if name in _SET}
+                result = _in_sandbox(sandbox, command, environment, request, toolchain)
+            else:
+                result = run_captured(command, environment=environment, folder=folder, time_limit=_LONGEST)
         except OSError as error:
             raise MojoNotFound(
                 Text("the Mojo compiler cannot be started"), where=Location(toolchain.mojo), why=str(error)
             ) from error
         if result.timed_out:
             raise BuildTimeout(
-                Text("the compiler did not finish {name} within ten minutes").of(name=request.source.name),
+                Text("the compiler did not finish {name} within {minutes} minutes").of(
+                    name=request.source.name,
+                    minutes=int((_LONGEST_UNTRUSTED if sandbox else _LONGEST) / 60),
+                ),
                 where=Location(request.source),
                 hint=Text("look for a `comptime` loop that does not end"),
             )
@@ -207,6 +229,48 @@ def _build_locked(
         (folder / "build.json").write_bytes(encoded(_Record(name, diagnostics, _digest(folder / name))))
         entry = cache.publish(folder, key)
     return Executable(entry / name, request, key, diagnostics, fresh=True)
+
+
+def _in_sandbox(
+    sandbox: Sandbox,
+    command: Sequence[str | Path],
+    environment: Mapping[str, str],
+    request: BuildRequest,
+    toolchain: Toolchain,
+) -> Completed:
+    """Runs the compiler in a sandbox, where the folders of its result and of its own files can be changed.
+
+    Raises:
+        BuildLimited: it took more than is allowed.
+    """
+    substitute = environment["PATH"].removesuffix(SEARCH_PATH).rstrip(os.pathsep)
+    result = Path(command[-1]).parent
+    transcript = sandbox.run(
+        command,
+        environment={**environment, "HOME": environment["TMPDIR"]},
+        time_limit=_LONGEST_UNTRUSTED,
+        output_limit=DEFAULT_OUTPUT_LIMIT,
+        readable=(
+            *interpreter_files(),
+            *toolchain.files,
+            *((Path(substitute),) if substitute else ()),  # for a linker
+            request.source.parent,
+            *(path.parent for include in request.includes for path in include.glob("*/__init__.mojo")),
+        ),
+        writable=(result, Path(environment["TMPDIR"])),
+        folder=result,
+    )
+    if transcript.limited and transcript.ending is not Ending.TIME_LIMIT:
+        raise BuildLimited(
+            Text("the compiler was ended while it built {name}").of(name=request.source.name),
+            where=Location(request.source),
+            why=_TOOK_TOO_MUCH,
+            hint=Text("look for a `comptime` loop that does not end"),
+        )
+    status = -transcript.status if transcript.ending is Ending.SIGNALLED else transcript.status
+    return Completed(
+        status, transcript.stdout, transcript.stderr, timed_out=transcript.ending is Ending.TIME_LIMIT
+    )
 
 
 class _Record(Struct):

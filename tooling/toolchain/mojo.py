@@ -55,6 +55,13 @@ class Toolchain(Struct, frozen=True):
     library_dir: Path  # of libKGENCompilerRTShared.so and the other libraries that built programs load
     lld: Path | None  # the linker of the package, for machines without a C compiler
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What the compiler consists of, except for the Python that its command may be written in."""
+        package = self.library_dir.parent
+        files = (self.mojo, package, package.parent / "mojo")
+        return tuple(path for path in files if path.exists())
+
 
 def find_toolchain(wanted: str = MOJO_VERSION) -> Toolchain:
     """The Mojo compiler of this environment: PUZZLE_MOJO, then the Python environment, then PATH.

@@ -167,10 +167,12 @@ class Context:
 
     Args:
         gone: whether the process has ended; also called during a launch.
+        process: its number, where its own statement is not to be relied on: in a sandbox it has another one.
     """
 
-    def __init__(self, gpu: Gpu, gone: Callable[[], bool]) -> None:
+    def __init__(self, gpu: Gpu, gone: Callable[[], bool], process: int | None = None) -> None:
         self.gpu = gpu
+        self._process = process
         self._gone = gone
         footprints = Footprints()
         self.checks = tuple(gpu.make_checks(footprints))
@@ -255,6 +257,13 @@ class Context:
             self._arena.close()
 
     @property
+    def descriptor(self) -> int:
+        """Of the file that is the process's memory. Raises RuntimeError before HELLO."""
+        if self._arena is None:
+            raise RuntimeError("no HELLO was received")
+        return self._arena.descriptor
+
+    @property
     def memory(self) -> DeviceMemory:
         """The process's memory. Raises RuntimeError before HELLO."""
         if self._memory is None:
@@ -279,7 +288,7 @@ class Context:
         self._buffers = Buffers(self._arena, self._memory, hooks, device.memory_bytes)
         virtual = VirtualMemory(self._arena, self._memory, self._buffers, hooks)
         self._answers |= self._buffers.answers | virtual.answers
-        self._code = host_code(process)
+        self._code = host_code(process if self._process is None else self._process)
         self.order_unchecked = self._host_order is not None and self._code is None
         if self._host_order and self._code:
             self._host_order.start(self._code, self._memory)

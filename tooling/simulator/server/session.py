@@ -27,7 +27,7 @@ from tooling.simulator.server.context import Gpu, LaunchRecord
 from tooling.simulator.server.libraries import Libraries, find_libraries
 from tooling.simulator.server.links import Links, merged_links
 from tooling.simulator.server.provenance import Provenance, merged
-from tooling.simulator.server.server import Server
+from tooling.simulator.server.server import SOCKET, Server
 
 ALL_CHECKS = frozenset(Check)
 
@@ -46,6 +46,7 @@ class SimulationOptions(Struct, frozen=True):
         unused_memory: whether device memory that was never written is reported; a part of `initialisation`.
         skip_repeats: launches that repeat an earlier one exactly are not simulated again, see `repeats`.
         gpus: the number of GPUs, 1 to 8; several only with the instruction set of NVIDIA.
+        socket_folder: programs run in a sandbox, in which this folder has the same path; None: they do not.
         result_sizes: in bytes; the origin of what the programs copy to the host in these sizes is recorded.
     """
 
@@ -60,6 +61,7 @@ class SimulationOptions(Struct, frozen=True):
     unused_memory: bool = False
     skip_repeats: bool = False
     gpus: int = 1
+    socket_folder: Path | None = None
 
 
 class Simulation:
@@ -108,7 +110,7 @@ class Simulation:
             skip_repeats=self.options.skip_repeats,
             devices=self.options.gpus,
         )
-        self._server = Server(self._gpu)
+        self._server = Server(self._gpu, self.options.socket_folder)
         self._environment = _environment(libraries, self._server, self.options, backend)
         return self
 
@@ -173,7 +175,7 @@ def _environment(
 ) -> dict[str, str]:
     inherited = os.environ.get("LD_LIBRARY_PATH")
     variables = {
-        "GPU_SIM_SOCKET": server.name,
+        "GPU_SIM_SOCKET": (str(options.socket_folder / SOCKET) if options.socket_folder else server.name),
         "LD_LIBRARY_PATH": os.pathsep.join(filter(None, (libraries.search_path, inherited))),
         # One allocation per buffer: out-of-bounds accesses inside a pool would not be detected.
         "MODULAR_DEVICE_CONTEXT_MEMORY_MANAGER_SIZE_PERCENT": "0",

@@ -37,8 +37,10 @@ from wire import (
     connect_to,
     errno,
     exchange,
+    is_path,
     print_error,
     print_error_bytes,
+    receive_descriptor,
     write_all,
 )
 from work import NOT_CAPTURED, Capture, Node
@@ -328,7 +330,8 @@ struct Session(Movable):
                 " program through `tooling run`"
             )
             return NO_DEVICE
-        self.socket = connect_to(c_string(socket_name))
+        var address = c_string(socket_name)
+        self.socket = connect_to(address)
         if self.socket < 0:
             print_error(
                 "the simulator is not running: cannot connect to the socket"
@@ -376,8 +379,12 @@ struct Session(Movable):
             var number = reply.u32()
             self.attributes[number] = Int32(reply.u32())
         self.name = reply.rest()
-        self.arena_file = String("/proc/", process, "/fd/", descriptor)
-        self.simulator = String("/proc/", process, "/exe")
+        if is_path(address):  # of a sandbox, in which the simulator's process is not visible
+            var own = receive_descriptor(self.socket)
+            self.arena_file = String("/proc/self/fd/", own)
+        else:
+            self.arena_file = String("/proc/", process, "/fd/", descriptor)
+            self.simulator = String("/proc/", process, "/exe")
         var failed = map_file(
             self.arena_file, self.arena, protocol.ARENA_BYTES, 0, NO_ACCESS
         )

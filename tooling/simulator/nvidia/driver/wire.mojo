@@ -9,6 +9,9 @@ comptime NULL = UInt64(0)
 comptime _AF_UNIX = Int32(1)
 comptime _SOCK_STREAM_CLOEXEC = Int32(0x80001)
 comptime _MSG_NOSIGNAL = Int32(0x4000)
+comptime _MSG_CMSG_CLOEXEC = Int32(0x40000000)
+comptime _SOL_SOCKET = Int32(1)
+comptime _SCM_RIGHTS = Int32(1)
 comptime _EINTR = Int32(4)
 comptime _ADDRESS_BYTES = 110  # sizeof(struct sockaddr_un)
 
@@ -163,16 +166,24 @@ struct Reply(Movable):
         )
 
 
+def is_path(name: List[UInt8]) -> Bool:
+    """Whether the name of a socket is the path of a file, as in a sandbox."""
+    return len(name) > 0 and name[0] == UInt8(ord("/"))
+
+
 def connect_to(name: List[UInt8]) -> Int32:
-    """A socket connected to the abstract address `name`, or -1."""
+    """A socket connected to the path or the abstract address `name`, or -1."""
     if len(name) == 0 or len(name) > _ADDRESS_BYTES - 3:
         return -1
     var address = List[UInt8](capacity=_ADDRESS_BYTES)
     address.append(UInt8(_AF_UNIX))
     address.append(0)
-    # A leading NUL: the abstract namespace, which needs no file.
-    address.append(0)
+    if not is_path(name):
+        # A leading NUL: the abstract namespace, which needs no file.
+        address.append(0)
     address.extend(Span(name))
+    if is_path(name):
+        address.append(0)
     var descriptor = external_call["socket", Int32](
         _AF_UNIX, _SOCK_STREAM_CLOEXEC, Int32(0)
     )
@@ -235,6 +246,43 @@ def receive_into(descriptor: Int32, mut bytes: List[UInt8], size: Int) -> Bool:
             return False
         done += received
     return True
+
+
+def receive_descriptor(socket: Int32) -> Int32:
+    """A file descriptor that the other side sends with one byte, or -1."""
+    var byte = List[UInt8](length=8, fill=0)
+    # struct iovec: address, length.
+    var part = List[UInt8](length=16, fill=0)
+    at[UInt64](address_of(part))[] = address_of(byte)
+    at[UInt64](address_of(part) + 8)[] = 1
+    # CMSG_SPACE(sizeof(int)): length, level, type, descriptor, padding.
+    var control = List[UInt8](length=24, fill=0)
+    # struct msghdr: name, its length, parts, their number, control data, its length, flags.
+    var message = List[UInt8](length=56, fill=0)
+    at[UInt64](address_of(message) + 16)[] = address_of(part)
+    at[UInt64](address_of(message) + 24)[] = 1
+    at[UInt64](address_of(message) + 32)[] = address_of(control)
+    at[UInt64](address_of(message) + 40)[] = 24
+    var received = Int64(-1)
+    while True:
+        received = external_call["recvmsg", Int64](
+            socket, address_of(message), _MSG_CMSG_CLOEXEC
+        )
+        if received >= 0 or errno() != _EINTR:
+            break
+    var is_there = (
+        received == 1
+        and at[UInt64](address_of(message) + 40)[] >= 20
+        and at[Int32](address_of(control) + 8)[] == _SOL_SOCKET
+        and at[Int32](address_of(control) + 12)[] == _SCM_RIGHTS
+    )
+    var descriptor = at[Int32](address_of(control) + 16)[]
+    # The kernel writes through the addresses above: the lists must live until here.
+    _ = byte^
+    _ = part^
+    _ = control^
+    _ = message^
+    return descriptor if is_there else -1
 
 
 def exchange(descriptor: Int32, mut body: Body, mut reply: Reply) -> Bool:
