@@ -44,6 +44,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.simulator.checks",),
     ("tooling.simulator.counters",),
     ("tooling.simulator.listings",),
+    ("tooling.simulator.timing",),
     ("tooling.simulator.server",),
     ("tooling.target_run",),
     ("tooling.remote",),

@@ -24,6 +24,7 @@ from std.memory import unsafe_stack_allocation
 from std.testing import assert_equal
 
 from lab.benchmark import Benchmark
+from sizes import at_full_size, sampled
 
 comptime MI = 1024 * 1024
 comptime TPB = 256
@@ -138,12 +139,13 @@ struct Data(Movable):
 
     def check_and_clear(self, size: Int, group: Int) raises:
         var used = self.out.create_sub_buffer[DType.float32](0, size // group)
-        with used.map_to_host() as host:
-            for j in range(size // group):
-                var expected = Float32(0)
-                for i in range(j * group, (j + 1) * group):
-                    expected += Float32(i % 61) * Float32(i % 7)
-                assert_equal(host[j], expected)
+        if not sampled():
+            with used.map_to_host() as host:
+                for j in range(size // group):
+                    var expected = Float32(0)
+                    for i in range(j * group, (j + 1) * group):
+                        expected += Float32(i % 61) * Float32(i % 7)
+                    assert_equal(host[j], expected)
         self.out.enqueue_fill(-1)
 
 
@@ -176,7 +178,7 @@ def main() raises:
     with DeviceContext() as ctx:
         var table = Benchmark(ctx)
         var sizes: List[Int] = [4096]
-        if table.timed:
+        if at_full_size(table):
             sizes = [2 * MI, 64 * MI]
         var data = Data(sizes[len(sizes) - 1], ctx)
         for size in sizes:

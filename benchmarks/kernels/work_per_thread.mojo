@@ -14,6 +14,7 @@ from max.gpu.host import DeviceBuffer, DeviceContext
 from std.testing import assert_almost_equal, assert_equal
 
 from lab.benchmark import Benchmark
+from sizes import at_full_size, sampled
 
 comptime MI = 1024 * 1024
 comptime Output = Pointer[Float32, MutAnyOrigin]
@@ -105,9 +106,10 @@ struct Data(Movable):
 
     def check_and_clear(self, size: Int) raises:
         var used = self.out.create_sub_buffer[DType.float32](0, size)
-        with used.map_to_host() as host:
-            for i in range(size):
-                assert_equal(host[i], Float32(2 * (i % 4093) + 5))
+        if not sampled():
+            with used.map_to_host() as host:
+                for i in range(size):
+                    assert_equal(host[i], Float32(2 * (i % 4093) + 5))
         self.out.enqueue_fill(-1)
 
 
@@ -228,6 +230,8 @@ def measure_reads[
     )
     var used = data.out.create_sub_buffer[DType.float32](0, blocks * BLOCK)
     var sum = Float64(0)
+    if sampled():
+        return
     with used.map_to_host() as host:
         for i in range(blocks * BLOCK):
             sum += Float64(host[i])
@@ -253,7 +257,7 @@ def measure_all(
 def main() raises:
     with DeviceContext() as ctx:
         var table = Benchmark(ctx)
-        if not table.timed:
+        if not at_full_size(table):
             measure_empty(table, 256, 4, ctx)
             var small = Data(16384, ctx)
             measure_all(table, 16384, 256, small, ctx)

@@ -19,6 +19,7 @@ Packages, lowest first; each imports only what is listed before it (`tests/test_
     checks                 memory, races, initialisation, synchronisation; each check is a `Hook`
     counters               sectors, bank conflicts, occupancy, profiles
     listings               source, PTX and machine code of a profiled kernel side by side
+    timing                 what limits a launch on a GPU that is not there, and an estimate of its time
     server                 the socket, the session, a program's buffers and modules
 
 The engine knows nothing of checks: it notifies hooks (`gpu.hooks`), and checks and counters are hooks.
