@@ -16,6 +16,7 @@ import pytest
 
 from tests.axe import axe
 from tests.book.web_server import serving
+from tests.numbers import COUNT
 from tooling.book.site.handler import Changes, Credentials, Handler, Reader
 from tooling.book.site.serve import reader_of
 from tooling.book.summary import read_summary
@@ -992,8 +993,8 @@ def served(site: Path, checkout: Project, tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("prefix", "words"),
     [
-        ("", ("p02 is not right yet", "Show hint 2 of 3", "1 of 35 puzzles solved")),
-        ("ko/", ("p02: 아직 정답이 아닙니다", "힌트 보기 (2/3)", "퍼즐 35개 중 1개를 풀었습니다")),
+        ("", ("p02 is not right yet", "Show hint 2 of 3", f"1 of {COUNT} puzzles solved")),
+        ("ko/", ("p02: 아직 정답이 아닙니다", "힌트 보기 (2/3)", f"퍼즐 {COUNT}개 중 1개를 풀었습니다")),
     ],
 )
 def test_a_served_page_judges_the_reader_s_file(
@@ -1031,7 +1032,7 @@ def test_a_served_page_judges_the_reader_s_file(
 
 @pytest.mark.parametrize(("prefix", "tick"), [("", "solved"), ("ko/", "풀었음")])
 def test_the_served_map_ticks_solved_puzzles(site: Path, page: Any, prefix: str, tick: str) -> None:
-    handler = partial(Handler, site=site, changes=Changes(), reader=lambda: Reader(("01", "15"), 35))
+    handler = partial(Handler, site=site, changes=Changes(), reader=lambda: Reader(("01", "15"), COUNT))
     with serving(partial(handler, access=Credentials(), runs=None)) as address:
         page.goto(f"{address}{prefix}cover.html", wait_until="load")
         ticked = page.locator(".map li:has(.solved)")

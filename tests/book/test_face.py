@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 from tests.book.edited import edited
+from tests.numbers import PUZZLES
 from tooling.book.chapters import chapter_files
 from tooling.book.directives.cards import hints, puzzle_map
 from tooling.book.editions import editions
 from tooling.book.page import PageContext
+from tooling.book.phrases import PART_TITLES
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.site.icons import draw_signs
 from tooling.book.site.print_page import print_page
@@ -28,9 +30,9 @@ def test_the_map_shows_every_puzzle_in_its_part(real: Project) -> None:
     for language, first in enumerate(headings):
         shown = puzzle_map(page_of(real, language), ["all"])
         assert first in shown
-        assert re.findall(r'data-puzzle="p(\d+)"', shown) == [f"{number:02}" for number in range(1, 36)]
+        assert re.findall(r'data-puzzle="p(\d+)"', shown) == [name.removeprefix("p") for name in PUZZLES]
         assert re.findall(r'<section class="map-part" style="--part: (\d+)">', shown) == [
-            str(number) for number in range(1, 13)
+            str(number) for number, _ in enumerate(PART_TITLES, 1)
         ]
         assert '<a href="puzzle_16/puzzle_16.html">' in shown
 

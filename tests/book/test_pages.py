@@ -22,6 +22,7 @@ from tooling.book.parts import glyph, part_number
 from tooling.book.phrases import PART_TITLES
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.site.typography.highlight import highlight, highlight_page
+from tooling.catalog.catalogue import load_catalogue
 from tooling.cli import main
 from tooling.mdbook.files import Files
 from tooling.platform.exit_codes import ExitCode
@@ -402,7 +403,7 @@ def test_the_anchor_of_a_wrong_answer_must_exist(real: Project) -> None:
 
 
 def test_every_puzzle_has_a_mark_of_its_own() -> None:
-    assert len({mark_of("", number) for number in range(1, 36)}) == 35
+    assert len({mark_of("", number) for number in range(1, 100)}) == 99
     assert mark_of("trust.html", None) != mark_of("next.html", None)
     assert mark_of("cover.html", None) == ""
 
@@ -415,7 +416,8 @@ def test_the_only_sign_of_a_page_is_in_the_middle_of_its_mark() -> None:
 
 
 def test_every_part_has_a_mark_of_its_own() -> None:
-    assert len({glyph(part_number(title.of().render("en")) or 0) for title in PART_TITLES.values()}) == 12
+    marks = {glyph(part_number(title.of().render("en")) or 0) for title in PART_TITLES.values()}
+    assert len(marks) == len(PART_TITLES)
     assert [part_number(title) for title in ("Part IX: Memory", "9부: 메모리", "After the puzzles")] == [
         9,
         9,
@@ -540,6 +542,23 @@ def test_a_message_may_leave_out_what_differs(real: Project) -> None:
     assert text.startswith('<code class="message">there is no puzzle `…`</code> 1.')
 
 
+@pytest.mark.parametrize(
+    ("language", "beginning"), [("en", "1 to 8, 24, 11 to 16"), ("ko", "1에서 8, 24, 11에서 16")]
+)
+def test_a_page_says_how_many_puzzles_there_are_and_in_which_order(
+    real: Project, language: str, beginning: str
+) -> None:
+    at_work = renderer(real, language)
+    puzzles = load_catalogue(real)
+    parts = {puzzle.part for puzzle in puzzles}
+    counts = at_work.render(PAGE, "{{#count puzzles}} in {{#count parts}}")
+    assert counts == f"{len(puzzles)} in {len(parts)}"
+    order = at_work.render(PAGE, "{{#path gpu}}")
+    assert order.startswith(beginning)
+    assert order.endswith(", 28, 29, 33, 34")
+    assert at_work.problems == []
+
+
 @pytest.mark.parametrize(("language", "shown"), [("en", "its time limit"), ("ko", "시간 제한을 넘었습니다")])
 def test_a_message_is_shown_in_the_language_of_the_page(real: Project, language: str, shown: str) -> None:
     at_work = renderer(real, language)
@@ -603,6 +622,8 @@ def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
         ),
         ("a\n\n{{#says targets/nothing.py x}}", "does not say which message"),
         ("a\n\n{{#version python}}", "there is no pinned version"),
+        ("a\n\n{{#count pages}}", "the book does not count `pages`"),
+        ("a\n\n{{#path slow}}", "there is no path `slow`"),
         ("a\n\n{{#verdict p01 nonsense}}", "has no answer `nonsense`"),
         ("a\n\n{{#demo nothing.mojo}}", "there is no program `nothing.mojo` beside the page"),
         ("a\n\n{{#tab x}}", "is outside a group"),

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from tests.book.web_server import serving
+from tests.numbers import COUNT
 from tooling.book.site.handler import Changes, Credentials, Handler, Reader
 from tooling.book.site.serve import reader_of, rebuild, stamps
 from tooling.progress import progress_path, record_solved
@@ -59,7 +60,7 @@ def address(tmp_path: Path, runs: RecordedRuns) -> Iterator[str]:
         Handler,
         site=tmp_path,
         changes=Changes(),
-        reader=lambda: Reader(("01", "15"), 35),
+        reader=lambda: Reader(("01", "15"), COUNT),
         access=ACCESS,
         runs=runs,
     )
@@ -109,7 +110,7 @@ def served_data(text: str) -> dict[str, Any]:
 def test_a_page_shows_what_its_reader_has_solved(address: str, tmp_path: Path) -> None:
     _, _, text = answer_of(f"{address}page.html")
     served = served_data(text)
-    assert served["reader"] == {"solved": ["01", "15"], "total": 35}
+    assert served["reader"] == {"solved": ["01", "15"], "total": COUNT}
     assert served["changes"] == "/~changes"
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == "<body>page</body>"
 
@@ -144,7 +145,7 @@ def test_the_key_never_leads_to_another_server(address: str) -> None:
 def test_a_page_of_the_reader_starts_and_ends_a_run(address: str, runs: RecordedRuns) -> None:
     status, headers, text = answer_of(f"{address}~run", REQUEST, own_headers(address))
     assert status == 200
-    expected = {"command": "p01", "running": True, "reader": {"solved": ["01", "15"], "total": 35}}
+    expected = {"command": "p01", "running": True, "reader": {"solved": ["01", "15"], "total": COUNT}}
     assert json.loads(text) == expected
     assert headers["Access-Control-Allow-Origin"] is None
     end = json.dumps({"command": "", "language": "en"}).encode()
@@ -233,9 +234,9 @@ def test_solved_puzzles_come_from_the_reader_s_own_file(
     said: list[str] = []
     record_solved(real.root, "p01", "default")
     record_solved(real.root, "p23", "tiled")  # one of its modes
-    assert reader_of(real, said.append) == Reader(("01",), 35)
+    assert reader_of(real, said.append) == Reader(("01",), COUNT)
     progress_path(real.root).write_text("{", encoding="utf-8")
-    assert reader_of(real, said.append) == Reader((), 35)
+    assert reader_of(real, said.append) == Reader((), COUNT)
     assert "the record of your progress is damaged" in said[0]
 
 

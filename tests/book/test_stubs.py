@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.numbers import PUZZLES
 from tooling.book.editions import editions
 from tooling.book.phrases import PART_TITLES
 from tooling.book.site.build import build
@@ -14,7 +15,7 @@ from tooling.book.summary import read_summary
 from tooling.catalog.catalogue import load_catalogue
 from tooling.project import Project
 
-NUMBERS = range(1, 36)
+NUMBERS = [int(name.removeprefix("p")) for name in PUZZLES]
 
 
 @pytest.fixture

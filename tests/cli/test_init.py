@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.conftest import HERE, REPOSITORY, Result
 from tests.machine import find_uv, needs_simulated_gpu
+from tests.numbers import COUNT
 from tooling.platform import pins
 from tooling.platform.exit_codes import ExitCode
 
@@ -26,7 +27,9 @@ def folder(workbench: Workbench) -> Path:
     """A folder with the puzzles of this checkout."""
     result = workbench.run("init", "my-puzzles")
     assert result.status == ExitCode.PASSED, result.stderr
-    assert result.stdout == "my-puzzles has 35 puzzles\ntype:\n  cd my-puzzles\n  uv run tooling start\n"
+    assert (
+        result.stdout == f"my-puzzles has {COUNT} puzzles\ntype:\n  cd my-puzzles\n  uv run tooling start\n"
+    )
     return workbench.root / "my-puzzles"
 
 
@@ -158,7 +161,7 @@ def test_the_wheel_alone_is_enough(tmp_path: Path) -> None:
     do(tool, "doctor", folder=folder)
     report = tmp_path / "progress.json"
     do(tool, "progress", "--json", str(report), folder=folder)
-    assert json.loads(report.read_text())["total"] == 35
+    assert json.loads(report.read_text())["total"] == COUNT
 
 
 def unhashed_constraints(folder: Path) -> Path:

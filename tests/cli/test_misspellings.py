@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from tests.cli.conftest import REPOSITORY
+from tests.numbers import PUZZLES
 from tooling.catalog.catalogue import load_catalogue
 from tooling.cli import main
 from tooling.commandline.commands import COMMANDS, Command, parser_of
@@ -25,6 +26,9 @@ from tooling.platform.exit_codes import ExitCode
 from tooling.project import Project
 from tooling.text.width import columns
 
+LAST = PUZZLES[-1]
+TILES = f"{LAST}_tile_tensor"
+LAST_TILES = TILES if (REPOSITORY / "problems" / LAST / f"{TILES}.mojo").is_file() else LAST
 NAMES = "  why: puzzles are named p01, p02, …, and their variants for example p15_tile_tensor\n"
 P23 = "usage: tooling run p23 (--elementwise | --tiled | --manual-vectorized | --vectorized | --benchmark)"
 ALL = "`tooling list` shows all"
@@ -87,12 +91,12 @@ MISSPELLED = {
     "random:SEED or adversarial\n  try: did you mean `random:SEED`?",
     "book serve --port 99999": "argument --port: must be a port number from 0 to 65535, not 99999",
     # puzzles and their flags
-    "run p51": f"there is no puzzle `p51`\n{NAMES}  try: did you mean `p15` or `p35`? ({ALL})",
-    "run 99": f"there is no puzzle `99`\n{NAMES}  try: did you mean `p35`? ({ALL})",
+    "run p51": f"there is no puzzle `p51`\n{NAMES}  try: did you mean `p15` or `{LAST}`? ({ALL})",
+    "run 99": f"there is no puzzle `99`\n{NAMES}  try: did you mean `{LAST}`? ({ALL})",
     "run p15_tile": f"there is no puzzle `p15_tile`\n{NAMES}  try: did you mean `p15_tile_tensor`? ({ALL})",
     "run p51_tile_tensor": f"there is no puzzle `p51_tile_tensor`\n{NAMES}"
-    f"  try: did you mean `p15_tile_tensor` or `p35_tile_tensor`? ({ALL})",
-    "verify p51": "there is no puzzle `p51`\n  try: did you mean `p15` or `p35`?",
+    f"  try: did you mean `p15_tile_tensor` or `{LAST_TILES}`? ({ALL})",
+    "verify p51": f"there is no puzzle `p51`\n  try: did you mean `p15` or `{LAST}`?",
     "matrix build 0": "there is no puzzle `0`\n  try: did you mean `p01`?",
     "run p23 --tilled": f"`p23` has no flag `--tilled`\n  why: {P23}\n  try: did you mean `--tiled`?",
     "run 23 tiled": f"`p23` has no flag `tiled`\n  why: {P23}\n  try: did you mean `--tiled`?",

@@ -16,7 +16,9 @@ from tooling.platform.errors import ToolingError
 from tooling.project import Project
 
 ROOT = Path(__file__).resolve().parents[2]
-SCALE = NewPuzzle("p36", "Vector scale", "벡터 스케일", "XII")
+LAST = load_catalogue(Project(ROOT))[-1]
+FREE = f"p{LAST.number + 1:02}"
+SCALE = NewPuzzle(FREE, "Vector scale", "벡터 스케일", LAST.part)
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ def contents(tmp_path: Path) -> Project:
 
 
 def test_a_new_puzzle_belongs_to_the_part_of_the_one_before() -> None:
-    assert named(load_catalogue(Project(ROOT)), "p36", "Vector scale", "벡터 스케일") == SCALE
+    assert named(load_catalogue(Project(ROOT)), FREE, "Vector scale", "벡터 스케일") == SCALE
     assert SCALE.kernel == "vector_scale"
     assert NewPuzzle("p36", "2D", "2차원", "I").kernel == "kernel"
 
@@ -51,7 +53,7 @@ def test_a_name_that_cannot_be_used_is_refused(name: str, title: str, what: str)
     assert caught.value.what == what
 
 
-@pytest.mark.parametrize("number", [3, 36])
+@pytest.mark.parametrize("number", [3, LAST.number + 1])
 def test_its_pages_follow_those_of_the_puzzle_before(contents: Project, number: int) -> None:
     puzzle = NewPuzzle(f"p{number:02}", "Vector scale", "벡터 스케일", "I")
     for folder in ("book/src", "i18n/ko/book/src"):  # the number is free
@@ -68,12 +70,12 @@ def test_its_pages_follow_those_of_the_puzzle_before(contents: Project, number: 
     ):
         lines = (contents.root / folder / "SUMMARY.md").read_text("utf-8").splitlines()
         index = lines.index(f"{line}(puzzle_{number:02}/puzzle_{number:02}.md)")
-        before = "puzzle_02/puzzle_02.md)" if number == 3 else "puzzle_35/benchmark_and_profile.md)"
+        before = "puzzle_02/puzzle_02.md)" if number == 3 else f"{LAST.chapters[-1]})"
         assert lines[index - 1].endswith(before)
 
 
 def test_nothing_is_overwritten(contents: Project) -> None:
-    reference = contents.root / "solutions" / "p36" / "reference.py"
+    reference = contents.root / "solutions" / FREE / "reference.py"
     reference.parent.mkdir(parents=True)
     reference.write_text("mine", "utf-8")
     before = (contents.root / "book" / "src" / "SUMMARY.md").read_bytes()
@@ -119,9 +121,9 @@ def test_a_new_puzzle_passes_every_check(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    said = tooling("new-puzzle", "p36", "Vector scale", "--ko", "벡터 스케일")
-    assert "recorded: p36 (unsolved), 2 lines" in said
-    assert "p36 is complete" in said
-    verified = tooling("verify", "p36", "--target", "sim").splitlines()[-1]
+    said = tooling("new-puzzle", FREE, "Vector scale", "--ko", "벡터 스케일")
+    assert f"recorded: {FREE} (unsolved), 2 lines" in said
+    assert f"{FREE} is complete" in said
+    verified = tooling("verify", FREE, "--target", "sim").splitlines()[-1]
     assert verified.split()[:5] == ["all", "1/1", "1/1", "4/4", "-"]
     assert tooling("check").count("✅") == 3

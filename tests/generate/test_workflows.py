@@ -161,7 +161,7 @@ def test_a_simulated_amd_gpu_judges_every_part_but_those_of_graphs(target: str, 
     jobs = [each for each in MATRIX["jobs"]["simulated"] if each["target"] == target]
     assert {(each["gpu"], each["extra"]) for each in jobs} == {(gpu, "")}
     assert [each["part"] for each in jobs] == [
-        *("I", "II", "III", "IV", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
+        part for part in dict.fromkeys(puzzle.part for puzzle in PUZZLES) if part != "V"
     ]
 
 

@@ -33,12 +33,21 @@ def criterion(metric: str, bound: str, value: float, kernel: str = "add") -> Cri
 
 
 def profile(
-    tmp_path: Path, *, sectors: int = 4, conflicts: int = 0, shared: int = 0, tensor: int = 0
+    tmp_path: Path,
+    *,
+    sectors: int = 4,
+    conflicts: int = 0,
+    shared: int = 0,
+    tensor: int = 0,
+    blocks: int = 8,
+    atomics: int = 0,
+    reductions: int = 0,
+    shared_atomics: int = 0,
 ) -> KernelProfile:
     """One request of 32 lanes with 4 bytes each, and one shared-memory access, at line 2 of a file."""
     source = tmp_path / "p99.mojo"
     source.write_text("def add():\n    output[i] = shared[2 * i]\n")
-    kernel = KernelProfile("add", "add_0", Dim3(8), Dim3(1024), shared)
+    kernel = KernelProfile("add", "add_0", Dim3(blocks), Dim3(1024), shared)
     kernel.counts.tensor = tensor
     line = LineProfile(Line(str(source), 2))
     for counts in (kernel.counts, line.counts):
@@ -46,6 +55,9 @@ def profile(
         counts.routes[Route.SHARED_LOAD] = Traffic(
             requests=1, wavefronts=1 + conflicts, conflicts=conflicts, lanes=32
         )
+        counts.routes[Route.GLOBAL_ATOMIC] = Traffic(lanes=atomics)
+        counts.routes[Route.GLOBAL_REDUCTION] = Traffic(lanes=reductions)
+        counts.routes[Route.SHARED_ATOMIC] = Traffic(lanes=shared_atomics)
     kernel.lines[line.line] = line
     return kernel
 
@@ -60,6 +72,13 @@ def profile(
         (("blocks_by_shared_memory", "at_least", 8), {"shared": 28160}, {"shared": 28164}),
         (("occupancy", "at_least", 1), {"shared": 113 * 1024}, {"shared": 114 * 1024}),
         (("tensor_core_instructions", "at_least", 1), {"tensor": 1}, {"tensor": 0}),
+        (("blocks", "at_most", 8), {"blocks": 8}, {"blocks": 9}),
+        (
+            ("global_atomics", "at_most", 4),
+            {"atomics": 1, "reductions": 3, "shared_atomics": 32},
+            {"atomics": 2, "reductions": 3},
+        ),
+        (("shared_atomics", "at_most", 4), {"shared_atomics": 4, "atomics": 32}, {"shared_atomics": 5}),
     ],
 )
 def test_each_metric_is_judged_by_its_bound(

@@ -1,4 +1,4 @@
-"""The marks of the twelve parts: a pattern of cells and a hue each, the same wherever a part is named."""
+"""The marks of the parts: a pattern of cells and a hue each, the same wherever a part is named."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _PATTERNS = (
     "...#/.#.#/.###/####",  # measurements
     "#+#+/+#+#/#+#+/+#+#",  # the fragments of a matrix
     "#+++/.#++/..#+/...#",  # an offset from line to line
+    "#.+./#.+./#.+./#.+.",  # elements of one thread, a step apart
 )
 """For each part the rows of its pattern: `#` strong, `+` pale, `.` hardly visible."""
 

@@ -64,6 +64,8 @@ PHRASES = {
     "stub-code": Text("Code to complete"),
     "stub-given": Text("This code is complete. Run it, and compare it with the others."),
     "stub-outputs": Text("Result:"),
+    # Of the numbers of puzzles, in a list of them.
+    "range": Text("{first} to {last}"),
     "line": Text("line {first}"),
     "lines": Text("lines {first}–{last}"),
     "changed-lines": Text("changed"),
@@ -131,6 +133,7 @@ PART_TITLES = {
     "X": Text("Part X: Profiling"),
     "XI": Text("Part XI: Tensor cores and clusters"),
     "XII": Text("Part XII: Alignment"),
+    "XIII": Text("Part XIII: Algorithms at scale"),
 }
 """The titles of the parts, as in SUMMARY.md, which a folder of puzzles without the book lacks."""
 

@@ -127,6 +127,9 @@ class CounterMetric(Enum):
     SHARED_BLOCKS = "blocks_by_shared_memory"  # blocks that fit in the shared memory of a multiprocessor
     OCCUPANCY = "occupancy"  # theoretical, 0 to 1, from block size and shared memory
     TENSOR = "tensor_core_instructions"  # matrix products on tensor cores, once per warp
+    BLOCKS = "blocks"  # of one launch
+    GLOBAL_ATOMICS = "global_atomics"  # atomic operations on global memory, once per thread
+    SHARED_ATOMICS = "shared_atomics"  # atomic operations on shared memory, once per thread
 
 
 class Bound(Enum):

@@ -27,6 +27,13 @@ FOUND: Mapping[CounterMetric, Text] = {
         "{blocks} block(s) of {threads:,} threads, limited by {limit}"
     ),
     CounterMetric.TENSOR: Text("the warps of `{kernel}` execute {counted:,} tensor-core instructions"),
+    CounterMetric.BLOCKS: Text("a launch of `{kernel}` has {counted:,} blocks"),
+    CounterMetric.GLOBAL_ATOMICS: Text(
+        "the threads of `{kernel}` execute {counted:,} atomic operations on global memory"
+    ),
+    CounterMetric.SHARED_ATOMICS: Text(
+        "the threads of `{kernel}` execute {counted:,} atomic operations on shared memory"
+    ),
 }
 """What was counted."""
 
@@ -71,6 +78,16 @@ ADVICE: Mapping[CounterMetric, Text] = {
     ),
     CounterMetric.TENSOR: Text(
         "multiply the fragments of a warp with `mma`, and check that the threads of every warp reach it"
+    ),
+    CounterMetric.BLOCKS: Text(
+        "let each thread process several elements in a loop, whose step is the number of threads of the grid"
+    ),
+    CounterMetric.GLOBAL_ATOMICS: Text(
+        "combine the values of a block in registers or shared memory first, and let few threads add the "
+        "result"
+    ),
+    CounterMetric.SHARED_ATOMICS: Text(
+        "combine the values that the lanes of a warp add to the same element, and let one lane add the result"
     ),
 }
 """What to try."""

@@ -18,6 +18,7 @@ from tooling.judging.counter_texts import MISSING, NOT_MET, STOPPED
 from tooling.judging.verdict import Problem, SourceLine
 from tooling.simulator.counters.occupancy import H200, Limit
 from tooling.simulator.counters.sources import file_and_line, source_text
+from tooling.simulator.counters.traffic import Counts, Route
 from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.gpu.kernel_names import is_beginning_of
 
@@ -79,6 +80,14 @@ def _shared_blocks(kernel: KernelProfile) -> int:
     return H200.shared_bytes // (kernel.shared_bytes + H200.reserved_per_block)
 
 
+def _global_atomics(counts: Counts) -> int:
+    return counts.total(Route.GLOBAL_ATOMIC, Route.GLOBAL_REDUCTION).lanes
+
+
+def _shared_atomics(counts: Counts) -> int:
+    return counts.total(Route.SHARED_ATOMIC).lanes
+
+
 COUNTS: Mapping[CounterMetric, Callable[[KernelProfile], float]] = {
     CounterMetric.SECTORS_PER_REQUEST: _sectors,
     CounterMetric.BYTES_USED: _used,
@@ -87,6 +96,9 @@ COUNTS: Mapping[CounterMetric, Callable[[KernelProfile], float]] = {
     CounterMetric.SHARED_BLOCKS: _shared_blocks,
     CounterMetric.OCCUPANCY: lambda kernel: kernel.occupancy.fraction,
     CounterMetric.TENSOR: lambda kernel: kernel.counts.tensor,
+    CounterMetric.BLOCKS: lambda kernel: kernel.grid.count,
+    CounterMetric.GLOBAL_ATOMICS: lambda kernel: _global_atomics(kernel.counts),
+    CounterMetric.SHARED_ATOMICS: lambda kernel: _shared_atomics(kernel.counts),
 }
 """How each metric is computed from a kernel's profile."""
 
@@ -131,6 +143,8 @@ _COSTS: Mapping[CounterMetric, Callable[[LineProfile], float]] = {
     CounterMetric.SECTORS_PER_REQUEST: lambda line: line.counts.space(Space.GLOBAL).sectors,
     CounterMetric.BYTES_USED: _wasted_bytes,
     CounterMetric.BANK_CONFLICTS: lambda line: line.counts.space(Space.SHARED).conflicts,
+    CounterMetric.GLOBAL_ATOMICS: lambda line: _global_atomics(line.counts),
+    CounterMetric.SHARED_ATOMICS: lambda line: _shared_atomics(line.counts),
 }
 
 

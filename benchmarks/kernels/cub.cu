@@ -1,0 +1,134 @@
+// CUB's sum and histogram, by the protocol of problems/lab/benchmark.mojo: a buffer larger than the caches is
+// overwritten before each repetition, until the standard error of the mean is below one percent. The inputs are
+// those of array_sums.mojo and histogram.mojo, and the results are compared.
+//
+//     nvcc -O3 -arch=sm_90 benchmarks/kernels/cub.cu -o cub
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <cub/cub.cuh>
+
+static void check(cudaError_t status, const char* call) {
+  if (status != cudaSuccess) {
+    std::fprintf(stderr, "%s: %s\n", call, cudaGetErrorString(status));
+    std::exit(1);
+  }
+}
+#define CHECK(call) check(call, #call)
+
+constexpr size_t FLUSH_BYTES = 512u << 20;
+static void* flush;
+
+struct Sample {
+  double mean, error;
+  int repetitions;
+};
+
+static Sample repeat(const std::function<void()>& launch) {
+  cudaEvent_t begin, end;
+  CHECK(cudaEventCreate(&begin));
+  CHECK(cudaEventCreate(&end));
+  for (int i = 0; i < 3; i++) launch();
+  double mean = 0, squares = 0, error = 1;
+  int count = 0;
+  while (count < 2000) {
+    CHECK(cudaMemsetAsync(flush, count % 251, FLUSH_BYTES));
+    CHECK(cudaEventRecord(begin));
+    launch();
+    CHECK(cudaEventRecord(end));
+    CHECK(cudaEventSynchronize(end));
+    float milliseconds;
+    CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
+    double time = milliseconds * 1e3;
+    count++;
+    double distance = time - mean;
+    mean += distance / count;
+    squares += distance * (time - mean);
+    if (count >= 10) {
+      error = std::sqrt(squares / (count - 1) / count) / mean;
+      if (error < 0.01) break;
+    }
+  }
+  CHECK(cudaGetLastError());
+  return {mean, error, count};
+}
+
+static void measure(const std::string& name, size_t elements, size_t bytes, const std::function<void()>& launch) {
+  void *source, *target;
+  CHECK(cudaMalloc(&source, bytes / 2));
+  CHECK(cudaMalloc(&target, bytes / 2));
+  CHECK(cudaMemset(source, 1, bytes / 2));
+  Sample copy = repeat([&] { CHECK(cudaMemcpyAsync(target, source, bytes / 2, cudaMemcpyDeviceToDevice)); });
+  Sample own = repeat(launch);
+  std::printf("%-28s%12zu%6d%13.2f%7.2f%9.1f%9.3f%s\n", name.c_str(), elements, own.repetitions, own.mean,
+              100 * own.error, bytes / own.mean / 1e3, copy.mean / own.mean,
+              own.error >= 0.01 ? "  (not settled)" : "");
+  std::fflush(stdout);
+  CHECK(cudaFree(source));
+  CHECK(cudaFree(target));
+}
+
+static void sums(size_t size) {
+  std::vector<float> host(size);
+  for (size_t i = 0; i < size; i++) host[i] = i % 4 == 0;
+  float *a, *out;
+  CHECK(cudaMalloc(&a, 4 * size));
+  CHECK(cudaMalloc(&out, 4));
+  CHECK(cudaMemcpy(a, host.data(), 4 * size, cudaMemcpyHostToDevice));
+  size_t bytes = 0;
+  void* scratch = nullptr;
+  CHECK(cub::DeviceReduce::Sum(scratch, bytes, a, out, (int)size));
+  CHECK(cudaMalloc(&scratch, bytes));
+  measure("CUB sum", size, 4 * size, [&] { CHECK(cub::DeviceReduce::Sum(scratch, bytes, a, out, (int)size)); });
+  float result;
+  CHECK(cudaMemcpy(&result, out, 4, cudaMemcpyDeviceToHost));
+  if (result != (size + 3) / 4) std::printf("wrong sum: %f\n", result);
+  CHECK(cudaFree(scratch));
+  CHECK(cudaFree(a));
+  CHECK(cudaFree(out));
+}
+
+static void histograms(size_t size) {
+  for (std::string kind : {"uniform", "runs", "equal"}) {
+    std::vector<uint8_t> host(size);
+    std::vector<unsigned> expected(256), counts(256);
+    uint32_t state = 1;
+    for (size_t i = 0; i < size; i++) {
+      state = state * 1664525u + 1013904223u;
+      host[i] = kind == "uniform" ? state >> 24 : kind == "runs" ? i / 500 & 255 : 200;
+      expected[host[i]]++;
+    }
+    uint8_t* a;
+    unsigned* out;
+    CHECK(cudaMalloc(&a, size));
+    CHECK(cudaMalloc(&out, 4 * 256));
+    CHECK(cudaMemcpy(a, host.data(), size, cudaMemcpyHostToDevice));
+    size_t bytes = 0;
+    void* scratch = nullptr;
+    auto launch = [&] { CHECK(cub::DeviceHistogram::HistogramEven(scratch, bytes, a, out, 257, 0, 256, (int)size)); };
+    launch();
+    CHECK(cudaMalloc(&scratch, bytes));
+    measure("CUB histogram, " + kind, size, size, launch);
+    CHECK(cudaMemcpy(counts.data(), out, 4 * 256, cudaMemcpyDeviceToHost));
+    if (counts != expected) std::printf("wrong histogram of %s\n", kind.c_str());
+    CHECK(cudaFree(scratch));
+    CHECK(cudaFree(a));
+    CHECK(cudaFree(out));
+  }
+}
+
+int main() {
+  cudaDeviceProp device;
+  CHECK(cudaGetDeviceProperties(&device, 0));
+  std::printf("device: %s, CUB %d\n", device.name, CUB_VERSION);
+  std::printf("%-28s%12s%6s%13s%7s%9s%9s\n", "kernel", "elements", "runs", "mean (us)", "+- %", "GB/s", "of copy");
+  CHECK(cudaMalloc(&flush, FLUSH_BYTES));
+  for (size_t size : {16u << 20, 64u << 20}) sums(size);
+  histograms(1056u * 256 * 16 * 31);
+}
