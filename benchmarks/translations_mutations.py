@@ -4,8 +4,8 @@ Each family introduces one kind of error into a correct Korean page, at every po
 share of these pages with a finding of the right kind; precision is the share of the new findings that are
 about the error. Harmless edits, which a translator may make at any time, must cause no finding at all.
 
-The rule for numbers is measured on the whole Korean book: each number plus one, and the first two numbers of
-each line exchanged.
+The rules for numbers are measured on the whole Korean book: each number plus one, and the first two numbers
+of each line exchanged.
 
     python -m benchmarks.translations_mutations [--misses]
 """
@@ -28,7 +28,7 @@ from tooling.mdbook.files import Files
 from tooling.mdbook.markup import Prose
 from tooling.mdbook.pages import Page
 from tooling.text import ENGLISH, in_language
-from tooling.translations.parity import blocks, comparison, glossary, numbers
+from tooling.translations.parity import blocks, comparison, glossary, number_order, numbers, units
 from tooling.translations.parity.findings import Findings, ParityFinding
 from tooling.translations.parity.names import Names
 from tooling.translations.parity.pair import ComparedPages, Difference
@@ -548,7 +548,7 @@ def harmless_findings(
 
 @dataclass(slots=True)
 class NumberScore:
-    """How many changed numbers of the book's prose no finding names.
+    """How many changed numbers of the book's prose no rule for numbers notices.
 
     Attributes:
         alarms: findings on the book as it is.
@@ -576,14 +576,23 @@ def _score_numbers(source: Page, target: Page, score: NumberScore) -> None:
     names = Names.of(source, target, Files())
     alignment = blocks.compare(source, target, names, findings, writing)
 
-    def found(prose: tuple[Prose, ...]) -> list[Difference]:
+    known: dict[numbers.BlockPair, list[object]] = {}
+
+    def of_block(block: numbers.BlockPair) -> list[object]:
+        if block not in known:
+            rules = (number_order.exchanged, numbers.exchanged_words, units.wrong_units)
+            results = (rule(block.source, block.target, writing) for rule in rules)
+            known[block] = [list(result) if isinstance(result, Iterator) else result for result in results]
+        return known[block]
+
+    def found(prose: tuple[Prose, ...]) -> list[object]:
         page = structs.replace(target, structure=structs.replace(target.structure, prose=prose))
         pair = ComparedPages(source, page, names, alignment, None, findings, writing)
-        return list(numbers.mismatches(pair))
+        return [*numbers.mismatches(pair), *map(of_block, numbers.paired_blocks(pair))]
 
     prose = target.structure.prose
     before = found(prose)
-    score.alarms += len(before)
+    score.alarms += sum(isinstance(one, Difference) or any(one) for one in before)
     for index, block in enumerate(prose):
         for kind, text in changed_numbers(block.text):
             score.changed[kind] += 1

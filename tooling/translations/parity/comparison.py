@@ -50,6 +50,7 @@ def compare(
     text.compare_codes(pair)
     text.compare_numbers(pair)
     text.compare_number_words(pair)
+    text.compare_number_order(pair)
     text.compare_units(pair)
     prose.compare_prose(pair)
     prose.compare_short_texts(pair)

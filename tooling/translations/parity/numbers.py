@@ -59,9 +59,19 @@ _VALUES |= dict.fromkeys(("half", "halves", "halve", "halved", "halving"), ("2",
 _VALUES |= dict.fromkeys(("quarter", "quarters"), ("4", "25"))
 _WORD = re.compile("[a-z]+")
 _MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})\b(?=[ ,]+[0-9])|(?<=[0-9] )({'|'.join(_MONTHS)})\b")
+MONTH_BEFORE = re.compile(rf"(?:{'|'.join(_MONTHS)}) $")
+"""What precedes the day of a date: it may be after the year in another language."""
 _AFTERNOON = re.compile(r"\b([0-9]{1,2})(?::[0-9]{2})? ?[Pp]\.?[Mm]\b")
 _LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _SCALED = re.compile(rf"([0-9][0-9,.]*) ({'|'.join(_LARGE)})\b")
+_SPELLED = re.compile(
+    rf"\b([a-z]+)(?: (hundred))? ({'|'.join(_LARGE)}|hundred)(?=s?\b)(?! of )", re.IGNORECASE
+)
+"""`a hundred thousand`, `two million`; not an indefinite number of them, as in `hundreds of thousands of`."""
+_SCALES = {"hundred": 100, **_LARGE}
+_FACTORS = {"a": 1} | {
+    word: int(value) for value, words in _WORDS.items() for word in words if int(value) < 100
+}
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _PART = re.compile(r"\b(?:[Pp]arts?|[Vv]olumes?|[Cc]hapters?|[Aa]ppendix) ([IVXLC]+)\b")
 # Where English has one of these, another language may give the number: a second, 1초.
@@ -89,10 +99,12 @@ def english_numbers(text: str) -> list[Number]:
         values = (match[1], str(int(match[1]) % 12 + 12))
         found = [number for number in found if number.offset != match.start()]
         found.append(Number(values, match.start(), spelled=True))
+    spelled = [match for match in _SPELLED.finditer(text) if match[1].lower() in _FACTORS]
+    found += [Number((_product(match),), match.start(), spelled=True) for match in spelled]
     found += [
         Number(_VALUES[match.group()], match.start(), spelled=True)
         for match in _WORD.finditer(text.lower())
-        if match.group() in _VALUES
+        if match.group() in _VALUES and not any(one.start() <= match.start() < one.end() for one in spelled)
     ]
     for match in _MONTH.finditer(text):
         month = _MONTHS.index(match[1] or match[2]) + 1
@@ -133,6 +145,12 @@ def _digits(text: str, scaled: dict[int, str]) -> list[Number]:
         for match in NUMBER.finditer(text)
         if scaled.get(start := match.start()) != ""
     ]
+
+
+def _product(match: re.Match[str]) -> str:
+    """The value of a number of several words."""
+    hundred = 100 if match[2] else 1
+    return str(_FACTORS[match[1].lower()] * hundred * _SCALES[match[3].lower()])
 
 
 def _scaled(match: re.Match[str], scales: dict[str, int]) -> str:

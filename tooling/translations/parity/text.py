@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from tooling.mdbook.markup import Active, Structure
 from tooling.text import Text
-from tooling.translations.parity import numbers, units
+from tooling.translations.parity import number_order, numbers, units
 from tooling.translations.parity.findings import quoted
 from tooling.translations.parity.pair import Alignment, ComparedPages, Difference, Item, difference
 
@@ -171,6 +171,22 @@ def compare_number_words(pair: ComparedPages) -> None:
                 ),
                 hint=Text("give the numbers of the source"),
                 subject=f"{value} {word.values[0]}",
+            )
+
+
+def compare_number_order(pair: ComparedPages) -> None:
+    """Reports two numbers of a block that have changed places, where the grammar cannot have moved them."""
+    for block in numbers.paired_blocks(pair):
+        found = number_order.exchanged(block.source, block.target, pair.writing)
+        if found is not None:
+            first, second = found
+            one, other = first.values[0], second.values[0]
+            pair.findings.warning(
+                "number-order",
+                (block.lines[0], block.lines[1] + block.target.count("\n", 0, first.offset)),
+                Text("the numbers {one} and {other} have changed places").of(one=one, other=other),
+                hint=Text("give the numbers of the source"),
+                subject=f"{one} {other}",
             )
 
 

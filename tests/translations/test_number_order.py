@@ -1,0 +1,46 @@
+"""Numbers that have changed places, and orders that the grammar explains."""
+
+from __future__ import annotations
+
+import pytest
+
+from tooling.translations.parity.number_order import exchanged
+from tooling.translations.writing_systems import writing_of
+
+EXCHANGED = {
+    "a list": ("It moves 8, 16 and 32 bytes.", "8, 32, 16바이트를 옮깁니다."),
+    "a range": ("Elements 3 to 7 are pale.", "원소 7~3은 흐립니다."),
+    "two clauses": ("Stage 1 has 4 reads, stage 3 has 9.", "1단계는 읽기가 9회, 3단계는 4회입니다."),
+    "instead of": ("It takes 41 loads instead of 55.", "읽기는 41회 대신 55회입니다."),
+    "of a whole": ("Only 6 of 9 remain.", "6개 중 9개만 남습니다."),
+    "nouns after": ("It has 30 blocks with 256 threads.", "스레드 30개인 블록이 256개 있습니다."),
+    "nouns before": ("In puzzle 7 lane 3 waits.", "퍼즐 3에서 레인 7이 기다립니다."),
+    "signs": ("At 16 ns and 2 GHz it is fast.", "2 ns와 16 GHz이면 빠릅니다."),
+}
+IN_ORDER = {
+    "a list": ("It moves 8, 16 and 32 bytes.", "8, 16, 32바이트를 옮깁니다."),
+    "a range": ("Elements 3 to 7 are pale.", "원소 3부터 7까지는 흐립니다."),
+    "of a whole": ("Only 6 of 9 remain.", "9개 중 6개만 남습니다."),
+    "instead of": ("It takes 41 loads instead of 55.", "읽기는 55회가 아니라 41회입니다."),
+    "from more to less": ("It takes 41 loads instead of 55.", "읽기는 55회에서 41회로 줄어듭니다."),
+    "nouns": ("It has 30 blocks with 256 threads.", "스레드 256개인 블록이 30개 있습니다."),
+    "a relative clause": ("Block 7 reads what block 2 stores.", "블록 2가 저장한 값을 블록 7이 읽습니다."),
+    "sentences in another order": ("There are 2. So 7 wait.", "7개가 기다립니다. 2개뿐입니다."),
+    "one number": ("There are 4 threads.", "스레드가 4개 있습니다."),
+    "other digits": ("There are 4 and 5.", "4개와 6개입니다."),
+}
+
+
+@pytest.mark.parametrize("name", EXCHANGED)
+def test_exchanged_numbers_are_found(name: str) -> None:
+    assert exchanged(*EXCHANGED[name], writing_of("ko")) is not None
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
+def test_an_order_that_the_grammar_explains_is_accepted(name: str) -> None:
+    assert exchanged(*IN_ORDER[name], writing_of("ko")) is None
+
+
+def test_other_languages_are_compared_by_order() -> None:
+    assert exchanged("It moves 8, 16 and 32 bytes.", "Mueve 8, 32 y 16 bytes.", writing_of("es")) is not None
+    assert exchanged("Only 6 of 9 remain.", "De 9 quedan 6.", writing_of("es")) is None

@@ -1,0 +1,227 @@
+"""Exchanged numbers: two of a block that have changed places although the grammar cannot have moved them.
+
+Two rules, each of which needs evidence in both languages:
+
+Order. A sentence of another language may say first what English says last: 9개 중 6개 for 6 of 9. It does so
+around prepositions, conjunctions and relative clauses. Numbers with none of these between them, such as those
+of a list, of a range or of two main clauses, keep their order. `instead of` and `of` a whole have one order
+in each language.
+
+Nouns. What is counted or numbered is beside its number: 32 lanes, 레인 32개; puzzle 7, 퍼즐 7. Two numbers of
+which each has the other's noun are exchanged.
+
+Not seen are two numbers with such a word between them and the same noun, or none that is in the table:
+whether block 7 has 3 threads or block 3 has 7, only the meaning tells.
+`benchmarks/translations_mutations.py` counts them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+from tooling.translations.parity.numbers import MONTH_BEFORE, NUMBER, Number, english_numbers, numbers_of
+from tooling.translations.writing_systems import WritingSystem
+
+_SENTENCE_END = re.compile(r"(?<=[.?!])[\"'”’)*_]*\s+")
+_MOVING = re.compile(
+    r"\b(?:of|with|without|in|inside|for|at|on|onto|from|up|to|into|by|per|through|over|under|above|below|"
+    r"beside|behind|between|among|against|about|before|after|until|as|than|instead|that|which|who|whose|"
+    r"what|how|because|since|when|while|where|if|unless|although|though|but|not|so|here|there|are|take|read)"
+    r"\b|\(",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"\W{0,3}(?:(?!up\b)[A-Za-zµ%]+\W{1,2})?to\W{1,3}")
+_WORD = re.compile("[A-Za-z]+|[가-힣]+")
+
+
+class _Turn(Struct, frozen=True):
+    """English words between two numbers, and the other language's between the same two, reversed."""
+
+    english: re.Pattern[str]
+    other: re.Pattern[str]
+
+
+_TURNS = {
+    "ko": (
+        _Turn(re.compile(r"[^.]*\binstead of\b[^.]*"), re.compile("대신|아니라|에서")),
+        _Turn(re.compile(r"\W?(?:[a-z]+ )?of (?:the |its |their )?"), re.compile("중(?= )|가운데 ")),
+    )
+}
+
+# What is counted or numbered: the English noun, and the words of the translation.
+_NOUNS = {
+    "ko": {
+        "thread": "스레드", "block": "블록", "warp": "워프", "lane": "레인", "element": "원소",
+        "row": "행|줄", "column": "열", "byte": "바이트", "bit": "비트", "word": "워드|단어", "bank": "뱅크",
+        "sector": "섹터", "puzzle": "퍼즐", "instruction": "명령어", "request": "요청",
+        "register": "레지스터", "wavefront": "웨이브프런트", "multiprocessor": "멀티프로세서",
+        "tile": "타일", "step": "단계", "index": "인덱스", "offset": "오프셋",
+        "line": "줄|행", "kernel": "커널", "argument": "인자",
+        "buffer": "버퍼", "core": "코어", "value": "값", "number": "값|수", "mask": "마스크",
+        "stride": "스트라이드", "round": "라운드", "bin": "구간", "token": "토큰", "width": "폭",
+        "position": "위치", "place": "칸|위치|자리", "cell": "칸", "conflict": "충돌", "load": "읽기",
+        "store": "쓰기|저장", "barrier": "배리어", "vector": "벡터", "matrix": "행렬", "addition": "덧셈",
+        "operation": "연산", "call": "호출", "launch": "실행", "run": "실행", "layer": "층|레이어",
+        "cluster": "클러스터", "level": "단계|수준", "warning": "경고", "error": "오류", "race": "경쟁",
+        "time": "배|회|번",
+    }
+}  # fmt: skip
+_SIGN = re.compile(
+    r"[ \u00a0]?(%|[KMGT]?i?B(?:/s)?|kB(?:/s)?|[kMG]?Hz|[KMGT]?FLOP(?:S|/s)|[mnµu]s|SM)(?![A-Za-z])"
+)
+_AFTER = re.compile(r"[ \u00a0-]{1,2}(?:(?:more|other|idle|consecutive|different) )?([A-Za-z]+)")
+_BEFORE = re.compile(r"([A-Za-z]+)(?: = | \(|[ \u00a0])$")
+_LONGEST = 24  # of what may be beside a number
+
+
+def exchanged(source: str, target: str, writing: WritingSystem) -> tuple[Number, Number] | None:
+    """Two numbers of the translation that have changed places, or None.
+
+    Args:
+        source, target: a block of the source, and its translation.
+    """
+    ours, theirs = english_numbers(source), numbers_of(target, writing)
+    if min(len({number.values[0] for number in numbers}) for numbers in (ours, theirs)) < 2:
+        return None
+    return _by_nouns(source, target, ours, theirs, writing) or _by_order(source, target, writing)
+
+
+# ---- order ----
+
+
+def _by_order(source: str, target: str, writing: WritingSystem) -> tuple[Number, Number] | None:
+    ours, theirs = _SENTENCE_END.split(source), _SENTENCE_END.split(target)
+    start = 0
+    for sentence, copy in (
+        zip(ours, theirs, strict=True) if _correspond(ours, theirs, writing) else [(source, target)]
+    ):
+        start = target.index(copy, start)
+        if found := _in_order(sentence, copy, writing):
+            first, second = found
+            return _shifted(first, start), _shifted(second, start)
+    return None
+
+
+def _shifted(number: Number, start: int) -> Number:
+    return Number(number.values, number.offset + start, number.spelled)
+
+
+def _correspond(ours: Sequence[str], theirs: Sequence[str], writing: WritingSystem) -> bool:
+    """Whether each sentence has the digits of one of the other page."""
+    return len(ours) == len(theirs) and all(
+        _counts(english_numbers(sentence)) == _counts(numbers_of(copy, writing))
+        for sentence, copy in zip(ours, theirs, strict=True)
+    )
+
+
+def _counts(numbers: Iterable[Number]) -> Counter[str]:
+    return Counter(number.values[0] for number in numbers if not number.spelled)
+
+
+def _in_order(source: str, target: str, writing: WritingSystem) -> tuple[Number, Number] | None:
+    ours, theirs = english_numbers(source), numbers_of(target, writing)
+    counts, copied = _counts(ours), _counts(theirs)
+    common = {value for value, count in counts.items() if count == copied[value] == 1}
+    places = {one.values[0]: one for one in theirs if not one.spelled and one.values[0] in common}
+    digits = [one for one in ours if not one.spelled]
+    for one, other in pairwise(digits):
+        if one.values[0] not in common or other.values[0] not in common:
+            continue
+        first, second = places[one.values[0]], places[other.values[0]]
+        between = source[_end(source, one) : other.offset]
+        if first.offset > second.offset:
+            if not _may_move(between) and not MONTH_BEFORE.search(source[: one.offset]):
+                return second, first
+        elif _turned(between, target[_end(target, first) : second.offset], writing):
+            return first, second
+    return None
+
+
+def _may_move(between: str) -> bool:
+    """Whether the grammar of another language may exchange what is on both sides of this English text."""
+    if _RANGE.fullmatch(between):
+        return False
+    return _MOVING.search(between) is not None or _SENTENCE_END.search(between) is not None
+
+
+def _turned(between: str, copy: str, writing: WritingSystem) -> bool:
+    """Whether the numbers are in the English order around words that need the other one."""
+    if NUMBER.search(copy):
+        return False
+    turns = _TURNS.get(writing.code, ())
+    return any(turn.english.fullmatch(between) and turn.other.search(copy) for turn in turns)
+
+
+def _end(text: str, number: Number) -> int:
+    match = (_WORD if number.spelled else NUMBER).match(text, number.offset)
+    return match.end() if match else number.offset
+
+
+# ---- nouns ----
+
+
+def _by_nouns(
+    source: str, target: str, ours: Sequence[Number], theirs: Sequence[Number], writing: WritingSystem
+) -> tuple[Number, Number] | None:
+    table = _NOUNS.get(writing.code)
+    if table is None:
+        return None
+    nouns, copies = _nouns_of(source, ours), _copied_nouns(target, theirs, table)
+    known = [value for value in nouns if value in copies]
+    for index, one in enumerate(known):
+        for other in known[index + 1 :]:
+            if _have_each_others(nouns[one], nouns[other], copies[one], copies[other]):
+                return _first(theirs, one), _first(theirs, other)
+    return None
+
+
+def _have_each_others(one: set[str], other: set[str], copied: set[str], copied_other: set[str]) -> bool:
+    return bool(
+        copied & other - one and copied_other & one - other and not copied & one and not copied_other & other
+    )
+
+
+def _first(numbers: Sequence[Number], value: str) -> Number:
+    return next(number for number in numbers if value in number.values)
+
+
+def _nouns_of(text: str, numbers: Iterable[Number]) -> dict[str, set[str]]:
+    """The signs and nouns beside each value of an English text."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for number in numbers:
+        end = _end(text, number)
+        sign, after = _SIGN.match(text, end), _AFTER.match(text, end)
+        before = _BEFORE.search(text[max(0, number.offset - _LONGEST) : number.offset])
+        beside = [match[1] for match in (after, before) if match]
+        nouns = {_singular(word) for word in beside} | ({sign[1]} if sign else set())
+        for value in number.values:
+            found[value] |= nouns
+    return found
+
+
+def _singular(noun: str) -> str:
+    word = noun.lower()
+    return {"matrices": "matrix", "indices": "index"}.get(word, word.removesuffix("s"))
+
+
+def _copied_nouns(text: str, numbers: Iterable[Number], table: dict[str, str]) -> dict[str, set[str]]:
+    """The signs, and the English nouns of what is beside each value of a Korean text."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for number in numbers:
+        end = _end(text, number)
+        sign = _SIGN.match(text, end)
+        nouns = {sign[1]} if sign else set()
+        before = text[max(0, number.offset - _LONGEST) : number.offset]
+        for noun, words in table.items():
+            after = rf"(?:개|회|번|명|쌍)?(?:짜리|의|씩)? ?(?:{words})"
+            ahead = rf"(?:{words})(?:\(\w[^)]*\))?[이가은는을를의에로과와도]? ?(?:최대 |약 |모두 |각각 )?$"
+            if re.compile(after).match(text, end) or re.search(ahead, before):
+                nouns.add(noun)
+        for value in number.values:
+            found[value] |= nouns
+    return found
