@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import cast
 
 from msgspec import structs
 
@@ -592,7 +593,7 @@ def _score_numbers(source: Page, target: Page, score: NumberScore) -> None:
 
     prose = target.structure.prose
     before = found(prose)
-    score.alarms += sum(isinstance(one, Difference) or any(one) for one in before)
+    score.alarms += sum(isinstance(one, Difference) or any(cast("list[object]", one)) for one in before)
     for index, block in enumerate(prose):
         for kind, text in changed_numbers(block.text):
             score.changed[kind] += 1
