@@ -516,3 +516,44 @@ def test_uncommitted_text_is_checked_like_any_other(book: Book, tool: Tool) -> N
     result = tool("stamp", "--uncommitted", "page.md")
     assert result.status == 1
     assert "the translation has not been edited since its marker was written" in result.out
+
+
+def test_a_block_that_moved_to_another_page_has_its_translation_offered(book: Book, tool: Tool) -> None:
+    book.translated("one.md")
+    book.english("# Two\n\nOther words.\n", "two.md")
+    commit = book.commit()
+    book.korean("# 둘\n\n다른 말입니다.\n", "two.md", commit=commit, blob=book.blob("two.md"))
+    book.commit()
+    book.edit("Threads of a block meet at a barrier.\n", "", "one.md", message=None)
+    book.edit("Other words.\n", "Other words.\n\nThreads of a block\nmeet at a barrier.\n", "two.md")
+    shown = tool("diff", "book/src/two.md").out
+    known = "the same text is translated at i18n/ko/book/src/one.md:5"
+    assert f"    {known}\n    = 블록의 스레드는 배리어에서 만납니다.\n" in shown
+    tool("diff", "book/src/two.md", "--html", "diff.html")
+    assert known in (book.root / "diff.html").read_text("utf-8")
+
+
+def test_a_new_text_has_no_known_translation(book: Book, tool: Tool) -> None:
+    book.translated()
+    book.edit("Threads of a block", "All threads of a block")
+    assert "the same text" not in tool("diff", "book/src/page.md").out
+
+
+def test_the_to_do_list_ticks_off_sections_that_were_edited(book: Book, tool: Tool) -> None:
+    book.translated()
+    book.edit("Threads of a block", "All threads of a block")
+    book.edit("Write to `shared` first", "Store to `shared` first")
+    assert [line[:8] for line in tool("--format", "todo").out.splitlines() if line.startswith("- [")] == [
+        "- [ ] §1",
+        "- [ ] §2",
+        "- [ ] `t",
+    ]
+    page = book.target / "page.md"
+    page.write_text(page.read_text("utf-8").replace("블록의 스레드는", "블록의 모든 스레드는"), "utf-8")
+    out = tool("--format", "todo").out
+    assert [line[:8] for line in out.splitlines() if line.startswith("- [")] == [
+        "- [x] §1",
+        "- [ ] §2",
+        "- [ ] `t",
+    ]
+    assert out.startswith("# To translate (ko): 1 item, 1 page\n")

@@ -239,7 +239,14 @@ def _make_report(options: StatusOptions, roots: Roots) -> Report:
     ignores = roots.base / IGNORES.format(lang=roots.language)
     if options.ignores:
         ignores = Path(options.ignores.replace("{lang}", roots.language))
-    return make_report(found, fidelity, policy, ignores, scope=scope, only=keys)
+    report = make_report(found, fidelity, policy, ignores, scope=scope, only=keys)
+    if options.format == "todo" and found.repository is not None:
+        from msgspec.structs import replace
+
+        from tooling.translations.commands.untouched import edited_sections
+
+        return replace(report, edited=edited_sections(roots, report.pages))
+    return report
 
 
 def _write_step_summary(report: Report) -> None:

@@ -11,6 +11,7 @@ from itertools import groupby
 from tooling.text import Sentence, Text
 from tooling.text.sentences import joined
 from tooling.translations.commands.drift import CommitChanges, LocatedChange, PageDrift
+from tooling.translations.commands.memory import KnownTranslation
 from tooling.translations.diff.blocks import Block, BlockKind
 from tooling.translations.diff.changes import Edit
 from tooling.translations.diff.sections import Counterpart
@@ -94,6 +95,9 @@ def _change(located: LocatedChange, name: str, style: Style, *, words: bool) -> 
         yield from (style(f"    - {line}", "red") for line in block_text(change.old).split("\n"))
     if change.new is not None:
         yield from (style(f"    + {line}", "green") for line in block_text(change.new).split("\n"))
+    if located.known is not None:
+        yield style(joined(("    ", known_translation(located.known)), ""), "cyan")
+        yield from (f"    = {line}" for line in located.known.text.split("\n"))
 
 
 def _moved(group: Sequence[LocatedChange], name: str, style: Style) -> Iterator[str]:
@@ -113,6 +117,11 @@ def _moved(group: Sequence[LocatedChange], name: str, style: Style) -> Iterator[
     for one in group:
         if one.change.old is not None:
             yield from (style(f"    {line}", "dim") for line in block_text(one.change.old).split("\n"))
+
+
+def known_translation(known: KnownTranslation) -> Text:
+    """The heading above a translation from another place."""
+    return Text("the same text is translated at {location}").of(location=f"{known.file}:{known.lines}")
 
 
 def section_name(located: LocatedChange) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.text import Sentence, Text
+from tooling.translations.commands.memory import KnownTranslation, name_of, read_memory
 from tooling.translations.commands.source_history import read_source_history
 from tooling.translations.diff.blocks import Block
 from tooling.translations.diff.changes import Anchor, BlockChange, Edit, compare, origins
@@ -29,6 +31,7 @@ class LocatedChange(Struct, frozen=True):
         section: number and title of its section in the source before the change.
         translation: the text of its counterpart's lines.
         destination: of a moved block, the counterpart of the block that precedes it now; None for any other.
+        known: a translation of the new block, where the tree has one; None for a moved block.
     """
 
     change: BlockChange
@@ -36,6 +39,7 @@ class LocatedChange(Struct, frozen=True):
     target: Counterpart
     translation: str
     destination: Counterpart | None = None
+    known: KnownTranslation | None = None
 
 
 class CommitChanges(Struct, frozen=True):
@@ -92,7 +96,34 @@ def page_drifts(
                 if versions[-1][1] != today:
                     versions.append((None, today))
                 steps[status.key] = _steps(pair, versions, with_history=chain is not None and not net)
+            steps = _with_known_translations(steps, roots, reader)
     return tuple(PageDrift(status, steps.get(status.key, ())) for status in statuses)
+
+
+def _with_known_translations(
+    steps: dict[str, tuple[CommitChanges, ...]], roots: Roots, reader: PinReader
+) -> dict[str, tuple[CommitChanges, ...]]:
+    """The steps with the translations that other places of the tree have of new blocks."""
+    if not any(_is_new(one) for page in steps.values() for step in page for one in step.changes):
+        return steps
+    memory = read_memory(roots, survey(roots).pages, reader)
+    return {
+        key: tuple(
+            replace(
+                step,
+                changes=tuple(
+                    replace(one, known=memory.get(name_of(one.change.new))) if _is_new(one) else one
+                    for one in step.changes
+                ),
+            )
+            for step in page
+        )
+        for key, page in steps.items()
+    }
+
+
+def _is_new(located: LocatedChange) -> bool:
+    return located.change.edit in (Edit.ADDED, Edit.CHANGED) and bool(name_of(located.change.new))
 
 
 def _decode(data: bytes) -> str:

@@ -7,7 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from tooling.text import Text
-from tooling.translations.commands.diff_rendering import block_text, section_name, word_changes
+from tooling.translations.commands.diff_rendering import (
+    block_text,
+    known_translation,
+    section_name,
+    word_changes,
+)
 from tooling.translations.commands.drift import LocatedChange, PageDrift
 from tooling.translations.report.display import Style
 from tooling.translations.report.html_page import document
@@ -68,6 +73,9 @@ def _row(located: LocatedChange, say: Style) -> str:
     lines = located.target.lines
     where = Text("lines {lines}").of(lines=str(lines)) if lines else LINES_UNKNOWN
     translation = f"<small>{say(where)}</small>\n{html.escape(located.translation)}"
+    if located.known is not None:
+        heading = html.escape(say(known_translation(located.known)))
+        translation += f"\n<small>{heading}</small>\n{html.escape(located.known.text)}"
     cells = ("".join(before), "".join(after), translation)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 

@@ -30,6 +30,8 @@ class Report(Struct, frozen=True):
         ignored: those that are, with the reason given.
         problems: why the result is incomplete.
         git_processes: how many git processes the run took.
+        edited: by page key, the changed sections that have been edited in the translation since it was
+            stamped; read for the to-do list alone.
     """
 
     roots: Roots
@@ -44,6 +46,7 @@ class Report(Struct, frozen=True):
     time: int
     git_processes: int
     cache_hits: int
+    edited: Mapping[str, frozenset[int]] = {}
 
     @property
     def counts(self) -> Counter[Freshness]:

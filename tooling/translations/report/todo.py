@@ -1,4 +1,7 @@
-"""A report as a to-do list in Markdown: an item for each section to translate and finding to correct."""
+"""A report as a to-do list in Markdown: an item for each section to translate and finding to correct.
+
+Sections that have been edited since the page was stamped are ticked off.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ from tooling.translations.words import DAYS, label
 def render(report: Report, language: str) -> str:
     """The list, longest stale first, then missing pages, then pages that only have findings."""
     grouped = report.by_page()
-    pages = {page.key: list(_items(page, grouped.get(page.key, []))) for page in report.pages}
+    pages = {page.key: list(_items(report, page, grouped.get(page.key, []))) for page in report.pages}
     work = sorted((page for page in report.pages if pages[page.key]), key=lambda page: _order(report, page))
-    items = sum(len(pages[page.key]) for page in work)
+    items = sum(not done for page in work for done, _ in pages[page.key])
     title = Text("To translate ({language}): {items}, {pages}").of(
         language=report.roots.language,
         items=Text("{count} item", "{count} items").of(count=items),
@@ -33,23 +36,30 @@ def render(report: Report, language: str) -> str:
         )
         name = page.target or page.source or page.key
         lines += ["", f"## `{name}`: {state.render(language)}", ""]
-        lines += [f"- [ ] {in_language(item, language)}" for item in pages[page.key]]
+        lines += [
+            f"- [{'x' if done else ' '}] {in_language(item, language)}" for done, item in pages[page.key]
+        ]
         if page.needs_translation:
             stamp = report.roots.command("stamp", report.roots.target_argument(page.key))
             lines.append(f"- [ ] `{stamp}`")
     return "\n".join(lines)
 
 
-def _items(page: PageStatus, findings: list[TranslationFinding]) -> Iterator[Sentence]:
+def _items(
+    report: Report, page: PageStatus, findings: list[TranslationFinding]
+) -> Iterator[tuple[bool, Sentence]]:
+    """Whether each item is done, and what it is."""
     if page.needs_translation:
-        yield from map(describe_section, page.sections)
+        edited = report.edited.get(page.key, frozenset())
+        for section in page.sections:
+            yield section.ordinal in edited, describe_section(section)
         if not page.sections:
-            yield Text("the changed sections are not known: compare the whole page")
+            yield False, Text("the changed sections are not known: compare the whole page")
     elif page.freshness not in (Freshness.CURRENT, Freshness.STALE):
-        yield joined([part for part in (page.reason, page.hint) if part], ": ")
+        yield False, joined([part for part in (page.reason, page.hint) if part], ": ")
     for finding in findings:
         if finding.family in ("parity", "include", "glossary") and finding.severity > FreshnessSeverity.INFO:
-            yield Text("line {line}: {message}").of(line=finding.line or "?", message=finding.message)
+            yield False, Text("line {line}: {message}").of(line=finding.line or "?", message=finding.message)
 
 
 def _order(report: Report, page: PageStatus) -> tuple[int, int, str]:
