@@ -15,9 +15,9 @@ POISON = np.float32(-777.25)
 def inputs(mode: str, dataset: str) -> Buffers:
     """Every buffer that the program stages, outputs with their initial content.
 
-    SIZE is no multiple of the threads, and some threads have one round of four steps more than others; OTHER_SIZE
-    is less than one block. The probe has elements of both signs, whose period has no factor in common with a block or a
-    grid. Neither a type of 16 bits nor an integer holds all of them, or their sum.
+    SIZE is no multiple of the threads, and some threads have one round of four steps more than others;
+    OTHER_SIZE is less than one block. The probe has elements of both signs, whose period has no factor in
+    common with a block or a grid. Neither a type of 16 bits nor an integer holds all of them, or their sum.
     """
     size = OTHER_SIZE if dataset == "other-sizes" else SIZE
     outputs = size if mode == "add" else 1
