@@ -33,13 +33,13 @@ def judged_records(artifact: Path, tasks: Sequence[Task]) -> list[ReportRecord]:
 def _records(file: Path, artifact: Path, tasks: Sequence[Task]) -> Iterator[ReportRecord]:
     target, judged = judge_results(file, tasks)
     gpu = {"accelerator": target.accelerator, "vendor": target.kind.vendor.named, "artifact": str(artifact)}
-    for each in judged:
-        record = _record(each)
+    for record in map(record_of, judged):
         name = f"{record.name} on {target.accelerator}"
         yield replace(record, name=name, data={**(record.data or {}), **gpu})
 
 
-def _record(judged: Judged) -> ReportRecord:
+def record_of(judged: Judged) -> ReportRecord:
+    """The record of one trial of a bundle."""
     trial, verdict = judged.trial, judged.verdict
     if verdict is None:
         return missing(trial, judged.undecided)

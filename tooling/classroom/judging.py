@@ -11,14 +11,16 @@ from msgspec.structs import replace
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, Puzzle
 from tooling.classroom.students import Answer
-from tooling.execution.sandbox import Sandbox
+from tooling.execution.sandbox import Sandbox, find_sandbox
 from tooling.platform.errors import ToolingError
 from tooling.platform.exit_codes import ExitCode
+from tooling.platform.machine_watch import Allowance
 from tooling.project import Project
 from tooling.reports.records import ReportRecord, error_record, verdict_record
 from tooling.targets.selection import ModeGated
 from tooling.text import Text
-from tooling.toolchain import BuildCache, Toolchain
+from tooling.toolchain import BuildCache, Toolchain, find_toolchain
+from tooling.toolchain.cache import usable_cache
 from tooling.trials import Trial, build_trial, choose_target, judge_trial
 
 _DEFECT = Text("the tool failed while it judged this answer: {error}")
@@ -60,6 +62,29 @@ class Rules(Struct, frozen=True, kw_only=True):
     target: str
     time_limit: float | None
     language: str
+
+
+def rules_for(
+    project: Project, *, target: str, memory: float, time_limit: float | None, language: str
+) -> Rules:
+    """The rules on this machine.
+
+    Args:
+        memory: GiB that one answer may take.
+
+    Raises:
+        NoSandbox: as `find_sandbox`.
+        MojoNotFound, MojoVersionMismatch, CacheUnusable.
+    """
+    return Rules(
+        project=project,
+        toolchain=find_toolchain(),
+        cache=usable_cache(language=language),
+        sandbox=find_sandbox(Allowance(memory=int(memory * 2**30)), (project.root,)),
+        target=target,
+        time_limit=time_limit,
+        language=language,
+    )
 
 
 def judge_answer(answer: Answer, programs: Sequence[tuple[Puzzle, Program]], rules: Rules) -> list[Judged]:

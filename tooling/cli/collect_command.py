@@ -7,15 +7,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tooling.commandline.options import CollectOptions
+from tooling.commandline.parser import UsageError
 from tooling.platform.exit_codes import ExitCode
+from tooling.remote.slurm import is_slurm
 from tooling.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
+    from tooling.catalog.model import Program, Puzzle
     from tooling.classroom.judging import Judged
+    from tooling.classroom.students import Answer
+    from tooling.project import Project
     from tooling.reports.terminal import Terminal
 
+_NOT_THERE = Text("answers are judged on this machine or on a cluster with Slurm, not on `{host}`")
+_ON_SLURM = Text("`--on slurm`, or `--on slurm:PARTITION`")
 _POINTS = Text("{points} of {most} points")
 _WRITTEN = Text("the reports are in {folder}: results.html, results.csv, junit.xml, students/")
 _NOT_JUDGED = Text("{count} results could not be judged: {student}: {command}: {why}")
@@ -23,37 +30,24 @@ _NOT_JUDGED = Text("{count} results could not be judged: {student}: {command}: {
 
 def collect_command(options: CollectOptions) -> int:
     from tooling.catalog.catalogue import load_catalogue
-    from tooling.classroom.judging import Rules, judge_answer
     from tooling.classroom.reports import ClassResults, tasks_of, write_reports
     from tooling.classroom.students import answers_of, students_of, wanted_programs
-    from tooling.execution.sandbox import find_sandbox
-    from tooling.platform.machine_watch import Allowance
     from tooling.platform.output_folder import OutputFolder
-    from tooling.platform.workers import map_in_processes
     from tooling.project import find_project
     from tooling.reports.terminal import open_terminal
-    from tooling.toolchain import find_toolchain
-    from tooling.toolchain.cache import usable_cache
 
+    if options.on is not None and not is_slurm(options.on):
+        raise UsageError(_NOT_THERE.of(host=options.on), hint=_ON_SLURM)
     project = find_project()
     output = OutputFolder.claim(options.output, "tooling collect", project.sources)
-    allowance = Allowance(memory=int(options.memory * 2**30))
-    rules = Rules(
-        project=project,
-        toolchain=find_toolchain(),
-        cache=usable_cache(language=options.lang),
-        sandbox=find_sandbox(allowance, (project.root,)),
-        target=options.target,
-        time_limit=options.timeout,
-        language=options.lang,
-    )
     programs = wanted_programs(load_catalogue(project), options.puzzle)
     terminal = open_terminal(sys.stdout)
     with students_of(options.sources) as students:
         answers = answers_of(students, programs, options.lang)
-    judging = partial(judge_answer, programs=programs, rules=rules)
-    found = map_in_processes(judging, answers, max(1, options.jobs), ordered=False)
-    judged = _shown(found, len(answers), terminal)
+    judge = _judge_here if options.on is None else _judge_on_cluster
+    judged = sorted(
+        judge(options, project, answers, programs, terminal), key=lambda each: (each.student, each.command)
+    )
     names = tuple(student.name for student in students)
     results = ClassResults(names, tasks_of(judged), tuple(judged))
     with output.replaced() as folder:
@@ -82,12 +76,56 @@ def _in_a_line(text: str) -> str:
     return printable(text).replace("\n", " ")
 
 
-def _shown(found: Iterable[list[Judged]], count: int, terminal: Terminal) -> list[Judged]:
-    """The results in the order of students and programs, with progress in a terminal."""
+def _judge_here(
+    options: CollectOptions,
+    project: Project,
+    answers: Sequence[Answer],
+    programs: Sequence[tuple[Puzzle, Program]],
+    terminal: Terminal,
+) -> list[Judged]:
+    from tooling.classroom.judging import judge_answer, rules_for
+    from tooling.platform.workers import map_in_processes
+
+    rules = rules_for(
+        project,
+        target=options.target,
+        memory=options.memory,
+        time_limit=options.timeout,
+        language=options.lang,
+    )
+    judging = partial(judge_answer, programs=programs, rules=rules)
     judged: list[Judged] = []
+    found = map_in_processes(judging, answers, max(1, options.jobs), ordered=False)
     for number, own in enumerate(found, 1):
         judged += own
-        if terminal.stream.isatty():
-            terminal.stream.write(f"\r{number}/{count}\r")
-            terminal.stream.flush()
-    return sorted(judged, key=lambda each: (each.student, each.command))
+        _show_progress(terminal, number, len(answers))
+    return judged
+
+
+def _judge_on_cluster(
+    options: CollectOptions,
+    project: Project,
+    answers: Sequence[Answer],
+    _programs: Sequence[tuple[Puzzle, Program]],
+    terminal: Terminal,
+) -> list[Judged]:
+    from tooling.classroom.cluster import Work, judge_on_cluster
+    from tooling.toolchain.cache import usable_cache
+
+    work = Work(
+        root=str(project.root),
+        puzzles=options.puzzle,
+        target=options.target,
+        memory=options.memory,
+        time_limit=options.timeout,
+        language=options.lang,
+        answers=tuple(answers),
+    )
+    assert options.on is not None
+    return judge_on_cluster(options.on, work, usable_cache(), partial(_show_progress, terminal))
+
+
+def _show_progress(terminal: Terminal, done: int, count: int) -> None:
+    if terminal.stream.isatty():
+        terminal.stream.write(f"\r{done}/{count}\r")
+        terminal.stream.flush()

@@ -10,10 +10,11 @@ from tooling.commandline.options import VerifyOptions, host_of
 from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tooling.project import Project
     from tooling.reports.records import ReportRecord
+    from tooling.reports.terminal import Terminal
     from tooling.verify.plan import Task
 
 _MOST_NAMED = 5  # trials
@@ -23,6 +24,7 @@ def verify_command(options: VerifyOptions) -> int:
     from tooling.catalog.catalogue import load_catalogue
     from tooling.platform.workers import WorkerDied
     from tooling.project import find_project
+    from tooling.remote.slurm import is_slurm
     from tooling.reports.records import error_record
     from tooling.reports.step_summary import publish
     from tooling.reports.terminal import open_terminal
@@ -52,16 +54,31 @@ def verify_command(options: VerifyOptions) -> int:
     total = sum(len(task.trials) for task in tasks)
     terminal = open_terminal(sys.stderr if "-" in (options.json, options.junit) else sys.stdout)
     records: list[ReportRecord] = []
-    try:
-        for record in try_all(
+    hosts = [host.strip() for host in host_of(options.on, options.target).split(",")]
+    if len(hosts) == 1 and is_slurm(hosts[0]):
+        from tooling.bundle.cluster import try_on_cluster
+
+        tried: Iterable[ReportRecord] = try_on_cluster(
+            hosts[0],
+            tasks,
+            project=project,
+            toolchain=find_toolchain(),
+            cache=cache,
+            jobs=max(1, options.jobs),
+            progress=lambda line: _replace_line(terminal, line),
+        )
+    else:
+        tried = try_all(
             longest_first(tasks, load_seconds(memory)),
             project=project,
             toolchain=find_toolchain(),
             cache=cache,
             target=options.target,
-            hosts=[host.strip() for host in host_of(options.on, options.target).split(",")],
+            hosts=hosts,
             jobs=max(1, options.jobs),
-        ):
+        )
+    try:
+        for record in tried:
             records.append(record)
             if record.status in ("failed", "error"):
                 sign = "❌" if record.status == "failed" else "error:"
@@ -101,6 +118,13 @@ def verify_command(options: VerifyOptions) -> int:
     if all(record.status == "skipped" for record in records):
         return ExitCode.NOT_POSSIBLE  # a check that could not run has not passed
     return ExitCode.PASSED
+
+
+def _replace_line(terminal: Terminal, text: str) -> None:
+    """Shows a step of the work, in a terminal only, where the next one replaces it."""
+    if terminal.stream.isatty():
+        terminal.stream.write(f"\r\x1b[K{text[: terminal.width or 79]}\r")
+        terminal.stream.flush()
 
 
 def _judge(options: VerifyOptions, tasks: Sequence[Task], project: Project) -> int:

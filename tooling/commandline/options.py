@@ -123,7 +123,10 @@ Target = Annotated[
 On = Annotated[
     str | None,
     Option(
-        Text("the GPU of another machine, which `ssh` reaches by this name (default: PUZZLE_ON)"),
+        Text(
+            "the GPU of another machine, which `ssh` reaches by this name, or of a cluster: "
+            "slurm[:PARTITION] (default: PUZZLE_ON)"
+        ),
         "HOST",
         read=str,
     ),
@@ -274,7 +277,11 @@ class VerifyOptions(Struct, frozen=True, kw_only=True):
     target: Target = None
     on: Annotated[
         str | None,
-        Option(Text("on other machines, which `ssh` reaches by these names"), "HOST,…", read=str),
+        Option(
+            Text("on other machines, which `ssh` reaches by these names, or a cluster: slurm[:PARTITION]"),
+            "HOST,…",
+            read=str,
+        ),
     ] = None
     judge: Annotated[
         tuple[Path, ...],
@@ -535,6 +542,10 @@ class CollectOptions(Struct, frozen=True, kw_only=True):
     memory: Annotated[
         float, Option(Text("what one answer may take, in GiB (default: 4)"), "GIB", read=positive)
     ] = 4.0
+    on: Annotated[
+        str | None,
+        Option(Text("judge on a cluster: slurm, or slurm:PARTITION"), "slurm[:PARTITION]", read=str),
+    ] = None
     jobs: Annotated[int, Option(Text("answers at a time"))] = field(default_factory=_processors)
     lang: Language = field(default_factory=preset_language)
 

@@ -1,4 +1,4 @@
-"""A connection to the machine of a GPU: one `ssh`, whose other end is `standalone/agent.py`."""
+"""A connection to the machine of a GPU: one `ssh` or `srun`, whose other end is `standalone/agent.py`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from msgspec import Struct
 from tooling.platform.errors import ToolingError
 from tooling.platform.exit_codes import ExitCode
 from tooling.platform.processes import forget_process, register_process, temporary_folder
+from tooling.remote.slurm import interactive_command, is_slurm
 from tooling.standalone import agent, run_bundle
 from tooling.text import Sentence, Text
 
@@ -55,6 +56,7 @@ _INSTALL_SSH = Text("install OpenSSH's client, or leave out `--on`")
 _NOT_A_HOST = Text("`{host}` cannot be the name of a host")
 _NO_CONNECTION = Text("`{host}` cannot be reached")
 _TRY_SSH = Text("`ssh {host} true` must work without questions")
+_TRY_SLURM = Text("`{command}` must work")
 _NO_PYTHON = Text("`{host}` has no Python 3")
 _INSTALL_PYTHON = Text("install Python 3.9 or later there")
 _TOO_OLD = Text("its Python is {version}")
@@ -132,10 +134,7 @@ class Connection:
     """
 
     def __init__(self, host: str) -> None:
-        if shutil.which("ssh") is None:
-            raise HostError(_NO_SSH, why=_NEEDS_SSH, hint=_INSTALL_SSH)
-        if not host or host.startswith("-") or any(character.isspace() for character in host):
-            raise HostError(_NOT_A_HOST.of(host=host))
+        command = _command(host)
         self.host = host
         self._write = threading.Lock()
         self._waiting: dict[int, Future[bytes]] = {}
@@ -144,7 +143,7 @@ class Connection:
         self._messages: list[str] = []
         # In the session and the process group of this process: it asks for passwords at the terminal.
         self._process = subprocess.Popen(
-            [*_ssh_command(host), f"exec python3 -u -c '{_BOOTSTRAP}'"],
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -234,7 +233,10 @@ class Connection:
         if status in (126, 127):
             raise HostError(_NO_PYTHON.of(host=self.host), why=self._why(status), hint=_INSTALL_PYTHON)
         what = _NO_CONNECTION if status else _NO_ANSWER
-        raise HostError(what.of(host=self.host), why=self._why(status), hint=_TRY_SSH.of(host=self.host))
+        hint = _TRY_SSH.of(host=self.host)
+        if is_slurm(self.host):
+            hint = _TRY_SLURM.of(command=" ".join((*interactive_command(self.host), "true")))
+        raise HostError(what.of(host=self.host), why=self._why(status), hint=hint)
 
     def _lost(self) -> HostError:
         status = self._process.poll()
@@ -283,6 +285,9 @@ def kept_open(host: str) -> Iterator[None]:
 
     Where that fails, each of them connects itself, or says why it cannot.
     """
+    if is_slurm(host):  # each command is a job of its own
+        yield
+        return
     with temporary_folder("gpu-puzzle-ssh-") as folder:
         socket = folder / "control"
         process = subprocess.Popen(
@@ -308,11 +313,24 @@ def kept_open(host: str) -> Iterator[None]:
             forget_process(process.pid)
 
 
-def _ssh_command(host: str) -> list[str]:
-    """`ssh` to a host, without a terminal there; through the connection that `kept_open` opened, if any."""
+def _command(host: str) -> list[str]:
+    """What starts the agent there: `srun` on a node of a cluster; otherwise `ssh`, without a terminal there.
+
+    It goes through the connection that `kept_open` opened, if any.
+
+    Raises:
+        HostError: there is no `ssh`, or the host has no possible name.
+        SlurmError: as `interactive_command`.
+    """
+    if is_slurm(host):
+        return [*interactive_command(host), "python3", "-u", "-c", _BOOTSTRAP]
+    if shutil.which("ssh") is None:
+        raise HostError(_NO_SSH, why=_NEEDS_SSH, hint=_INSTALL_SSH)
+    if not host or host.startswith("-") or any(character.isspace() for character in host):
+        raise HostError(_NOT_A_HOST.of(host=host))
     control = os.environ.get(CONTROL_VARIABLE)
     options = ["-o", f"ControlPath={control}", "-o", "ControlMaster=no"] if control else []
-    return ["ssh", "-T", *options, "--", host]
+    return ["ssh", "-T", *options, "--", host, f"exec python3 -u -c '{_BOOTSTRAP}'"]
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:

@@ -51,6 +51,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Runs the programs of this bundle on this machine's GPU.")
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1), help="programs at a time")
     parser.add_argument("--only", default="", help="a regular expression for the names to run")
+    parser.add_argument("--shares", type=int, default=1, help="run only a share of them: of how many shares,")
+    parser.add_argument("--share", type=int, default=0, help="and which one, from 0")
     parser.add_argument("--prefix", default="", help="a command to run each program under")
     parser.add_argument(
         "--buffers",
@@ -70,7 +72,7 @@ def main() -> int:
         for entry in bundle["entries"]
         if re.search(arguments.only, entry["id"])
         for dataset in entry["datasets"]
-    ]
+    ][arguments.share :: arguments.shares]
     start = time.monotonic()
     results = []
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
