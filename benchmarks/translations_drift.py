@@ -24,7 +24,7 @@ from tooling.translations.model import ChangeClass
 
 ROOT = Path(__file__).resolve().parent.parent
 _TREES = (ROOT, ROOT / "tests/translations/data/pairs")
-_PER_PAGE = 6  # mutants of one family on one page
+PER_PAGE = 6  # mutants of one family on one page
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,13 +276,13 @@ COSMETIC = (
 FAMILIES = (*BREAKING, *COSMETIC)
 
 
-def score(family: Family, pairs: Sequence[Sample]) -> Score:
-    """Applies a family to all pairs and scores the reports."""
+def score(family: Family, pairs: Sequence[Sample], per_page: int = PER_PAGE) -> Score:
+    """Applies a family to all pairs, at most `per_page` times to each, and scores the reports."""
     result = Score(family)
     misses: list[str] = []
     for sample in pairs:
         rng = random.Random(f"{family.name} {sample.name}")
-        for mutant in islice(family.mutate(sample.source, rng), _PER_PAGE):
+        for mutant in islice(family.mutate(sample.source, rng), per_page):
             difference = describe_change(sample.source, mutant.text, sample.target)
             flagged = bool(difference.classes - {ChangeClass.FORMAT})
             result.mutants += 1

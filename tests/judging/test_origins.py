@@ -329,7 +329,7 @@ def test_requirements_that_a_target_does_not_show_are_known_to_be_unchecked() ->
     )
     real = judge_case(Evidence(mode, CASE, RAN, USED, {"out": RIGHT}))
     assert (real.right, real.uncounted) == (True, False)
-    assert real.unchecked == ("counters", "launch", "threads", "shared_memory")
+    assert real.unchecked == ("counters", "launch", "threads", "shared_memory", "checks")
     simulated = judge_case(
         Evidence(
             replace(mode, counters=()),
@@ -350,7 +350,7 @@ def test_requirements_that_a_target_does_not_show_are_known_to_be_unchecked() ->
     ):
         evidence = Evidence(MODE, CASE, RAN, USED, {"out": RIGHT}, provenance=provenance, lockstep=lockstep)
         assert judge_case(evidence).unchecked == unchecked
-    assert judge_case(Evidence(MODE, CASE, RAN, USED, {"out": RIGHT})).unchecked == ()
+    assert judge_case(Evidence(MODE, CASE, RAN, USED, {"out": RIGHT})).unchecked == ("checks",)
 
 
 @pytest.mark.parametrize(

@@ -67,14 +67,15 @@ class Evidence(Struct, frozen=True, eq=False):
 
     @property
     def unchecked(self) -> tuple[str, ...]:
-        """The keys of the mode's requirements that nothing was recorded for, as on a real GPU, and `lockstep`
-        where threads share memory whose races were not all checked.
+        """The keys of what nothing was recorded for: the mode's requirements on a real GPU, and `checks`, those
+        of the simulated one; `lockstep` where threads share memory whose races were not all checked.
         """
         mode = self.mode
         found = [] if self.kernels is not None or not mode.counters else ["counters"]
         if self.provenance is None:
             facts = {"launch": mode.launch, "threads": mode.threads, "shared_memory": mode.shared_memory}
             found += [name for name, required in facts.items() if required is not None]
+            found.append("checks")
         elif self.lockstep and any(each.reads_shared for each in self.provenance.launches):
             found.append("lockstep")
         return tuple(found)
