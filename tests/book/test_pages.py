@@ -731,6 +731,7 @@ def test_a_recorded_formula_is_not_drawn_again(checkout: Project) -> None:
     assert render_formulas("\\\\( x_1 \\\\)", load_formulas(checkout)) == "<math>recorded</math>"
 
 
+@pytest.mark.slow
 def test_the_formulas_of_all_pages_are_recorded_anew(
     checkout: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,11 @@ from tests.book.seeded_defects import DEFECTS, REPORTS, RUNS, findings_of_run, r
 from tooling.book.checks import CHECKS, RULES, check
 from tooling.project import Project
 
+SECOND_TIER = {7: pytest.mark.slow}
+"""Runs with few defects: this one builds the pages for the sake of one."""
 
-@pytest.mark.parametrize("run", RUNS)
+
+@pytest.mark.parametrize("run", [pytest.param(run, marks=SECOND_TIER.get(run, ())) for run in RUNS])
 def test_the_defects_are_found_where_they_were_planted_and_nothing_else(checkout: Project, run: int) -> None:
     planted, findings = findings_of_run(checkout, run)
     left = list(findings)

@@ -205,6 +205,7 @@ def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
         assert "url(http" not in text, file
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("built")
 def test_mdbook_by_hand_shows_what_a_build_shows(checkout: Project, tmp_path: Path) -> None:
     """A build renders the pages itself; `mdbook build` starts the preprocessor. The results must be equal.
@@ -263,6 +264,7 @@ def test_a_newly_added_language_has_a_site(short_book: Project, tmp_path: Path) 
     assert "日本語" in (site / "ko" / "glossary.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_newly_added_language_needs_only_its_terms(checkout: Project) -> None:
     add_language(checkout.root, editions(checkout)[0].source, "ja", "日本語")
     assert check(checkout, build_pages=False).findings == ()

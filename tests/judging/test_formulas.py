@@ -31,6 +31,8 @@ Floats = NDArray[np.float32]
 Numbers = NDArray[np.float64]
 Wrong = Callable[[ReferenceCase], NDArray[np.generic]]
 
+LARGE_INPUTS = {"p21", "p30", "p31", "p33", "p35"}  # of which a search for formulas takes a second
+
 
 def puzzle_of(name: str, mode_name: str) -> tuple[Mode, Reference]:
     project = find_project()
@@ -290,7 +292,13 @@ def test_a_formula_must_hold_with_every_data_set() -> None:
     assert find_formula([product, OutputPair(probe, "out", noise)]) is None
 
 
-@pytest.mark.parametrize("name", [f"p{number:02}" for number in range(1, 36)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in LARGE_INPUTS else ())
+        for name in (f"p{number:02}" for number in range(1, 36))
+    ],
+)
 def test_noise_is_no_formula(name: str) -> None:
     """Values that no kernel computes from the inputs, for every judged mode of every puzzle."""
     project = find_project()

@@ -68,11 +68,11 @@ def process_of(_number: int) -> int:
 def wait_in_a_folder(folder: Path) -> str:
     """Leaves a trace while it runs, and removes it however it ends."""
     trace = folder / str(os.getpid())
-    trace.touch()
     try:
+        trace.touch()
         time.sleep(600)
     finally:
-        trace.unlink()
+        trace.unlink(missing_ok=True)
     return trace.name
 
 

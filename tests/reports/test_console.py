@@ -146,7 +146,8 @@ def test_a_wrong_answer_on_a_simulated_gpu_is_offered_as_a_replay(
             "en",
             ("threads", "shared_memory", "checks"),
             "note: not checked on H200: how many threads share the work, whether a kernel reads shared "
-            "memory, races, wrong accesses, and threads in other orders; `tooling run p01 --target sim` checks it",
+            "memory, races, wrong accesses, and threads in other orders; `tooling run p01 --target sim` "
+            "checks it",
         ),
         (
             "ko",

@@ -67,7 +67,7 @@ class Evidence(Struct, frozen=True, eq=False):
 
     @property
     def unchecked(self) -> tuple[str, ...]:
-        """The keys of what nothing was recorded for: the mode's requirements on a real GPU, and `checks`, those
+        """The keys of what nothing was recorded for: on a real GPU the mode's requirements, and `checks`, those
         of the simulated one; `lockstep` where threads share memory whose races were not all checked.
         """
         mode = self.mode
