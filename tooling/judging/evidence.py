@@ -67,8 +67,8 @@ class Evidence(Struct, frozen=True, eq=False):
 
     @property
     def unchecked(self) -> tuple[str, ...]:
-        """The keys of what nothing was recorded for: on a real GPU the mode's requirements, and `checks`, those
-        of the simulated one; `lockstep` where threads share memory whose races were not all checked.
+        """The keys of what nothing was recorded for: on a real GPU the mode's requirements, and `checks`,
+        those of the simulated one; `lockstep` where threads share memory whose races were not all checked.
         """
         mode = self.mode
         found = [] if self.kernels is not None or not mode.counters else ["counters"]
