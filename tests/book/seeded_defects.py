@@ -154,6 +154,10 @@ DEFECTS = [
     Defect("trace-of-an-older-solution", "figure", "tests/data/traces/p01.json", '"program": "', '"program": "0'),
     Defect("demo-of-an-older-program", "output", "book/src/puzzle_01/preview.mojo", "a[i] + 10", "a[i] + 11", reported="tests/data/outputs/p01/runs.json"),
     # names and words
+    Defect(
+        "cause-without-a-record", "cause", "book/src/puzzle_24/warp_extra.md",
+        "and takes 14.07 µs, less than a third.", "and takes 14.07 µs, because its occupancy is higher.",
+    ),
     Defect("identifier-misspelt", "identifier", P15, "`block_idx.y` is the row", "`block_index.y` is the row"),
     Defect("identifier-of-another-api", "identifier", P15, "`thread_idx.x` the column", "`threadIdx.x` the column"),
     Defect("identifier-of-no-recording", "identifier", CASE, "`$errorpc`", "`$error_pc`"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Sequence
 
 from tooling.book.checks import (
+    causes,
     commands,
     contents,
     identifiers,
@@ -52,6 +53,7 @@ CHECKS: dict[Check, tuple[str, ...]] = {
     outputs.check_pasted: ("pasted-output",),
     outputs.check_unused_recordings: ("unused-file",),
     replays.check_replays: ("replay",),
+    causes.check_causes: ("cause",),
     identifiers.check_identifiers: ("identifier",),
     words.check_spelling: ("spelling",),
     words.check_register: ("register",),
@@ -73,6 +75,7 @@ OF_ONE_PAGE: tuple[Check, ...] = (
     contents.check_markers,
     commands.check_commands,
     outputs.check_pasted,
+    causes.check_causes,
     identifiers.check_identifiers,
     words.check_spelling,
     words.check_register,

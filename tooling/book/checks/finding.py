@@ -28,6 +28,7 @@ RULES = {
     "output": "every output was recorded with the program as it is now",
     "replay": "a page about threads that work together has replays of the solution and of a wrong answer",
     "pasted-output": "no output is typed by hand",
+    "cause": "a sentence that explains a measured time names the record that shows it",
     "identifier": "names of code in the text exist in the code",
     "summary": "both editions have the same chapters in the same order, and all of them exist",
     "title": "titles agree with the contents and with the puzzle's manifest",
