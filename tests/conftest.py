@@ -6,6 +6,7 @@ not see that they run in a workflow, since they would annotate its run; only fai
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -24,6 +25,9 @@ settings.register_profile(
 settings.load_profile("project")
 # Hypothesis tries constants of all modules that happen to be imported: examples would depend on the worker.
 pytest.MonkeyPatch().setattr(providers, "_get_local_constants", lambda: providers._local_constants)
+
+# A worker keeps many objects: to look through them as often as by default would take a tenth of the time.
+gc.set_threshold(100_000, 50, 100)
 
 _OF_WORKFLOW = {
     name: os.environ.pop(name) for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY") if name in os.environ

@@ -8,8 +8,8 @@ from tests.book.seeded_defects import DEFECTS, REPORTS, RUNS, findings_of_run, r
 from tooling.book.checks import CHECKS, RULES, check
 from tooling.project import Project
 
-SECOND_TIER = {7: pytest.mark.slow}
-"""Runs with few defects: this one builds the pages for the sake of one."""
+SECOND_TIER = dict.fromkeys((4, 5, 7), pytest.mark.slow)
+"""Runs with few defects: five, six and one of 128."""
 
 
 @pytest.mark.parametrize("run", [pytest.param(run, marks=SECOND_TIER.get(run, ())) for run in RUNS])
