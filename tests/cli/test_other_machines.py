@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Result, Workbench
+from tests.cli.conftest import SOLUTION, Result, Workbench
 from tests.platform.test_processes import gone
 from tooling.platform.exit_codes import ExitCode
 
@@ -182,6 +182,18 @@ def test_the_host_of_the_environment_gives_way_to_a_target(workbench: Workbench,
     assert not host.log.exists()
 
 
+def test_a_machine_is_remembered_until_it_is_forgotten(workbench: Workbench, host: Host) -> None:
+    kept = workbench.run("targets", "--on", "box", "--default")
+    assert kept.stdout.endswith(
+        "runs use `box` from now on; `tooling targets --default` returns to this machine\n"
+    )
+    assert workbench.run("run", "p01").stdout.startswith("p01 on NVIDIA H100 80GB HBM3 (--on box)\n")
+    here = workbench.run("run", "p01", PUZZLE_TARGET="nvidia")
+    assert here.stdout.startswith("p01 on test GPU (PUZZLE_TARGET=nvidia)\n")
+    assert "a run uses the GPU of `box`" not in workbench.run("targets", "--default").stdout
+    assert workbench.run("run", "p01").stdout.startswith("p01 on test GPU (the first GPU found)\n")
+
+
 def test_targets_shows_what_is_there(workbench: Workbench, host: Host) -> None:
     result = workbench.run("targets", "--on", "box")
     assert result.stdout == (
@@ -323,6 +335,31 @@ def test_verify_uses_several_machines(workbench: Workbench, host: Host) -> None:
     assert result.status == ExitCode.PASSED, result
     used = {line.split(" -- ")[1].split()[0] for line in host.log.read_text().splitlines()}
     assert used == {"box", "pot"}
+
+
+def test_a_verify_that_lost_its_machine_is_resumed(workbench: Workbench, host: Host, tmp_path: Path) -> None:
+    workbench.add_puzzle("p02", 2, "Zip")
+    gate, tried = tmp_path / "machine is back", tmp_path / "tried"
+    lost = (
+        "import signal\n"
+        f"open({str(tried)!r}, 'a').write('x')\n"
+        f"if not Path({str(gate)!r}).exists():\n"
+        "    os.kill(os.getppid(), signal.SIGKILL)\n"
+        "    signal.pause()\n"
+    )
+    solution = workbench.root / "solutions" / "p02" / "p02.mojo"
+    solution.write_text(SOLUTION.replace("\na = stage", f"\n{lost}a = stage"))
+    arguments = ("verify", "--only", "solution", "--on", "box", "--jobs", "1")
+    result = workbench.run(*arguments)
+    assert result.status == ExitCode.NOT_POSSIBLE, result
+    assert "error: 1 of 2 were not tried\n  the connection to `box` was lost\n" in result.stdout
+    assert "  try: `tooling verify --resume` with the same --on tries only these\n" in result.stdout
+    assert "❌" not in result.stdout
+    gate.touch()
+    resumed = workbench.run(*arguments, "--resume")
+    assert resumed.status == ExitCode.PASSED, resumed
+    assert re.search(r"^p02 +1/1 .*\nall +1/1 ", resumed.stdout, re.MULTILINE)
+    assert "the last run has tried everything\n" in workbench.run(*arguments, "--resume").stdout
 
 
 def test_another_system_is_refused(workbench: Workbench, host: Host) -> None:

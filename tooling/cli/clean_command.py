@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
-from tooling.commandline.options import CleanOptions
+from tooling.commandline.options import CleanOptions, host_of
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
@@ -19,7 +17,7 @@ def clean_command(options: CleanOptions) -> int:
     from tooling.remote.runs import remove_everything
     from tooling.reports.terminal import open_terminal
 
-    host = options.on or os.environ.get("PUZZLE_ON")
+    host = host_of(options.on, None)
     if not host:
         raise UsageError(_NO_HOST, hint=_NAME_IT)
     folder, size = remove_everything(connection(host))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tooling.commandline.options import TargetsOptions
+from tooling.commandline.options import TargetsOptions, host_of
 from tooling.platform.exit_codes import ExitCode
 from tooling.text import Text
 
@@ -13,10 +13,16 @@ _LANES = Text("warps of {lanes} threads")
 _GPUS = Text("{count} GPUs")
 _UP_TO = Text("up to {count} GPUs")
 _CHOSEN = Text("a run uses `{target}`: {reason}")
+_CHOSEN_THERE = Text(
+    "a run uses the GPU of `{host}`, as PUZZLE_ON or `tooling targets --on {host} --default` says; "
+    "`tooling targets --default` returns to this machine"
+)
+_REMEMBERED = Text("runs use `{host}` from now on; `tooling targets --default` returns to this machine")
 _WIDTH = 11  # of the longest name
 
 
 def targets_command(options: TargetsOptions) -> int:
+    from tooling.remote.default_host import remember_host
     from tooling.reports.terminal import open_terminal
     from tooling.targets.model import Absence, Target, TargetKind
     from tooling.targets.probing import probe
@@ -58,13 +64,21 @@ def targets_command(options: TargetsOptions) -> int:
             terminal.wrapped(NO_GPU.of(host=options.on).render(options.lang))
             return ExitCode.NOT_POSSIBLE
         require_same_system(options.on, facts)
+        if options.default:
+            remember_host(options.on)
+            terminal.wrapped(_REMEMBERED.of(host=options.on).render(options.lang))
         return ExitCode.PASSED
+    if options.default:
+        remember_host("")
     for kind in TargetKind:
         found = probe(kind)
         if isinstance(found, Absence):
             show(kind, no, "dim", in_language(found.reason, options.lang))
         else:
             show_found(found)
+    if host := host_of(None, None):
+        terminal.wrapped(_CHOSEN_THERE.of(host=host).render(options.lang))
+        return ExitCode.PASSED
     choice = choose(None)
     chosen = _CHOSEN.of(target=choice.target.kind.value, reason=choice.reason)
     terminal.wrapped(chosen.render(options.lang))

@@ -11,6 +11,7 @@ from tooling.platform.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from tooling.project import Project
     from tooling.reports.records import ReportRecord
@@ -30,7 +31,7 @@ def verify_command(options: VerifyOptions) -> int:
     from tooling.reports.terminal import open_terminal
     from tooling.toolchain import find_toolchain
     from tooling.toolchain.cache import usable_cache
-    from tooling.verify.last_run import load_failures, load_seconds, save_run
+    from tooling.verify.last_run import RunRecord, is_lost, load_seconds
     from tooling.verify.ordering import longest_first
     from tooling.verify.plan import Filter, Subject, make_plan
     from tooling.verify.trying import try_all
@@ -43,10 +44,10 @@ def verify_command(options: VerifyOptions) -> int:
         modes=tuple(mode if mode.startswith("--") else mode.lstrip("-") for mode in options.mode),
         parts=options.part,
         subjects=tuple(map(Subject, options.only)) or tuple(Subject),
-        ids=frozenset(load_failures(memory)) if options.failed else None,
+        ids=_again(options, memory),
     )
-    if options.failed and not wanted.ids:
-        print("nothing failed last time")
+    if wanted.ids is not None and not wanted.ids:
+        print("nothing failed last time" if options.failed else "the last run has tried everything")
         return ExitCode.PASSED
     tasks = make_plan(project, load_catalogue(project), wanted, cache)
     if options.judge:
@@ -77,10 +78,11 @@ def verify_command(options: VerifyOptions) -> int:
             hosts=hosts,
             jobs=max(1, options.jobs),
         )
+    run = RunRecord(memory, [trial.id for task in tasks for trial in task.trials])
     try:
-        for record in tried:
+        for record in run.kept(tried):
             records.append(record)
-            if record.status in ("failed", "error"):
+            if record.status in ("failed", "error") and not is_lost(record):
                 sign = "❌" if record.status == "failed" else "error:"
                 terminal.line(f"{terminal.paint(sign, 'red')} {record.name}: {record.message}")
                 for line in record.details.splitlines():
@@ -92,21 +94,24 @@ def verify_command(options: VerifyOptions) -> int:
         _write(options, [*records, error_record("verify", "tooling verify", died)])
         raise
     records.sort(key=lambda record: record.name)
-    note = save_run(
-        memory,
-        # What was skipped is what it was: a failure that could not be tried again stays one.
-        {record.name: record.seconds for record in records if record.status != "skipped"},
-        [record.name for record in records if record.status in ("failed", "error")],
-    )
-    if note:
+    if note := run.save():
         terminal.line(terminal.paint(f"note: {note}", "dim"))
     _show_table(records, terminal.stream is sys.stderr)
     for reason, count in Counter(each.message for each in records if each.status == "skipped").items():
         terminal.line(terminal.paint(f"skipped, {count}: {reason}", "dim"))
     _write(options, records)
     publish("tooling verify", records, project.root, terminal)
-    if any(record.status in ("failed", "error") for record in records):
+    lost = [record for record in records if is_lost(record)]
+    if lost:
+        terminal.line(f"{terminal.paint('error:', 'red')} {len(lost)} of {total} were not tried")
+        for reason in dict.fromkeys(record.details for record in lost):
+            for line in reason.splitlines():
+                terminal.line(f"  {line}")
+        terminal.line("  try: `tooling verify --resume` with the same --on tries only these")
+    if any(record.status in ("failed", "error") and not is_lost(record) for record in records):
         return ExitCode.WRONG
+    if lost:
+        return ExitCode.NOT_POSSIBLE
     missing = [record.name for record in records if record.data and record.data.get("missing")]
     if missing and options.require_all:
         shown = ", ".join(missing[:_MOST_NAMED]) + (", …" if len(missing) > _MOST_NAMED else "")
@@ -118,6 +123,15 @@ def verify_command(options: VerifyOptions) -> int:
     if all(record.status == "skipped" for record in records):
         return ExitCode.NOT_POSSIBLE  # a check that could not run has not passed
     return ExitCode.PASSED
+
+
+def _again(options: VerifyOptions, memory: Path) -> frozenset[str] | None:
+    """The ids of the trials of the last run that are wanted; None: all trials."""
+    from tooling.verify.last_run import load_failures, load_untried
+
+    if options.failed or options.resume:
+        return frozenset((load_failures if options.failed else load_untried)(memory))
+    return None
 
 
 def _replace_line(terminal: Terminal, text: str) -> None:
@@ -138,11 +152,10 @@ def _judge(options: VerifyOptions, tasks: Sequence[Task], project: Project) -> i
     from tooling.reports.vendor_table import vendors_markdown, vendors_table
     from tooling.text import Text
 
-    if options.failed or options.on or options.target:
+    given = {"failed": options.failed, "resume": options.resume, "on": options.on, "target": options.target}
+    if without_meaning := [f"--{name}" for name, value in given.items() if value]:
         raise UsageError(
-            Text("--judge runs nothing: {option} has no meaning with it").of(
-                option="--failed" if options.failed else "--on" if options.on else "--target"
-            ),
+            Text("--judge runs nothing: {option} has no meaning with it").of(option=without_meaning[0]),
             hint=Text("leave it out; puzzles, --mode, --part and --only select what is judged"),
         )
     terminal = open_terminal(sys.stderr if "-" in (options.json, options.junit) else sys.stdout)

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from tooling.commandline.fields import BadValue, Flags, Option, Positional
 from tooling.platform.suggestions import nearest, proposal
+from tooling.remote.default_host import default_host
 from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.text import ENGLISH, Text, known_language, languages
 
@@ -104,10 +105,15 @@ def preset_language() -> str:
 
 
 def host_of(on: str | None, target: str | None) -> str:
-    """The machine of a run: that of `--on`, else of PUZZLE_ON unless a target is named; empty: this one."""
-    if on is not None:
-        return on
-    return "" if target else os.environ.get("PUZZLE_ON", "")
+    """The machine of a run; empty: this one.
+
+    It is that of `--on`; unless a target is named, that of PUZZLE_ON, or else the one that is remembered.
+    """
+    if on is not None or target:
+        return on or ""
+    if "PUZZLE_ON" in os.environ or "PUZZLE_TARGET" in os.environ:
+        return os.environ.get("PUZZLE_ON", "")
+    return default_host()
 
 
 # Fields that several commands have.
@@ -246,6 +252,10 @@ class TargetsOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling targets`."""
 
     on: On = None
+    default: Annotated[
+        bool,
+        Option(Text("runs use the machine of --on from now on; without --on: this machine again")),
+    ] = False
     lang: Language = field(default_factory=preset_language)
 
 
@@ -263,7 +273,14 @@ class VerifyOptions(Struct, frozen=True, kw_only=True):
     mode: Annotated[tuple[str, ...], Option(Text("only modes of this name"))] = ()
     part: Annotated[tuple[str, ...], Option(Text("only puzzles of this part, such as VI"))] = ()
     only: Annotated[tuple[SubjectName, ...], Option(Text("only programs of this kind"))] = ()
-    failed: Annotated[bool, Option(Text("only what failed last time"))] = False
+    failed: Annotated[bool, Option(Text("only what failed last time"), alternative="again")] = False
+    resume: Annotated[
+        bool,
+        Option(
+            Text("only what the last run did not come to, since it was ended or a machine was lost"),
+            alternative="again",
+        ),
+    ] = False
     require_all: Annotated[
         bool,
         Option(
