@@ -11,6 +11,8 @@ import pytest
 
 from tests.simulator.two_gpus import BLOCKS, N, Program, bits
 from tooling.simulator.checks.findings import explain
+from tooling.simulator.counters.profiler import Profiler
+from tooling.simulator.engine.executor import Executor
 from tooling.simulator.gpu.launch import FaultKind
 from tooling.simulator.server.links import LinkTraffic
 from tooling.simulator.server.protocol import DriverRequest, MemoryKind, Opcode, OrderAction
@@ -40,9 +42,9 @@ def all_reduce(program: Program, name: str) -> np.ndarray:
     return np.concatenate(wrong)
 
 
-def enabled(schedule: str) -> Program:
+def enabled(schedule: str, executor: Executor | None = None) -> Program:
     """A program whose GPUs may access each other's memory."""
-    program = Program(schedule)
+    program = Program(schedule, executor=executor)
     for gpu in (0, 1):
         program.ask(Opcode.SELECT_DEVICE, gpu)
         program.ask(Opcode.ENABLE_PEER, 1 - gpu)
@@ -54,6 +56,13 @@ def test_an_all_reduce_with_flags_is_right(schedule: str) -> None:
     program = enabled(schedule)
     assert not all_reduce(program, "all_reduce").any()
     assert program.close() == []
+
+
+def test_what_kernels_do_that_run_together_is_counted() -> None:
+    profiler = Profiler()
+    assert not all_reduce(enabled("lockstep", profiler), "all_reduce").any()
+    (kernel,) = profiler.profiles.kernels
+    assert kernel.launches == 2 * EPOCHS
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

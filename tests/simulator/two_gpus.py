@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tests.simulator.asking import ask
 from tooling.simulator.checks.findings import Check, Finding
 from tooling.simulator.checks.suite import make_checks
-from tooling.simulator.engine.executor import Engine
+from tooling.simulator.engine.executor import Engine, Executor
 from tooling.simulator.server.context import Context, Gpu
 from tooling.simulator.server.host_code import HostCode
 from tooling.simulator.server.protocol import (
@@ -45,9 +45,16 @@ class Program:
         streams: one for each GPU.
     """
 
-    def __init__(self, schedule: str = "lockstep", gpus: int = 2, *, checked: bool = True) -> None:
+    def __init__(
+        self,
+        schedule: str = "lockstep",
+        gpus: int = 2,
+        *,
+        checked: bool = True,
+        executor: Executor | None = None,
+    ) -> None:
         make = partial(make_checks, tuple(Check) if checked else (), gpus=gpus)
-        self.context = Context(Gpu(Engine(schedule, None), make, devices=gpus), lambda: False)
+        self.context = Context(Gpu(executor or Engine(schedule, None), make, devices=gpus), lambda: False)
         code = HostCode(Path("/nowhere"), 0, 0, 0)
         hello = DriverRequest(Opcode.HELLO, (MAGIC, VERSION, 1, ARENA_BASE), b"")
         with patch("tooling.simulator.server.context.host_code", return_value=code):  # as of a Mojo program

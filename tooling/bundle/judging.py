@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from tooling.catalog.model import Mode, ModeKind, Output, ProgramLanguage, Puzzle
@@ -81,6 +82,7 @@ class _Results(Struct, frozen=True):
     bundle: str
     device: str
     results: tuple[_Result, ...]
+    gpus: int = 1  # that the machine has
 
 
 class Judged(Struct, frozen=True):
@@ -103,7 +105,7 @@ def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Target, tuple[Judg
     """
     try:
         report = read_json(path, _Results)
-        target = target_for(report.bundle, report.device)
+        target = replace(target_for(report.bundle, report.device), gpus=report.gpus)
         by_id: dict[str, list[_Result]] = {}
         for result in report.results:
             by_id.setdefault(result.id, []).append(result)

@@ -180,6 +180,7 @@ def _entry(
         "mutant": trial.mutant or None,
         "expect": list(expected.expect),
         "must_pass": expected.must_pass,
+        "gpus": mode.gpus,
         "time_limit": mode.time_limit,
         "executable": executable,
         "datasets": datasets,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def profile_command(options: ProfileOptions) -> int:
     from rich.console import Console
 
-    from tooling.cli.subject import chosen_gpus, chosen_subject, exit_code_of, simulated_gpu
+    from tooling.cli.subject import chosen_gpus, chosen_subject, exit_code_of, link_lines, simulated_gpu
     from tooling.commandline.parser import UsageError, option_names
     from tooling.execution.program import without_noise
     from tooling.reports.files import write_report
@@ -55,7 +55,7 @@ def profile_command(options: ProfileOptions) -> int:
     subject, unfinished = chosen_subject(options, target, option_names(ProfileOptions))
     # The memory check alone: it keeps a faulty access from ending the kernel.
     settings = RunOptions(
-        gpus=chosen_gpus(options.gpus),
+        gpus=chosen_gpus(options.gpus, subject.gpus),
         environment=subject.environment,
         time_limit=options.timeout,
         stream=terminal.streamer(),
@@ -77,6 +77,8 @@ def profile_command(options: ProfileOptions) -> int:
     for listing in listings:
         listing.kernel.registers = listing.code.resources.registers
     show(kernels, console, options.lang, instructions=options.ptx)
+    for line in link_lines(run):
+        terminal.line(line.render(options.lang))
     for listing in listings:
         show_listing(listing, console, options.lang)
     if baseline and options.baseline:

@@ -31,7 +31,7 @@ MOST_OF_A_KIND = 3
 
 
 def simulate_command(options: SimulateOptions) -> int:
-    from tooling.cli.subject import chosen_gpus, how_it_ended, program_subject, simulated_gpu
+    from tooling.cli.subject import chosen_gpus, how_it_ended, link_lines, program_subject, simulated_gpu
     from tooling.commandline.parser import UsageError
     from tooling.execution.program import Ending
     from tooling.reports.terminal import open_terminal
@@ -47,9 +47,7 @@ def simulate_command(options: SimulateOptions) -> int:
     simulated = simulated_gpu(kinds[options.gpu])
     subject = program_subject(program, simulated, options.define, options.include, options.lang)
 
-    from msgspec.structs import asdict
-
-    from tooling.simulator.gpu.stop_texts import LINK, NOT_LAUNCHED
+    from tooling.simulator.gpu.stop_texts import NOT_LAUNCHED
 
     terminal = open_terminal()
     settings = RunOptions(
@@ -77,8 +75,7 @@ def simulate_command(options: SimulateOptions) -> int:
     show_run(run, findings, errors, terminal, options.lang, most, verbose=options.verbose)
     for note in notes:
         terminal.line(note)
-    for (gpu, other), traffic in run.links.items():
-        line = LINK.of(gpu=gpu, other=other, **asdict(traffic))
+    for line in link_lines(run):
         terminal.line(terminal.paint(line.render(options.lang), "dim"))
     ended = how_it_ended(transcript, options.timeout)
     found = _FINDINGS.of(count=len(findings))

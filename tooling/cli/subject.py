@@ -6,9 +6,10 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from tooling.catalog.catalogue import Selection, select
 from tooling.commandline.fields import BadValue
@@ -30,6 +31,9 @@ from tooling.text import ENGLISH, Text
 from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
 from tooling.trials import build_program, environment_of
 
+if TYPE_CHECKING:
+    from tooling.target_run import TargetRun
+
 
 class NotBuiltHere(ToolingError):
     """Options for the compiler were given for a program that is already built."""
@@ -45,6 +49,7 @@ class Subject(Struct, frozen=True):
         graphs: whether it compiles MAX graphs.
         again: how the tool is called to see all findings, without the program's name for it.
         written: of a puzzle, the functions that a learner writes.
+        gpus: that it needs.
     """
 
     name: str
@@ -53,6 +58,7 @@ class Subject(Struct, frozen=True):
     graphs: bool = False
     again: str = ""
     written: frozenset[str] = frozenset()
+    gpus: int = 1
 
 
 GPUS_VARIABLE = "PUZZLE_GPUS"
@@ -83,6 +89,14 @@ def simulated_gpu(kind: TargetKind = TargetKind.SIM) -> Target:
     if isinstance(found, Absence):
         raise TargetAbsent(Text("there is no simulated GPU here"), why=found.reason, hint=found.hint)
     return found
+
+
+def link_lines(run: TargetRun) -> list[Text]:
+    """What went over the links between the GPUs of a program, in each direction."""
+    from tooling.simulator.gpu.stop_texts import LINK
+
+    links = run.links.items()
+    return [LINK.of(gpu=gpu, other=other, **asdict(traffic)) for (gpu, other), traffic in links]
 
 
 class ProgramOptions(Protocol):
@@ -154,6 +168,7 @@ def puzzle_subject(
         executable.interpreter is not None,
         f"tooling run {selection.command}",
         functions_between("\n".join(texts), anchors),
+        selection.mode.gpus,
     )
 
 

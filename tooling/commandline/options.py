@@ -468,6 +468,7 @@ class ReplayOptions(Struct, frozen=True, kw_only=True):
     ] = None
     open: Annotated[bool, Option(Text("open the page in the browser"))] = False
     target: Annotated[SimulatedName, Option(Text("the simulated GPU to run on (default: sim)"))] = "sim"
+    gpus: Gpus = None
     data: Annotated[
         Literal["book", "probe"],
         Option(Text("the program's own data, or the judge's other data (default: book)")),

@@ -14,7 +14,7 @@ from tooling.replay.recorder import Recorder
 from tooling.replay.trace import Trace
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.findings import Finding, Severity
-from tooling.simulator.engine.executor import Engine, Job
+from tooling.simulator.engine.executor import Engine, Job, Observer
 from tooling.simulator.gpu.clusters import blocks_of, clusters_of
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3, LaunchResult
@@ -109,30 +109,31 @@ class _Engine(Engine):
         self.grid: Dim3 | None = None
         self._selection = selection
         self._wanted = selection.kernels  # empty as soon as one of them was launched
-        self._launches = 0
 
-    def run(self, job: Job) -> LaunchResult:
-        """See `Executor.run`."""
-        self._launches += 1
+    def observer_of(self, job: Job) -> Observer | None:
+        """See `Engine.observer_of`."""
         meant = readable_kernel(job.launch.function.name, job.module.files.values()) in self._wanted
         if meant:
             self._wanted = frozenset()
-        elif self._launches != self._selection.launch or (self._selection.kernels and not self._wanted):
-            return super().run(job)
+        elif job.number != self._selection.launch or (self._selection.kernels and not self._wanted):
+            return None
         grid = self.grid = job.launch.grid
         blocks = self._selection.blocks
         if any(at >= extent for block in blocks for at, extent in zip(block, grid, strict=True)):
-            return super().run(job)
+            return None
         numbers = [block.x + grid.x * (block.y + grid.y * block.z) for block in blocks]
         if len(numbers) == 1:
             numbers = blocks_of(job.launch, clusters_of(job.launch, np.array(numbers)))[0].tolist()
         recorder = Recorder(
             numbers[:MOST_BLOCKS], [hook for hook in job.hooks if isinstance(hook, CheckHook)]
         )
-        result = super().run(job.watched_by(recorder))
-        if recorder.began:
+
+        def ended(result: LaunchResult) -> None:
+            if not recorder.began:
+                return
             if self._selection.most_bytes is not None:
                 shorten(recorder.recording, self._selection.most_bytes)
             fault = result.error.reason if result.error else None
-            self.trace = make_trace(recorder.recording, self._launches, fault)
-        return result
+            self.trace = make_trace(recorder.recording, job.number, fault)
+
+        return Observer(recorder, ended)

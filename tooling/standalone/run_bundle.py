@@ -6,6 +6,7 @@
 Needs only Python's standard library (3.9 or newer) and the GPU's driver. Each program runs on each
 data set of its mode under a time limit; stdout, stderr, exit status and the submitted buffers go into
 results.json, which `tooling verify --judge results.json` judges on the machine that made the bundle.
+Programs that need more GPUs than this machine has are left out.
 Exit status: 0 when everything ran, whatever the results; 130 after Ctrl-C and 143 after SIGTERM, which end
 all programs and leave the results of an earlier run unchanged.
 """
@@ -67,12 +68,14 @@ def main() -> int:
     parser.add_argument("-o", "--output", default=str(HERE / "results.json"))
     arguments = parser.parse_args()
     bundle = json.loads((HERE / "bundle.json").read_text("utf-8"))
-    runs = [
-        (entry, dataset)
-        for entry in bundle["entries"]
-        if re.search(arguments.only, entry["id"])
-        for dataset in entry["datasets"]
-    ][arguments.share :: arguments.shares]
+    gpus = gpu_count(bundle["accelerator"])
+    chosen = [entry for entry in bundle["entries"] if re.search(arguments.only, entry["id"])]
+    for entry in chosen:
+        if entry["gpus"] > gpus:
+            say(f"left out: {entry['id']}: it needs {entry['gpus']} GPUs, and there is {gpus}")
+    fitting = [entry for entry in chosen if entry["gpus"] <= gpus]
+    runs = [(entry, dataset) for entry in fitting for dataset in entry["datasets"]]
+    runs = runs[arguments.share :: arguments.shares]
     start = time.monotonic()
     results = []
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
@@ -91,6 +94,7 @@ def main() -> int:
         "version": VERSION,
         "bundle": bundle["accelerator"],
         "device": device_name(bundle["accelerator"]),
+        "gpus": gpus,
         "seconds": round(time.monotonic() - start, 1),
         "results": results,
     }
@@ -218,6 +222,16 @@ def device_name(accelerator: str) -> str:
         return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode().strip()
     except (OSError, subprocess.CalledProcessError) as error:
         return f"unknown ({error})"
+
+
+def gpu_count(accelerator: str) -> int:
+    """How many GPUs a program can use; 1 for GPUs of which puzzles use only one."""
+    if not accelerator.startswith("sm_"):
+        return 1
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return len([each for each in visible.split(",") if each.strip()])
+    return len(device_name(accelerator).splitlines())
 
 
 def terminate(_signal: int, _frame: object) -> None:

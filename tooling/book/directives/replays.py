@@ -248,7 +248,9 @@ def record(project: Project, selection: Selection, state: str, target: str) -> R
         source = cache.store_program(program.solution, files)
     trial = Trial(selection, choose(selection, target), source, solution=True)
     executable = build_trial(project, trial, toolchain, cache)
-    options = RunOptions(environment=environment_of(executable), time_limit=trial.limit)
+    options = RunOptions(
+        environment=environment_of(executable), time_limit=trial.limit, gpus=selection.mode.gpus
+    )
     command = [*executable.command, *selection.mode.flags]
     anchors = selection.mode.anchors.get(program.name, ())
     wanted = BlockSelection(

@@ -208,6 +208,7 @@ def run(project: Project, shown: Shown, target: str) -> Recording:
             environment=environment_of(executable),
             time_limit=max(_TIME_LIMIT, trial.limit),  # a graph is compiled first
             graphs=executable.interpreter is not None,
+            gpus=shown.selection.mode.gpus,
         ),
     ).transcript
     if transcript.ending is not Ending.EXITED:

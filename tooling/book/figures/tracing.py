@@ -13,10 +13,9 @@ from tooling.catalog.catalogue import Selection
 from tooling.project import Project
 from tooling.simulator.checks.base import source_position
 from tooling.simulator.checks.findings import Check
-from tooling.simulator.engine.executor import Engine, Job
+from tooling.simulator.engine.executor import Engine, Job, Observer
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Access, Hook, Ints, LaunchContext, Space
-from tooling.simulator.gpu.launch import LaunchResult
 
 _MOST_EVENTS = 4000  # a figure of more would be unreadable
 _BLOCKS = 4  # only the first ones of a launch: no figure shows more
@@ -95,12 +94,13 @@ class Tracer(Engine):
         super().__init__("lockstep", None)
         self.hook: TraceHook | None = None
 
-    def run(self, job: Job) -> LaunchResult:
-        """See `Executor.run`."""
-        if self.hook is None:
-            self.hook = TraceHook()
-            job = job.watched_by(self.hook)
-        return super().run(job)
+    def observer_of(self, job: Job) -> Observer | None:
+        """See `Engine.observer_of`."""
+        del job
+        if self.hook is not None:
+            return None
+        self.hook = TraceHook()
+        return Observer(self.hook)
 
 
 def record(project: Project, selection: Selection, state: str) -> Trace:
@@ -123,7 +123,12 @@ def record(project: Project, selection: Selection, state: str) -> Trace:
     trial = Trial(selection, choose(selection, "sim"), files[0], solution=state == "solved")
     executable = build_trial(project, trial, toolchain, open_cache())
     tracer = Tracer()
-    options = RunOptions(time_limit=trial.limit, checks=frozenset({Check.MEMORY.value}), executor=tracer)
+    options = RunOptions(
+        time_limit=trial.limit,
+        checks=frozenset({Check.MEMORY.value}),
+        executor=tracer,
+        gpus=selection.mode.gpus,
+    )
     transcript = simulated_run([executable.path, *selection.mode.flags], options).transcript
     if transcript.status != 0:
         raise BookError(

@@ -124,6 +124,7 @@ def _recorded(
     Raises:
         UsageError: the launch or block that was chosen does not exist.
     """
+    from tooling.cli.subject import chosen_gpus
     from tooling.commandline.parser import UsageError
     from tooling.execution.program import without_noise
     from tooling.replay.running import BlockSelection, record, record_finding
@@ -140,6 +141,7 @@ def _recorded(
         error_output=lambda text: sys.stderr.write(without_noise(text)),
         language=options.lang,
         graphs=subject.graphs,
+        gpus=chosen_gpus(options.gpus, subject.gpus),
     )
     run = record if options.block or options.launch else record_finding
     found = run(subject.command, target, settings, wanted)

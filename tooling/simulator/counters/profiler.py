@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tooling.simulator.counters.hook import CounterHook
 from tooling.simulator.counters.profile import Profiles
-from tooling.simulator.engine.executor import Engine, Job
+from tooling.simulator.engine.executor import Engine, Job, Observer
 from tooling.simulator.gpu.hooks import LaunchContext
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import LaunchResult
@@ -42,15 +42,17 @@ class Profiler(Engine):
         self._selection = selection or LaunchSelection()
         self._named = 0  # launches so far of kernels with the selected name
 
-    def run(self, job: Job) -> LaunchResult:
-        """See `Executor.run`."""
+    def observer_of(self, job: Job) -> Observer | None:
+        """See `Engine.observer_of`."""
         name = readable_kernel(job.launch.function.name, job.module.files.values())
         wanted = self._selection.wants(name, self._named)
         self._named += self._selection.kernel in name
         if not wanted:
-            return super().run(job)
+            return None
         counter = ProfilingHook()
-        result = super().run(job.watched_by(counter))
-        if counter.context is not None:
-            self.profiles.add(counter.context, counter.tallies, fault=result.error is not None)
-        return result
+
+        def ended(result: LaunchResult) -> None:
+            if counter.context is not None:
+                self.profiles.add(counter.context, counter.tallies, fault=result.error is not None)
+
+        return Observer(counter, ended)

@@ -26,6 +26,7 @@ class Job(Struct, frozen=True):
         hooks: its checks and observers.
         stdout: receives what the kernel prints, in order.
         cancelled: polled; true if the launch is to be stopped.
+        number: of the launch in its program, from 1; launches of several devices may begin in another order.
     """
 
     launch: Launch
@@ -34,10 +35,23 @@ class Job(Struct, frozen=True):
     hooks: Sequence[Hook] = ()
     stdout: Callable[[bytes], None] = lambda _text: None
     cancelled: Callable[[], bool] = lambda: False
+    number: int = 1
 
     def watched_by(self, hook: Hook) -> Job:
         """The same job with one more hook, called after the others."""
         return replace(self, hooks=(*self.hooks, hook))
+
+
+class Observer(Struct, frozen=True):
+    """Observes one launch.
+
+    Attributes:
+        hook: called after the hooks of the job.
+        ended: called with the result.
+    """
+
+    hook: Hook
+    ended: Callable[[LaunchResult], None] = lambda _result: None
 
 
 class Executor(Protocol):
@@ -90,15 +104,32 @@ class Engine:
         for kernel in module.kernels.values():
             backend.decode(module, kernel)
 
+    def observer_of(self, job: Job) -> Observer | None:
+        """What observes a launch that is about to begin, if anything; for engines that observe."""
+        del job
+        return None
+
     def run(self, job: Job) -> LaunchResult:
         """See `Executor.run`."""
         limits = self._limits(job)
-        return run(job.launch, job.module, job.memory, job.hooks, self.schedule, job.stdout, limits)
+        observer = self.observer_of(job)
+        hooks = (*job.hooks, observer.hook) if observer else job.hooks
+        result = run(job.launch, job.module, job.memory, hooks, self.schedule, job.stdout, limits)
+        if observer:
+            observer.ended(result)
+        return result
 
     def start(self, job: Job, pace: Pace) -> Generator[Turn, None, LaunchResult]:
         """See `Executor.start`."""
         limits = self._limits(job)
-        return turns(job.launch, job.module, job.memory, job.hooks, self.schedule, job.stdout, limits, pace)
+        observer = self.observer_of(job)
+        hooks = (*job.hooks, observer.hook) if observer else job.hooks
+        result = yield from turns(
+            job.launch, job.module, job.memory, hooks, self.schedule, job.stdout, limits, pace
+        )
+        if observer:
+            observer.ended(result)
+        return result
 
     def _limits(self, job: Job) -> Limits:
         deadline = None if self._time_limit is None else time.monotonic() + self._time_limit

@@ -180,6 +180,7 @@ class Context:
         self._order_check = order
         self._host_order = None if order is None else HostOrder(order)
         self._named = 0  # launches so far of kernels with the selected name
+        self._launches = 0
         self.provenance = None if gpu.result_sizes is None else ProvenanceHook(gpu.result_sizes, footprints)
         self.links = LinkHook(footprints) if gpu.devices > 1 else None
         observers = (self.provenance, self.links)
@@ -444,12 +445,13 @@ class Context:
         gpu = self.gpu
         assert self._buffers is not None
         self._buffers.launched()
+        self._launches += 1
         if self._host_order:
             self._host_order.launched()
         self._select(launch, module)
         if self._deferral is not None:
             hooks = hooks_of_launch(self._hooks)
-            job = Job(launch, module, self.memory, hooks, self._output.add, self._gone)
+            job = self._job(launch, module, hooks)
             self._deferral.launch(job, lambda pace: self._in_turns(job, pace))
             return OK
         repeats = self._repeats
@@ -462,7 +464,7 @@ class Context:
             gpu.records.append(LaunchRecord(launch, module, earlier))
             return OK
         watched = repeats is not None and repeats.to_be_watched(launch, module)
-        job = Job(launch, module, self.memory, self._hooks, self._output.add, self._gone)
+        job = self._job(launch, module, self._hooks)
         before = self._observed() if watched else None
         try:
             result = gpu.executor.run(job.watched_by(repeats) if repeats and watched else job)
@@ -476,6 +478,9 @@ class Context:
             quiet = watched and self._observed() == before
             repeats.ended(launch, module, result, watched=watched, quiet=quiet)
         return (DriverResult.SUCCESS, used) if result.error is None else self._failed(launch, module, result)
+
+    def _job(self, launch: Launch, module: Module, hooks: Sequence[Hook]) -> Job:
+        return Job(launch, module, self.memory, hooks, self._output.add, self._gone, self._launches)
 
     def _failed(self, launch: Launch, module: Module, result: LaunchResult) -> Reply:
         assert result.error is not None
