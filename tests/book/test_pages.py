@@ -555,7 +555,7 @@ def test_a_page_says_how_many_puzzles_there_are_and_in_which_order(
     assert counts == f"{len(puzzles)} in {len(parts)}"
     order = at_work.render(PAGE, "{{#path gpu}}")
     assert order.startswith(beginning)
-    assert order.endswith(", 28, 29, 33, 34")
+    assert ", 28, 29, 33, 34" in order
     assert at_work.problems == []
 
 

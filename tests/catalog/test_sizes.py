@@ -31,6 +31,8 @@ EXCEPTED = {
     ("p33", "TILE", "BK"): "of two kernels",
     ("p33", "TILE", "WM"): "of two kernels",
     ("p33", "TILE", "WN"): "of two kernels",
+    ("p48", "GPUS", "BLOCKS"): "kernels use the first only, and get the second from the launch",
+    ("p48", "MOST_POLLS", "BENCHMARK_SIZE"): "a number of polls",
 }
 _P33 = "BK WM WN WARPS MMA_N MMA_K A_SHARE B_SHARE PIECES_M PIECES_N VECTOR THREADS SIMULATED_SIZE"
 GIVEN = {"p33": set(_P33.split())}

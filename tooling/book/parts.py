@@ -9,21 +9,22 @@ from tooling.book.marks import cells_path
 from tooling.catalog.model import PartNumber
 
 _NUMBER = re.compile(r"\b([IVX]+|\d+)(?=:|부:)")
-_PATTERNS = (
-    "####/..../..../++++",  # one element, one thread, one result
-    "++++/++#+/++++/++++",  # one that is wrong
-    "++++/##++/#+++/#+++",  # a tree of additions
-    "..#./.###/..#./.#.#",  # a graph
-    "#..#/++++/++++/#..#",  # a table, of which rows are read
-    "##.+/##.+/..../+..+",  # tiles and elements
-    "#..#/.##./.##./#..#",  # lanes that exchange values
-    "####/#++#/#++#/####",  # a block
-    "##++/##++/++##/++##",  # two buffers in turn
-    "...#/.#.#/.###/####",  # measurements
-    "#+#+/+#+#/#+#+/+#+#",  # the fragments of a matrix
-    "#+++/.#++/..#+/...#",  # an offset from line to line
-    "#.+./#.+./#.+./#.+.",  # elements of one thread, a step apart
-)
+_PATTERNS = {
+    1: "####/..../..../++++",  # one element, one thread, one result
+    2: "++++/++#+/++++/++++",  # one that is wrong
+    3: "++++/##++/#+++/#+++",  # a tree of additions
+    4: "..#./.###/..#./.#.#",  # a graph
+    5: "#..#/++++/++++/#..#",  # a table, of which rows are read
+    6: "##.+/##.+/..../+..+",  # tiles and elements
+    7: "#..#/.##./.##./#..#",  # lanes that exchange values
+    8: "####/#++#/#++#/####",  # a block
+    9: "##++/##++/++##/++##",  # two buffers in turn
+    10: "...#/.#.#/.###/####",  # measurements
+    11: "#+#+/+#+#/#+#+/+#+#",  # the fragments of a matrix
+    12: "#+++/.#++/..#+/...#",  # an offset from line to line
+    13: "#.+./#.+./#.+./#.+.",  # elements of one thread, a step apart
+    15: "##.#/##+#/#+##/#.##",  # two devices that exchange their borders
+}
 """For each part the rows of its pattern: `#` strong, `+` pale, `.` hardly visible."""
 
 
@@ -43,7 +44,7 @@ def part_style(number: int) -> str:
 @lru_cache
 def glyph(number: int) -> str:
     """The pattern of a part as inline SVG, hidden from screen readers: the name is next to it."""
-    rows = _PATTERNS[number - 1].split("/")
+    rows = _PATTERNS[number].split("/")
     strong, pale, faint = (cells_path(rows, sign, 3) for sign in "#+.")
     return (
         f'<svg class="glyph" viewBox="0 0 15 15" aria-hidden="true"><path d="{strong}"/>'
