@@ -126,6 +126,7 @@ def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: Bui
         cache,
         host_cpu=choice.processor,
         sandbox=trial.sandbox,
+        elsewhere=bool(choice.host),
     )
 
 
@@ -145,8 +146,12 @@ def build_program(  # noqa: PLR0917 - the arguments of a build
     *,
     host_cpu: str | None = None,
     sandbox: Sandbox | None = None,
+    elsewhere: bool = False,
 ) -> Executable:
     """Builds the program whose main file is `source`: the problem file, the solution or a mutant.
+
+    Args:
+        elsewhere: it runs on another machine, whose MAX it uses.
 
     Raises: as `build_trial`.
     """
@@ -155,7 +160,8 @@ def build_program(  # noqa: PLR0917 - the arguments of a build
     for each in program.sources:
         _require_file(folder / each.name, program, project)
     if program.language is ProgramLanguage.PYTHON:
-        require_extra(program.name, program.extra)
+        if not elsewhere:
+            require_extra(program.name, program.extra)
         packages = [folder / name for name in program.packages]
         return prepare_script(source, packages, includes, toolchain, cache)
     request = BuildRequest(source, accelerator=accelerator, includes=includes, host_cpu=host_cpu)
@@ -493,10 +499,22 @@ def _run_elsewhere(trial: Trial, executable: Executable, lab: LabFolder, options
     from tooling.remote.connection import connection  # noqa: PLC0415 - few runs are elsewhere
     from tooling.remote.runs import run_on_host  # noqa: PLC0415
 
-    flags = trial.selection.mode.flags
-    environment, limit = options.environment, options.time_limit
+    program = trial.selection.program
+    scripts: dict[str, Path] = {}
+    if executable.interpreter:
+        folder = program.folder_of(executable.path)
+        scripts = {f"program/{each.name}": folder / each.name for each in program.sources}
+        lab_package = executable.request.includes[-1] / "lab"
+        scripts |= {f"problems/lab/{each.name}": each for each in sorted(lab_package.glob("*.py"))}
     transcript = run_on_host(
-        connection(trial.choice.host), executable, flags, lab, environment=environment, time_limit=limit
+        connection(trial.choice.host),
+        executable,
+        trial.selection.mode.flags,
+        lab,
+        # Those of a program in Python name folders of this machine.
+        environment={} if scripts else options.environment,
+        time_limit=options.time_limit,
+        scripts=scripts,
     )
     if options.stream:
         options.stream(transcript.stdout.encode())

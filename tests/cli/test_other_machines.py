@@ -194,6 +194,37 @@ def test_a_machine_is_remembered_until_it_is_forgotten(workbench: Workbench, hos
     assert workbench.run("run", "p01").stdout.startswith("p01 on test GPU (the first GPU found)\n")
 
 
+def test_a_program_in_python_runs_where_max_is(workbench: Workbench, host: Host) -> None:
+    api = "{name: p01, api: raw}"
+    in_python = "{name: p01, api: tile_tensor, language: python}"
+    workbench.manifest.write_text(workbench.manifest.read_text().replace(api, in_python))
+    for text in (workbench.problem, workbench.solution):
+        text.rename(text.with_suffix(".py"))
+    package = workbench.root / "problems" / "lab"
+    package.mkdir()
+    (package / "__init__.py").write_text("WORDS = '한글'\n")
+    own = workbench.problem.with_suffix(".py")
+    own.write_text(f"import lab\nassert lab.WORDS == '한글'\n{own.read_text()}")
+    result = workbench.run("run", "p01", "--on", "box")
+    assert result.status == ExitCode.NOT_POSSIBLE
+    assert result.stderr == (
+        "error: `p01` is a program in Python, and `python3` of `box` does not find MAX\n"
+        "  why: MAX compiles its graph on the machine where it runs\n"
+        "  try: install MAX for `python3` there\n"
+    )
+    skipped = workbench.run("verify", "--on", "box", "--only", "solution", "--require-all", "--jobs", "1")
+    assert (skipped.status, "does not find MAX" in skipped.stdout) == (ExitCode.NOT_POSSIBLE, True), skipped
+    (host.home / "packages" / "max" / "engine").mkdir(parents=True)
+    (host.bin / "python3").unlink()
+    host.command("python3", f"#!/bin/sh\nPYTHONPATH='{host.home}/packages' exec {sys.executable} \"$@\"\n")
+    result = workbench.run("run", "p01", "--on", "box")
+    assert result.status == ExitCode.PASSED, result
+    assert result.stdout.startswith("p01 on NVIDIA H100 80GB HBM3 (--on box)\n")
+    own.write_text(own.read_text().replace("a[i] + 10", "a[i] + 11"))
+    wrong = workbench.run("run", "p01", "--on", "box")
+    assert wrong.status == ExitCode.WRONG, wrong
+
+
 def test_targets_shows_what_is_there(workbench: Workbench, host: Host) -> None:
     result = workbench.run("targets", "--on", "box")
     assert result.stdout == (

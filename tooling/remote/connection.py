@@ -267,14 +267,24 @@ class Connection:
 
 
 _open: dict[str, Connection] = {}
+_refused: dict[str, HostError] = {}
 _opening = threading.Lock()
 
 
 def connection(host: str) -> Connection:
-    """The connection of this process to a host, opened once and closed at its end. Raises as `Connection`."""
+    """The connection of this process to a host, opened once and closed at its end.
+
+    Raises: as `Connection`; after a failure the same error again, without another attempt.
+    """
     with _opening:
+        if host in _refused:
+            raise _refused[host]
         if host not in _open:
-            _open[host] = Connection(host)
+            try:
+                _open[host] = Connection(host)
+            except HostError as error:
+                _refused[host] = error
+                raise
             atexit.register(_open[host].close)
         return _open[host]
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import ProgramLanguage
+from tooling.catalog.model import Extra, ProgramLanguage
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.state_file import encoded, read_cached
 from tooling.remote.connection import Connection, HostError, connection
@@ -39,9 +39,13 @@ _BUILT_FOR = Text("it is {there}, and Mojo builds for {here} on this machine")
 _OLD_GLIBC = Text("`{host}` is too old for Mojo's libraries")
 _HAS_GLIBC = Text("they need version {wanted} of the GNU C library, and it has {have}")
 _NO_SUCH_GPU = Text("`{host}` has no GPU of the kind `{kind}`")
-_NO_GRAPHS = Text("`{command}` is a program in Python, and these run on this machine only")
+_NO_GRAPHS = Text("`{command}` is a program in Python, and `python3` of `{host}` does not find {package}")
 _NEEDS_MAX = Text("MAX compiles its graph on the machine where it runs")
-_TRY_BUNDLE = Text("`tooling bundle FOLDER {program} --max` makes a folder that runs there")
+_INSTALL_MAX = Text("install {package} for `python3` there")
+
+
+class PackageAbsent(HostError):
+    """The machine lacks MAX or PyTorch, which a program in Python needs."""
 
 
 class HostFacts(Struct, frozen=True):
@@ -51,6 +55,7 @@ class HostFacts(Struct, frozen=True):
         nvidia: a line for each GPU, with its name and compute capability; empty: none.
         amd: the `gfx_target_version` of each GPU.
         apple: the name of the processor.
+        max, torch: whether `python3` finds these packages.
     """
 
     system: str
@@ -60,6 +65,12 @@ class HostFacts(Struct, frozen=True):
     nvidia: str
     amd: tuple[int, ...]
     apple: str
+    max: bool = False
+    torch: bool = False
+
+    def has(self, extra: Extra) -> bool:
+        """Whether a program in Python that needs an extra can run there."""
+        return self.max and (self.torch or extra is not Extra.TORCH)
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -122,15 +133,21 @@ def choose_on(host: str, selection: Selection, wanted: str | None = None) -> Cho
 
     Raises:
         HostError: no connection, no GPU, or programs for it cannot be built here.
+        PackageAbsent: the program needs MAX or PyTorch, and `python3` there does not find it.
         ModeGated: the GPU cannot run the mode, with the reason.
     """
-    if selection.program.language is ProgramLanguage.PYTHON:
-        raise HostError(
-            _NO_GRAPHS.of(command=selection.command),
-            why=_NEEDS_MAX,
-            hint=_TRY_BUNDLE.of(program=selection.program.name),
-        )
     facts = facts_of(connection(host))
+    program = selection.program
+    if program.language is ProgramLanguage.PYTHON:
+        if not facts.has(program.extra):  # it may have been installed since
+            facts = facts_of(connection(host), again=True)
+        if not facts.has(program.extra):
+            package = "PyTorch" if facts.max else "MAX"
+            raise PackageAbsent(
+                _NO_GRAPHS.of(command=selection.command, host=host, package=package),
+                why=_NEEDS_MAX,
+                hint=_INSTALL_MAX.of(package=package),
+            )
     require_same_system(host, facts)
     found = [each for each in facts.targets if wanted in (None, "auto", each.kind.value)]
     if not found:

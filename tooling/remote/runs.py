@@ -52,10 +52,13 @@ def run_on_host(
     environment: Mapping[str, str],
     time_limit: float,
     largest_buffer: int = _LARGEST_BUFFER,
+    scripts: Mapping[str, Path] | None = None,
 ) -> Transcript:
     """Runs a program with the data that are staged in the lab folder, and writes what it hands in there.
 
     Args:
+        scripts: of a program in Python, its files by their names there: the main one first, in the folder
+            `program`, and those of the package `lab`, in the folder `problems`.
         environment: variables in addition to those of the account there.
         time_limit: seconds, of the program alone.
         largest_buffer: in bytes; of a larger one an empty file of its size is written.
@@ -65,14 +68,20 @@ def run_on_host(
         OSError: the lab folder cannot be written.
     """
     program = Content.of(executable.path)
-    libraries = {path.name: Content.of(path) for path in runtime_libraries(find_toolchain())}
+    sent = {name: Content.of(path) for name, path in (scripts or {}).items()}
+    libraries = {}
+    if not sent:  # MAX has its own
+        libraries = {path.name: Content.of(path) for path in runtime_libraries(find_toolchain())}
     staged = sorted((lab.root / "in").glob("*.bin"))
     inputs = {path.name.removesuffix(".bin"): Content.of(path.read_bytes()) for path in staged}
-    host.provide([program, *libraries.values(), *inputs.values()])
+    host.provide([program, *libraries.values(), *inputs.values(), *sent.values()])
     result = host.ask(
         _Result,
         "run",
         program=program.name,
+        scripts={name: content.name for name, content in sent.items()},
+        script_path=["program", "problems"],
+        main=next(iter(sent), ""),
         flags=list(flags),
         libraries={name: content.name for name, content in libraries.items()},
         inputs={name: content.name for name, content in inputs.items()},

@@ -11,6 +11,7 @@ import base64
 import concurrent.futures
 import contextlib
 import hashlib
+import importlib.util
 import json
 import os
 import platform
@@ -140,7 +141,11 @@ def run(request: Record) -> Record:
         for name, content in request["libraries"].items():
             (lab / "lib" / name).symlink_to(object_path(content))
         environment = {**program_environment(lab / "lib", lab), **request["environment"]}
-        command = [str(object_path(request["program"])), *request["flags"]]
+        if request["scripts"]:
+            command = script_command(request, lab / "code", environment)
+        else:
+            command = [str(object_path(request["program"]))]
+        command += request["flags"]
         result = run_limited(command, environment, lab, request["time_limit"])
         limit = request["largest_buffer"]
         return {
@@ -157,6 +162,21 @@ def run(request: Record) -> Record:
         shutil.rmtree(str(lab), ignore_errors=True)
 
 
+def script_command(request: Record, folder: Path, environment: dict[str, str]) -> list[str]:
+    """Writes the files of a program in Python; returns its command without flags, and sets its variables."""
+    for name, content in request["scripts"].items():
+        path = folder / name
+        if ".." in path.parts or not str(path).startswith(f"{folder}/"):
+            raise ValueError(f"{name!r} is not the name of a file of a program")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(str(object_path(content)), str(path))
+    found = [str(folder / name) for name in request["script_path"]]
+    inherited = environment.get("PYTHONPATH")
+    environment["PYTHONPATH"] = os.pathsep.join(found + ([inherited] if inherited else []))
+    environment.update(PYTHONUNBUFFERED="1", PYTHONDONTWRITEBYTECODE="1")
+    return [sys.executable, str(folder / request["main"])]
+
+
 def facts(_request: Record) -> Record:
     """The machine, as far as it matters for building a program for it."""
     return {
@@ -167,7 +187,18 @@ def facts(_request: Record) -> Record:
         "nvidia": output_of("nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"),
         "amd": amd_versions(),
         "apple": output_of("sysctl", "-n", "machdep.cpu.brand_string"),
+        "max": has_package("max", "engine"),
+        "torch": has_package("torch", "cuda"),
     }
+
+
+def has_package(name: str, part: str) -> bool:
+    """Whether this Python finds a package with this folder or module, which is not imported."""
+    with contextlib.suppress(ImportError, ValueError):
+        spec = importlib.util.find_spec(name)
+        folders = (spec and spec.submodule_search_locations) or ()
+        return any(list(Path(folder).glob(part + "*")) for folder in folders)
+    return False
 
 
 def output_of(*command: str) -> str:

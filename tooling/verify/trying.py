@@ -16,6 +16,8 @@ from tooling.judging.verdict import Outcome, Verdict
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.workers import map_in_processes
 from tooling.project import Project
+from tooling.remote.connection import HostError
+from tooling.remote.hosts import PackageAbsent
 from tooling.reports.records import ReportRecord, error_record, verdict_record
 from tooling.targets.model import Choice, Target
 from tooling.targets.selection import ModeGated, TargetAbsent
@@ -77,8 +79,10 @@ def _try_one(  # noqa: PLR0917 - the same all the way down
         choice = choose_target(trial.selection, target, host)
     except ModeGated as error:
         return skipped(trial, error.why or error.what)
-    except TargetAbsent as error:
+    except (TargetAbsent, PackageAbsent) as error:
         return missing(trial, f"{error.what}: {error.why}; {error.hint}")
+    except HostError as error:
+        return _failed_to_try(trial, task, project, error)
     trial = trial.on(choice.target.kind.vendor, choice.target.lanes)
     if choice.target.simulated and trial.selection.mode.kind is ModeKind.BENCHMARK:
         return skipped(trial, "benchmarks need a real GPU")
