@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tooling.translations.parity.number_order import exchanged
+from tooling.translations.parity.numbers import exchanged_words
 from tooling.translations.writing_systems import writing_of
 
 EXCHANGED = {
@@ -44,3 +45,11 @@ def test_an_order_that_the_grammar_explains_is_accepted(name: str) -> None:
 def test_other_languages_are_compared_by_order() -> None:
     assert exchanged("It moves 8, 16 and 32 bytes.", "Mueve 8, 32 y 16 bytes.", writing_of("es")) is not None
     assert exchanged("Only 6 of 9 remain.", "De 9 quedan 6.", writing_of("es")) is None
+
+
+def test_another_ordinal_is_found() -> None:
+    korean = writing_of("ko")
+    assert exchanged_words("Call the first barrier.", "두 번째 배리어를 호출합니다.", korean) is not None
+    assert exchanged_words("Call the first barrier.", "첫 번째 배리어를 호출합니다.", korean) is None
+    assert exchanged_words("Call the first barrier.", "처음 배리어를 두 번 호출합니다.", korean) is None
+    assert exchanged_words("The first and the second.", "두 번째는 뒤에 나옵니다.", korean) is None

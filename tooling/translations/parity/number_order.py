@@ -49,7 +49,7 @@ class _Turn(Struct, frozen=True):
 _TURNS = {
     "ko": (
         _Turn(re.compile(r"[^.]*\binstead of\b[^.]*"), re.compile("대신|아니라|에서")),
-        _Turn(re.compile(r"\W?(?:[a-z]+ )?of (?:the |its |their )?"), re.compile("중(?= )|가운데 ")),
+        _Turn(re.compile(r"\W?(?:[a-z]+ )?of (?:the |its |their )?"), re.compile(r"중\s|가운데\s")),
     )
 }
 

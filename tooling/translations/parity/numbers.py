@@ -249,11 +249,19 @@ def exchanged_words(source: str, target: str, writing: WritingSystem) -> tuple[s
     lost = [one for one in ours if one.spelled and not copied & set(one.values) and _counts(one, source)]
     new = [one for one in theirs if one.spelled and not said & set(one.values)]
     new = [one for one in new if one.values[0] != "1" and _COUNTED.match(target, one.offset)]
+    if not lost and len(new) == 1 and _ORDINAL.match(target, new[0].offset):
+        lost = [
+            one
+            for one in ours
+            if one.values == ("1",) and _FIRST.match(source, one.offset) and "1" not in copied
+        ]
     return (lost[0].values[0], new[0]) if len(lost) == 1 and len(new) == 1 else None
 
 
 _MOST_WORDS = 12
 _COUNTING = re.compile(r"two|three|four|five|six|seven|eight|nine|ten|second|third|fourth|fifth|twice")
+_FIRST = re.compile(r"first\b", re.IGNORECASE)
+_ORDINAL = re.compile("[둘셋넷]째|[가-힣]+ 번째")
 _COUNTED = re.compile("[둘셋]째|[가-힣]+ (?:번|개|가지|명|배|곳|단계|차례)")
 
 
