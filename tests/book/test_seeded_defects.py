@@ -9,7 +9,7 @@ from tooling.book.checks import CHECKS, RULES, check
 from tooling.project import Project
 
 SECOND_TIER = dict.fromkeys((4, 5, 7), pytest.mark.slow)
-"""Runs with few defects: five, six and one of 128."""
+"""Runs with few defects: with the others they would hide each other."""
 
 
 @pytest.mark.parametrize("run", [pytest.param(run, marks=SECOND_TIER.get(run, ())) for run in RUNS])
