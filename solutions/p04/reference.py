@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Buffers = dict[str, NDArray[np.float32]]
 
 SIZE = 2
-GUARD_SIZE = SIZE * SIZE
+OTHER_SIZE = 3
 POISON = np.float32(-777.25)
 
 
@@ -23,12 +23,14 @@ def inputs(mode: str, dataset: str) -> Buffers:
             "a": np.arange(SIZE * SIZE, dtype=np.float32),
             "out": np.zeros(SIZE * SIZE, np.float32),
         }
+    size = OTHER_SIZE if dataset == "other-sizes" else SIZE
     return {
-        "a": np.array([2.5, -12, 2049, 7], np.float32),
-        "out": np.full(SIZE * SIZE, POISON, np.float32),
+        "a": np.array([2.5, -12, 2049, 7, 61.5, -3, 0.75, 11, -8], np.float32)[: size * size],
+        "out": np.full(size * size, POISON, np.float32),
     }
 
 
 def expected(mode: str, inputs: Buffers) -> Buffers:
     """The sums, and after them the program's fill value, which no thread may change."""
-    return {"out": inputs["a"] + np.float32(10), "guard": np.full(GUARD_SIZE, POISON, np.float32)}
+    a = inputs["a"]
+    return {"out": a + np.float32(10), "guard": np.full(a.size, POISON, np.float32)}

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Buffers = dict[str, NDArray[np.float32]]
 
 SIZE = 2
-GUARD_SIZE = SIZE * SIZE
+OTHER_SIZE = 3
 POISON = np.float32(-777.25)
 
 
@@ -25,10 +25,11 @@ def inputs(mode: str, dataset: str) -> Buffers:
             "b": (10 * i).astype(np.float32),
             "out": np.zeros(SIZE * SIZE, np.float32),
         }
+    size = OTHER_SIZE if dataset == "other-sizes" else SIZE
     return {
-        "a": np.array([4097.5, -12], np.float32),
-        "b": np.array([2049, 7.25], np.float32),
-        "out": np.full(SIZE * SIZE, POISON, np.float32),
+        "a": np.array([4097.5, -12, 61.5], np.float32)[:size],
+        "b": np.array([2049, 7.25, -3], np.float32)[:size],
+        "out": np.full(size * size, POISON, np.float32),
     }
 
 
@@ -36,4 +37,4 @@ def expected(mode: str, inputs: Buffers) -> Buffers:
     """a runs along the columns, b along the rows; after the sums the program's fill value, which no thread
     may change."""
     sums = inputs["a"][np.newaxis, :] + inputs["b"][:, np.newaxis]
-    return {"out": sums, "guard": np.full(GUARD_SIZE, POISON, np.float32)}
+    return {"out": sums, "guard": np.full(sums.size, POISON, np.float32)}

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 Buffers = dict[str, NDArray[np.float32]]
 
 SIZE = 8
+OTHER_SIZE = 12
 POISON = np.float32(-777.25)
 
 
@@ -19,10 +20,11 @@ def inputs(mode: str, dataset: str) -> Buffers:
     """
     if dataset == "book":
         return {"a": np.ones(SIZE, np.float32), "out": np.zeros(SIZE, np.float32)}
-    i = np.arange(SIZE)
+    size = OTHER_SIZE if dataset == "other-sizes" else SIZE
+    i = np.arange(size)
     return {
         "a": ((i * 17 + 5) % 23 * 111.5 - 400).astype(np.float32),
-        "out": np.full(SIZE, POISON, np.float32),
+        "out": np.full(size, POISON, np.float32),
     }
 
 

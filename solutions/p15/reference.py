@@ -9,6 +9,7 @@ Buffers = dict[str, NDArray[np.float32]]
 
 BATCH = 4
 SIZE = 6
+OTHER_SIZE = 7
 POISON = np.float32(-777.25)
 
 
@@ -19,7 +20,7 @@ def inputs(mode: str, dataset: str) -> Buffers:
     element changes the sums; multiples of 1/4 keep them exact. Neither a type of 16 bits
     nor an integer holds all of them, or all sums.
     """
-    i = np.arange(BATCH * SIZE)
+    i = np.arange(BATCH * (OTHER_SIZE if dataset == "other-sizes" else SIZE))
     if dataset == "book":
         return {"a": i.astype(np.float32), "out": np.zeros(BATCH, np.float32)}
     return {
@@ -30,5 +31,5 @@ def inputs(mode: str, dataset: str) -> Buffers:
 
 def expected(mode: str, inputs: Buffers) -> Buffers:
     """One sum per row."""
-    rows = inputs["a"].astype(np.float64).reshape(BATCH, SIZE)
+    rows = inputs["a"].astype(np.float64).reshape(BATCH, -1)
     return {"out": rows.sum(axis=1).astype(np.float32)}
