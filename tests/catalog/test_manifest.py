@@ -102,8 +102,15 @@ def test_counters_and_the_simulated_shape(tmp_path: Path) -> None:
 
 def test_a_run_with_other_sizes(tmp_path: Path) -> None:
     sizes = '    other_sizes: {constants: {SIZE: "13", GRID: "(4, 1)"}, shapes: {out: [13]}}'
-    (mode,) = load(tmp_path, MANIFEST.replace("    anchors: [add_10]", sizes)).modes
+    (mode,) = load(
+        tmp_path,
+        MANIFEST.replace("    anchors: [add_10]", f"{sizes}\n{counters('metric: bytes_used, at_least: 1')}"),
+    ).modes
     assert mode.other_sizes is not None
+    assert (len(mode.counters), mode.resized().counters) == (
+        1,
+        (),
+    )  # limits are those of the mode's own sizes
     assert str(mode.other_sizes) == "SIZE = 13, GRID = (4, 1)"
     assert (mode.outputs[0].shape, mode.resized().outputs[0].shape) == ((8,), (13,))
     assert mode.resized().other_sizes is None

@@ -275,11 +275,15 @@ class Mode(Struct, frozen=True):
         return replace(self, outputs=outputs)
 
     def resized(self) -> Mode:
-        """The mode with the shapes of its other sizes, which it must have."""
+        """The mode with the shapes of its other sizes, which it must have.
+
+        The limits of its counters are those of its own sizes: a smaller array needs fewer bytes, and the
+        atomic operations of its sum do not get fewer.
+        """
         assert self.other_sizes is not None
         shapes = self.other_sizes.shapes
         outputs = tuple(replace(each, shape=shapes[each.name]) for each in self.outputs)
-        return replace(self, outputs=outputs, other_sizes=None)
+        return replace(self, outputs=outputs, counters=(), other_sizes=None)
 
     def requirement(self, vendor: Vendor) -> Requirement:
         """What the mode needs of this vendor's GPUs; no entry means no limit."""

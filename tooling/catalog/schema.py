@@ -131,7 +131,7 @@ class SharedMemoryFile(Struct, forbid_unknown_fields=True):
 
 
 class OtherSizesFile(Struct, forbid_unknown_fields=True):
-    """A further run of the programs, with constants of other values, once they have passed."""
+    """A further run of programs that passed, with other constants; counters have no limits in it."""
 
     constants: Annotated[
         dict[str, str], Meta(min_length=1, description="the value of each, as a program writes it")
