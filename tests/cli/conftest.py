@@ -155,11 +155,12 @@ class Workbench:
     def write_problem(self, body: str) -> None:
         self.problem.write_text(PROLOGUE + body)
 
-    def answer(self, kernel: str) -> None:
+    def answer(self, kernel: str, puzzle: str = "p01") -> None:
         """The solution with another kernel."""
         right = "for i in range(8):\n    out[i] = a[i] + 10\n"
         assert right in SOLUTION
-        self.problem.write_text(SOLUTION.replace(right, kernel))
+        problem = self.root / "problems" / puzzle / f"{puzzle}.mojo"
+        problem.write_text(SOLUTION.replace(right, kernel))
 
     def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

@@ -328,7 +328,19 @@ def test_programs_of_the_compiler_are_judged_and_confined(tmp_path: Path) -> Non
     reading = (
         f'    with open("{ROOT}/solutions/p01/reference.py", "r") as file:\n        print(file.read())\n'
     )
+    buffer = "        var out = ctx.enqueue_create_buffer[dtype](SIZE)\n"
+    assert solution.count(buffer) == 1
+    taking = (
+        "        var kept = List[DeviceBuffer[dtype]]()\n"
+        "        for _ in range(64):\n"
+        "            kept.append(ctx.enqueue_create_buffer[dtype](1 << 28))\n"
+        "            kept[-1].enqueue_fill(1)\n"
+        "            ctx.synchronize()\n"
+    )
     answers = {
+        "takes the GPU's memory": solution.replace(buffer, taking + buffer).replace(
+            "import DeviceContext", "import DeviceBuffer, DeviceContext"
+        ),
         "right": solution,
         "reads": solution.replace(start, start + reading),
         "imports": solution.replace(start, f"from solutions.p01.p01 import main as other\n\n{start}"),
@@ -336,19 +348,17 @@ def test_programs_of_the_compiler_are_judged_and_confined(tmp_path: Path) -> Non
     for student, text in answers.items():
         (tmp_path / "class" / student).mkdir(parents=True)
         (tmp_path / "class" / student / "p01.mojo").write_text(text)
-    command = [
-        sys.executable,
-        "-m",
-        "tooling",
-        "collect",
-        str(tmp_path / "class"),
-        "-o",
-        str(tmp_path / "out"),
-    ]
+    command = [sys.executable, "-m", "tooling", "collect", "class", "-o", "out", "--memory", "1"]
+    command = [word if word not in ("class", "out") else str(tmp_path / word) for word in command]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == ExitCode.PASSED, done
     with (tmp_path / "out" / "results.csv").open() as file:
         found = {row[0]: row[3] for row in csv.reader(file)}
-    assert found == {"student": "p01", "right": "right", "reads": "wrong", "imports": "wrong"}
-    said = (tmp_path / "out" / "students" / "reads" / "gradescope.json").read_text()
-    assert "No such file or directory" in said or "open" in said
+    assert found == {"student": "p01", "right": "right"} | dict.fromkeys(answers.keys() - {"right"}, "wrong")
+    said = {
+        student: (tmp_path / "out" / "students" / name / "gradescope.json").read_text()
+        for student, name in file_names(list(answers)).items()
+    }
+    assert "the program failed: " in said["reads"]
+    assert "import main as other" in said["imports"]
+    assert "GiB of memory; 1.0 GiB are allowed" in said["takes the GPU's memory"]

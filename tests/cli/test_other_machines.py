@@ -99,7 +99,8 @@ def host(workbench: Workbench, tmp_path: Path) -> Host:
 
 def without_times(text: str) -> str:
     """A verdict without what differs from run to run."""
-    return re.sub(r"[\d.]+ s\b", "N s", text.replace("NVIDIA H100 80GB HBM3", "test GPU"))
+    text = re.sub(r"[\d.]+( s\b|초)", r"N\1", text.replace("NVIDIA H100 80GB HBM3", "test GPU"))
+    return re.sub(r"^(p\d+(?: on|,) test GPU.*) \(.*\)$", r"\1", text, flags=re.MULTILINE)
 
 
 def same_verdict(here: Result, there: Result) -> bool:
@@ -119,29 +120,31 @@ def test_a_right_answer_is_judged_as_here(workbench: Workbench, host: Host) -> N
     assert "--target-accelerator sm_90a --target-cpu x86-64" in workbench.builds[0]
 
 
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        "for i in range(8):\n    out[i] = a[i] + 11\n",
-        "pass\n",
-        "import os; os.abort()\n",
-        "while True: pass\n",
-        "print('x' * 50_000_000)\n",
-        "write('out', 'out', [0.0] * 9999)\n",
-        "os.mkfifo(Path(folder, 'out', 'out.float32.bin')); sys.exit()\n",
-        "print('한글 출력'); sys.exit(3)\n",
-    ],
-    ids=["value", "nothing", "abort", "endless", "output", "size", "pipe", "status"],
+WRONG = (
+    "for i in range(8):\n    out[i] = a[i] + 11\n",
+    "pass\n",
+    "import os; os.abort()\n",
+    "while True: pass\n",
+    "print('x' * 50_000_000)\n",
+    "write('out', 'out', [0.0] * 9999)\n",
+    "os.mkfifo(Path(folder, 'out', 'out.float32.bin')); sys.exit()\n",
+    "print('한글 출력'); sys.exit(3)\n",
 )
+"""A value, nothing, a crash, no end, endless output, a size, a pipe, an exit status."""
+
+
 @pytest.mark.parametrize("language", ["en", pytest.param("ko", marks=pytest.mark.slow)])
-def test_a_wrong_answer_is_judged_as_here(
-    workbench: Workbench, host: Host, kernel: str, language: str
-) -> None:
-    workbench.answer(kernel)
-    options = ("--timeout", "2", "--lang", language)
-    here = workbench.run("run", "p01", *options)
-    there = workbench.run("run", "p01", "--on", "box", *options)
-    assert here.status != ExitCode.PASSED
+def test_wrong_answers_are_judged_as_here(workbench: Workbench, host: Host, language: str) -> None:
+    names = [f"p{number:02}" for number in range(1, len(WRONG) + 1)]
+    for number, name in enumerate(names[1:], 2):
+        workbench.add_puzzle(name, number, name)
+    for name, kernel in zip(names, WRONG, strict=True):
+        workbench.answer(kernel, name)
+    options = (*names, "--timeout", "1.5", "--lang", language)
+    here = workbench.run("run", *options)
+    there = workbench.run("run", *options, "--on", "box")
+    assert here.status == ExitCode.WRONG
+    assert there.stdout.count("(--on box)\n") == len(WRONG)
     assert same_verdict(here, there), (here.stdout, there.stdout, there.stderr)
 
 

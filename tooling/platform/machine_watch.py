@@ -72,6 +72,8 @@ class Allowance(Struct, frozen=True):
 class AllowanceWatch:
     """Watches a program and its descendants, which it cannot leave: it is in a namespace of processes.
 
+    What this process takes meanwhile counts as the program's: it may simulate its GPU.
+
     Args:
         pid: of the process that the program descends from.
     """
@@ -79,6 +81,7 @@ class AllowanceWatch:
     def __init__(self, pid: int, allowance: Allowance) -> None:
         self._pid = pid
         self._allowance = allowance
+        self._own = _status(os.getpid())
         self._next = 0.0
 
     def excess(self) -> Excess | None:
@@ -92,8 +95,11 @@ class AllowanceWatch:
         tasks = sum(each.get("Threads", 0) for each in processes)
         if tasks > allowed.tasks:
             return Excess(Limited.TASKS, tasks, allowed.tasks)
-        own = sum(each.get("RssAnon", 0) for each in processes)
-        memory = own + max((each.get("RssShmem", 0) for each in processes), default=0) << 10
+        own = _status(os.getpid())
+        grown = {name: max(0, own.get(name, 0) - self._own.get(name, 0)) for name in ("RssAnon", "RssShmem")}
+        alone = grown["RssAnon"] + sum(each.get("RssAnon", 0) for each in processes)
+        shared = max(grown["RssShmem"], *(each.get("RssShmem", 0) for each in processes), 0)
+        memory = alone + shared << 10
         if memory > allowed.memory:
             return Excess(Limited.ALLOWED_MEMORY, memory, allowed.memory)
         files = sum(_size_of_files(folder, allowed.files) for folder in allowed.folders)
