@@ -42,6 +42,28 @@ def all_reduce(program: Program, name: str) -> np.ndarray:
     return np.concatenate(wrong)
 
 
+def two_stages(program: Program, name: str) -> None:
+    """As MAX's all-reduce in two stages: what a GPU reads in a launch, the other one overwrites in the next.
+
+    Between the two is the meeting with which a launch begins.
+    """
+    results, scratch, flags = (
+        [program.allocate(gpu, size) for gpu in (0, 1)] for size in (4 * N, 4 * N, 4 * BLOCKS)
+    )
+    for gpu in (0, 1):
+        program.fill(gpu, flags[gpu], 0, 4 * BLOCKS)
+    program.synchronise()
+    for epoch in range(1, EPOCHS + 1):
+        for gpu in (0, 1):
+            own = (results[gpu], scratch[gpu], scratch[1 - gpu], flags[gpu], flags[1 - gpu])
+            program.launch(gpu, name, *own, epoch, gpu)
+    program.synchronise()
+    for gpu in (0, 1):
+        assert (program.read(gpu, results[gpu]) == 2 * np.arange(N) + 3 * EPOCHS).all()
+    for address in (*results, *scratch, *flags):
+        program.free(address)
+
+
 def enabled(schedule: str, executor: Executor | None = None) -> Program:
     """A program whose GPUs may access each other's memory."""
     program = Program(schedule, executor=executor)
@@ -63,6 +85,20 @@ def test_what_kernels_do_that_run_together_is_counted() -> None:
     assert not all_reduce(enabled("lockstep", profiler), "all_reduce").any()
     (kernel,) = profiler.profiles.kernels
     assert kernel.launches == 2 * EPOCHS
+
+
+@pytest.mark.parametrize("schedule", ("lockstep", "random:1", "adversarial"))
+def test_a_meeting_at_the_start_of_a_launch_orders_what_the_one_before_has_read(schedule: str) -> None:
+    program = enabled(schedule)
+    two_stages(program, "two_stages")
+    assert program.close() == []
+
+
+@pytest.mark.parametrize("schedule", ("lockstep", "random:1", "adversarial"))
+def test_a_relaxed_meeting_at_the_start_of_a_launch_orders_nothing(schedule: str) -> None:
+    program = enabled(schedule)
+    two_stages(program, "two_stages_relaxed")
+    assert set(program.kinds()) == {"device-write-after-read"}
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

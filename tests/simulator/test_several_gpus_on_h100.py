@@ -53,8 +53,9 @@ def test_compute_sanitizer_finds_no_mistake_of_two_gpus() -> None:
     assert tried <= set(RECORDED["sanitizer"])
 
 
-def test_max_reduces_on_two_simulated_gpus() -> None:
+@pytest.mark.parametrize(("operation", "elements"), [("allreduce", 8240), ("allgather", 16480)])
+def test_max_reduces_and_gathers_on_two_simulated_gpus(operation: str, elements: int) -> None:
     with Simulation(SimulationOptions(gpus=2), libraries=stand_ins()) as gpu:
-        done = run(gpu, program("max_collectives"), "allreduce", "2")
-    assert done.stdout == "allreduce on 2 GPUs wrong: 0 of 8240\n"
+        done = run(gpu, program("max_collectives"), operation, "2")
+    assert done.stdout == f"{operation} on 2 GPUs wrong: 0 of {elements}\n"
     assert [finding for finding in gpu.findings if finding.severity.value == "error"] == []

@@ -1,9 +1,10 @@
-"""MAX's own all-reduce, in one stage and in two.
+"""MAX's own all-reduce, in one stage and in two, and its all-gather.
 
-Arguments: `allreduce`, the number of GPUs (2, 4 or 8), and `large` for the two stages.
+Arguments: `allreduce` or `allgather`, the number of GPUs (2, 4 or 8), and `large` for two stages.
 """
 
 from comm import Signal
+from comm.allgather import allgather
 from comm.allreduce import allreduce
 from comm.sync import enable_p2p, init_signal_buffer
 from layout import TileTensor, row_major
@@ -64,6 +65,59 @@ struct Ranks[gpus: Int, length: Int](Movable):
         return found
 
 
+def gather_all[gpus: Int, length: Int]() raises:
+    var ranks = Ranks[gpus, length]()
+    comptime layout = row_major[length]()
+    comptime InTile = TileTensor[DType.float32, type_of(layout), ImmutAnyOrigin]
+    comptime OutTile = TileTensor[DType.float32, type_of(layout), MutAnyOrigin]
+    var inputs = Array[InTile, gpus](uninitialized=True)
+    var signals = Array[Pointer[Signal, MutAnyOrigin], gpus](uninitialized=True)
+    var gathered = List[DeviceBuffer[DType.float32]]()
+    for gpu in range(gpus):
+        inputs[gpu] = InTile(
+            rebind[Pointer[Float32, ImmutAnyOrigin]](
+                ranks.inputs[gpu].unsafe_ptr()
+            ),
+            layout,
+        )
+        signals[gpu] = (
+            ranks.signals[gpu]
+            .unsafe_ptr()
+            .unsafe_bitcast[Signal]()
+            .as_unsafe_any_origin()
+        )
+        gathered.append(
+            ranks.contexts[gpu].enqueue_create_buffer[DType.float32](
+                gpus * length
+            )
+        )
+    var outputs = Array[OutTile, gpus * gpus](uninitialized=True)
+    for gpu in range(gpus):
+        for other in range(gpus):
+            outputs[gpu * gpus + other] = OutTile(
+                rebind[Pointer[Float32, MutAnyOrigin]](
+                    gathered[gpu].unsafe_ptr().unsafe_offset(other * length)
+                ),
+                layout,
+            )
+    for _ in range(2):
+        comptime for gpu in range(gpus):
+            allgather[ngpus=gpus](
+                inputs, outputs, signals, ranks.contexts[gpu], gpu
+            )
+    ranks.wait()
+    var wrong = 0
+    for gpu in range(gpus):
+        with gathered[gpu].map_to_host() as host:
+            for i in range(gpus * length):
+                var expected = Float32(i % length % 64)
+                if host[i] != expected + Float32(i // length + 1):
+                    wrong += 1
+    print("allgather on", gpus, "GPUs wrong:", wrong, "of", gpus**2 * length)
+    _ = gathered^
+    _ = ranks^  # its contexts last: buffers must not outlive them
+
+
 def reduce_all[gpus: Int, length: Int]() raises:
     var ranks = Ranks[gpus, length]()
     comptime layout = row_major[length]()
@@ -100,7 +154,12 @@ def main() raises:
     var enable = enable_p2p()
     if not enable:
         print("no peer access")
-    if len(args) > 3:
+    if String(args[1]) == "allgather":
+        if gpus == 2:
+            gather_all[2, SMALL]()
+        else:
+            gather_all[4, SMALL]()
+    elif len(args) > 3:
         if gpus == 4:
             reduce_all[4, LARGE]()
         else:

@@ -79,13 +79,36 @@ def all_reduce[
     epoch: UInt32,
     device: Int32,
 ):
-    """One epoch: writes the inputs, meets the other GPU, adds both inputs, and meets it again."""
+    """One epoch: writes the inputs, meets the other GPU, adds both inputs, and meets it again.
+    """
     var i = global_idx.x
     input[unsafe_offset=i] = Float32(i) + Float32(epoch) * Float32(device + 1)
     meet[releases, acquires, scope](mine, theirs, 2 * epoch - 1)
     result[unsafe_offset=i] = input[unsafe_offset=i] + other[unsafe_offset=i]
     comptime if second:
         meet[releases, acquires, scope](mine, theirs, 2 * epoch)
+
+
+def two_stages[
+    starts: Bool
+](
+    result: Floats,
+    scratch: Floats,
+    other: Floats,
+    mine: Flags,
+    theirs: Flags,
+    epoch: UInt32,
+    device: Int32,
+):
+    """One epoch: meets, writes its scratch memory, meets, and reads that of the other GPU.
+
+    What the other GPU has read in the last epoch is written again: only the first meeting is between them.
+    """
+    var i = global_idx.x
+    meet[starts, starts, ""](mine, theirs, 2 * epoch - 1)
+    scratch[unsafe_offset=i] = Float32(i) + Float32(epoch) * Float32(device + 1)
+    meet[True, True, ""](mine, theirs, 2 * epoch)
+    result[unsafe_offset=i] = scratch[unsafe_offset=i] + other[unsafe_offset=i]
 
 
 def wait_for_flag(result: Floats, mine: Flags):
@@ -99,7 +122,9 @@ def set_flag(theirs: Flags):
     Atomic[UInt32].store[ordering=Ordering.RELEASE](theirs, 1)
 
 
-def show(name: String, buffer: DeviceBuffer[DType.float32], expected: Float32) raises:
+def show(
+    name: String, buffer: DeviceBuffer[DType.float32], expected: Float32
+) raises:
     """Prints how many elements are wrong."""
     var wrong = 0
     with buffer.map_to_host() as host:
@@ -131,8 +156,30 @@ def reduce_together[
     var wrong = 0
     for step in range(1, epochs + 1):
         var epoch = UInt32(step)
-        c0.enqueue_function(k0, out0, in0, in1, flags0, flags1, epoch, Int32(0), grid_dim=BLOCKS, block_dim=BLOCK)
-        c1.enqueue_function(k1, out1, in1, in0, flags1, flags0, epoch, Int32(1), grid_dim=BLOCKS, block_dim=BLOCK)
+        c0.enqueue_function(
+            k0,
+            out0,
+            in0,
+            in1,
+            flags0,
+            flags1,
+            epoch,
+            Int32(0),
+            grid_dim=BLOCKS,
+            block_dim=BLOCK,
+        )
+        c1.enqueue_function(
+            k1,
+            out1,
+            in1,
+            in0,
+            flags1,
+            flags0,
+            epoch,
+            Int32(1),
+            grid_dim=BLOCKS,
+            block_dim=BLOCK,
+        )
     c0.synchronize()
     c1.synchronize()
     for buffer in [out0, out1]:
@@ -144,6 +191,62 @@ def reduce_together[
     # Until here: Mojo destroys a value after its last use, and a peer may still use the memory.
     _ = in0^
     _ = in1^
+    _ = flags0^
+    _ = flags1^
+
+
+def in_two_stages[
+    starts: Bool
+](c0: DeviceContext, c1: DeviceContext, epochs: Int) raises:
+    var scratch0 = c0.enqueue_create_buffer[DType.float32](N)
+    var scratch1 = c1.enqueue_create_buffer[DType.float32](N)
+    var out0 = c0.enqueue_create_buffer[DType.float32](N)
+    var out1 = c1.enqueue_create_buffer[DType.float32](N)
+    var flags0 = c0.enqueue_create_buffer[DType.uint32](BLOCKS)
+    var flags1 = c1.enqueue_create_buffer[DType.uint32](BLOCKS)
+    flags0.enqueue_fill(0)
+    flags1.enqueue_fill(0)
+    var k0 = c0.compile_function[two_stages[starts]]()
+    var k1 = c1.compile_function[two_stages[starts]]()
+    c0.synchronize()
+    c1.synchronize()
+    for step in range(1, epochs + 1):
+        var epoch = UInt32(step)
+        c0.enqueue_function(
+            k0,
+            out0,
+            scratch0,
+            scratch1,
+            flags0,
+            flags1,
+            epoch,
+            Int32(0),
+            grid_dim=BLOCKS,
+            block_dim=BLOCK,
+        )
+        c1.enqueue_function(
+            k1,
+            out1,
+            scratch1,
+            scratch0,
+            flags1,
+            flags0,
+            epoch,
+            Int32(1),
+            grid_dim=BLOCKS,
+            block_dim=BLOCK,
+        )
+    c0.synchronize()
+    c1.synchronize()
+    var wrong = 0
+    for buffer in [out0, out1]:
+        with buffer.map_to_host() as host:
+            for i in range(N):
+                if host[i] != 2 * Float32(i) + 3 * Float32(epochs):
+                    wrong += 1
+    print("two_stages wrong:", wrong, "of", 2 * N)
+    _ = scratch0^
+    _ = scratch1^
     _ = flags0^
     _ = flags1^
 
@@ -254,5 +357,9 @@ def run(mode: String, c0: DeviceContext, c1: DeviceContext) raises:
         reduce_together[scope="device"](c0, c1, 4)
     elif mode == "no_second_meeting":
         reduce_together[second=False](c0, c1, 4)
+    elif mode == "two_stages":
+        in_two_stages[True](c0, c1, 4)
+    elif mode == "two_stages_relaxed":
+        in_two_stages[False](c0, c1, 4)
     else:
         raise Error("unknown mode ", mode)
