@@ -13,6 +13,7 @@ from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.cli.subject import Subject
+    from tooling.simulator.counters.profile import KernelProfile
     from tooling.target_run import TargetRun
 
 
@@ -34,7 +35,10 @@ def profile_command(options: ProfileOptions) -> int:
     from tooling.simulator.listings.listing import listing_of
     from tooling.simulator.listings.page import listings_page
     from tooling.simulator.listings.table import show_listing
-    from tooling.simulator.nvidia.machine_code.tools import find_tools
+    from tooling.simulator.nvidia.machine_code.tools import find_tools, has_tools
+    from tooling.simulator.timing.parameters import GPUS
+    from tooling.simulator.timing.profiler import TimingProfiler
+    from tooling.simulator.timing.report import document_of, show_times, times_of
     from tooling.target_run import RunOptions, simulated_run
     from tooling.targets.model import TargetKind
 
@@ -53,6 +57,9 @@ def profile_command(options: ProfileOptions) -> int:
         )
     tools = find_tools(_with_extra(options)) if options.sass else None
     subject, unfinished = chosen_subject(options, target, option_names(ProfileOptions))
+    profiler = TimingProfiler(
+        selection=options.launches, tools=tools or (find_tools() if has_tools() else None)
+    )
     # The memory check alone: it keeps a faulty access from ending the kernel.
     settings = RunOptions(
         gpus=chosen_gpus(options.gpus, subject.gpus),
@@ -63,13 +70,13 @@ def profile_command(options: ProfileOptions) -> int:
         checks=frozenset({"memory"}),
         language=options.lang,
         graphs=subject.graphs,
-        count=True,
         instruction_set=target.instruction_set,
+        executor=profiler,
         selection=options.launches,
     )
     run = simulated_run(subject.command, settings)
-    kernels = list(run.kernels or ())
-    _require_selected(run, options)
+    kernels = list(profiler.profiles.kernels)
+    _require_selected(run, kernels, options)
     width = None if terminal.stream.isatty() or "COLUMNS" in os.environ else 140
     terminal.stream.flush()
     console = Console(file=terminal.stream, width=width, no_color=not terminal.colour)
@@ -79,6 +86,8 @@ def profile_command(options: ProfileOptions) -> int:
     show(kernels, console, options.lang, instructions=options.ptx)
     for line in link_lines(run):
         terminal.line(line.render(options.lang))
+    times = times_of(kernels, profiler.launches, GPUS[0])
+    show_times(times, GPUS[0], console, options.lang)
     for listing in listings:
         show_listing(listing, console, options.lang)
     if baseline and options.baseline:
@@ -93,7 +102,8 @@ def profile_command(options: ProfileOptions) -> int:
     status = run.transcript.status
     if options.json:
         documents = [listing_document(listing) for listing in listings]
-        write_report(options.json, to_json(kernels, subject.name, status, documents))
+        estimated = [document_of(time, GPUS[0]) for _, time in times]
+        write_report(options.json, to_json(kernels, subject.name, status, documents, estimated))
     if options.csv:
         write_report(options.csv, to_csv(kernels))
     if options.html:
@@ -119,8 +129,8 @@ def _with_extra(options: ProfileOptions) -> str:
     return shlex.join((*prefix.split(), "profile", options.puzzle, *options.flags, "--sass", *solution))
 
 
-def _require_selected(run: TargetRun, options: ProfileOptions) -> None:
-    if run.launches and not run.kernels:
+def _require_selected(run: TargetRun, kernels: list[KernelProfile], options: ProfileOptions) -> None:
+    if run.launches and not kernels:
         from tooling.commandline.parser import UsageError
 
         names = ", ".join(dict.fromkeys(run.launched))

@@ -136,4 +136,4 @@ class _Engine(Engine):
             fault = result.error.reason if result.error else None
             self.trace = make_trace(recorder.recording, job.number, fault)
 
-        return Observer(recorder, ended)
+        return Observer((recorder,), ended)

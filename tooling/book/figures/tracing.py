@@ -100,7 +100,7 @@ class Tracer(Engine):
         if self.hook is not None:
             return None
         self.hook = TraceHook()
-        return Observer(self.hook)
+        return Observer((self.hook,))
 
 
 def record(project: Project, selection: Selection, state: str) -> Trace:

@@ -20,18 +20,23 @@ def to_json(
     program: str,
     status: int,
     machine_code: Sequence[Mapping[str, object]] = (),
+    times: Sequence[Mapping[str, object]] = (),
 ) -> str:
     """The document's text.
 
     Args:
         program: what was profiled, as typed by the user; status: its exit status.
         machine_code: of each kernel, in their order; empty: it was not asked for.
+        times: the estimated time of each kernel; empty: none is estimated.
     """
     measured = all(kernel.rules.measured for kernel in kernels)
     entries = [_kernel(kernel) for kernel in kernels]
     if machine_code:
         for entry, code in zip(entries, machine_code, strict=True):
             entry["machine_code"] = code
+    if times:
+        for entry, time in zip(entries, times, strict=True):
+            entry["time"] = time
     document = {
         "version": VERSION,
         "program": program,

@@ -55,4 +55,4 @@ class Profiler(Engine):
             if counter.context is not None:
                 self.profiles.add(counter.context, counter.tallies, fault=result.error is not None)
 
-        return Observer(counter, ended)
+        return Observer((counter,), ended)

@@ -34,7 +34,7 @@ _WORDS: dict[str, Text] = {
     "total": Text("all lines"),
     "elsewhere": Text("library code"),
     "no_launch": Text("The program launched no kernel."),
-    "no_times": Text("Counts only: no times are shown, because a time can only be measured on a real GPU."),
+    "no_times": Text("The tables have counts only, because a time can only be measured on a real GPU."),
     "ptx_note": Text(
         "The counts are of PTX instructions; the GPU runs machine code generated from them. So warp "
         "instructions differ from Nsight Compute's smsp__inst_executed, while requests, sectors, wavefronts "

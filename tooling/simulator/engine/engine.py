@@ -195,5 +195,10 @@ def _run_blocks(state: LaunchState) -> Iterator[Turn]:
     if cost:
         together = min(together, BATCH_BYTES // cost)
     step = max(1, together // unit) * unit
+    if state.limits.blocks is not None:
+        for blocks in state.limits.blocks:
+            for first in range(blocks.start, blocks.stop, step):
+                yield from run_batch(state, first, min(step, blocks.stop - first))
+        return
     for first in order_of_batches(state.schedule, range(0, context.blocks, step)):
         yield from run_batch(state, first, step)

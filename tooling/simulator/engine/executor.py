@@ -27,6 +27,7 @@ class Job(Struct, frozen=True):
         stdout: receives what the kernel prints, in order.
         cancelled: polled; true if the launch is to be stopped.
         number: of the launch in its program, from 1; launches of several devices may begin in another order.
+        blocks: the only blocks that run, as a sample of the others; None: all.
     """
 
     launch: Launch
@@ -36,21 +37,26 @@ class Job(Struct, frozen=True):
     stdout: Callable[[bytes], None] = lambda _text: None
     cancelled: Callable[[], bool] = lambda: False
     number: int = 1
+    blocks: tuple[range, ...] | None = None
 
     def watched_by(self, hook: Hook) -> Job:
         """The same job with one more hook, called after the others."""
         return replace(self, hooks=(*self.hooks, hook))
+
+    def sampling(self, blocks: tuple[range, ...] | None) -> Job:
+        """The same job with only these blocks; None: all."""
+        return replace(self, blocks=blocks)
 
 
 class Observer(Struct, frozen=True):
     """Observes one launch.
 
     Attributes:
-        hook: called after the hooks of the job.
+        hooks: called after the hooks of the job.
         ended: called with the result.
     """
 
-    hook: Hook
+    hooks: tuple[Hook, ...]
     ended: Callable[[LaunchResult], None] = lambda _result: None
 
 
@@ -113,7 +119,7 @@ class Engine:
         """See `Executor.run`."""
         limits = self._limits(job)
         observer = self.observer_of(job)
-        hooks = (*job.hooks, observer.hook) if observer else job.hooks
+        hooks = (*job.hooks, *observer.hooks) if observer else job.hooks
         result = run(job.launch, job.module, job.memory, hooks, self.schedule, job.stdout, limits)
         if observer:
             observer.ended(result)
@@ -123,7 +129,7 @@ class Engine:
         """See `Executor.start`."""
         limits = self._limits(job)
         observer = self.observer_of(job)
-        hooks = (*job.hooks, observer.hook) if observer else job.hooks
+        hooks = (*job.hooks, *observer.hooks) if observer else job.hooks
         result = yield from turns(
             job.launch, job.module, job.memory, hooks, self.schedule, job.stdout, limits, pace
         )
@@ -133,4 +139,4 @@ class Engine:
 
     def _limits(self, job: Job) -> Limits:
         deadline = None if self._time_limit is None else time.monotonic() + self._time_limit
-        return Limits(deadline=deadline, stop=job.cancelled)
+        return Limits(deadline=deadline, stop=job.cancelled, blocks=job.blocks)

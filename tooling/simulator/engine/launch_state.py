@@ -28,11 +28,13 @@ class Limits(Struct, frozen=True):
         lane_instructions: maximum of lane instructions of one launch, or None.
         deadline: `time.monotonic()` at which it is stopped, or None.
         stop: polled; true stops the kernel.
+        blocks: the only blocks that run; None: all.
     """
 
     lane_instructions: int | None = None
     deadline: float | None = None
     stop: Callable[[], bool] | None = None
+    blocks: tuple[range, ...] | None = None
 
     @property
     def passed(self) -> bool:

@@ -32,7 +32,7 @@ def constants_of(table: str, *, clock: float = 1.98, multiprocessors: int = 132)
     Raises:
         IncompleteTable: see there.
     """
-    rows = _rows(table)
+    rows = rows_of(table)
     device = next(line for line in table.splitlines() if line.startswith(_DEVICE)).removeprefix(_DEVICE)
     cycles = 1000 * clock  # of a microsecond
 
@@ -87,7 +87,8 @@ def constants_of(table: str, *, clock: float = 1.98, multiprocessors: int = 132)
     )
 
 
-def _rows(table: str) -> dict[str, dict[int, float]]:
+def rows_of(table: str) -> dict[str, dict[int, float]]:
+    """The microseconds of a benchmark's rows, by name and elements; of equal rows the last."""
     found: dict[str, dict[int, float]] = defaultdict(dict)
     for line in table.splitlines():
         row = _ROW.match(line)
