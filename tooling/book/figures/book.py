@@ -6,7 +6,7 @@ from tooling.book.figures.canvas import Canvas, Ink, Sheet
 from tooling.book.figures.charts import Bar, Limit, draw_bars, draw_counts
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import responsive
-from tooling.book.figures.h200 import defects_found, measured
+from tooling.book.figures.h200 import defects_found, measured, recorded
 from tooling.text import Text
 
 _BENCHMARKS = {  # the page of each program
@@ -16,6 +16,23 @@ _BENCHMARKS = {  # the page of each program
     "p30 --benchmark": "30",
     "p31 --benchmark": "31",
     "p35_tile_tensor --benchmark": "35",
+}
+_ERRORS = (
+    (0.15, Ink.LIVE, Text("within 15 %")),
+    (0.3, Ink.SPARE, Text("within 30 %")),
+    (float("inf"), Ink.WRONG, Text("further away")),
+)
+_LIMITS = {
+    "launch": Text("the launch itself"),
+    "start of blocks": Text("start of blocks"),
+    "issue": Text("issue of instructions"),
+    "latency": Text("latency"),
+    "shared memory": Text("shared memory"),
+    "L1": Text("L1 cache"),
+    "L2": Text("L2 cache"),
+    "DRAM": Text("device memory"),
+    "tensor": Text("tensor cores"),
+    "atomics": Text("atomic operations"),
 }
 _KINDS = {
     "memory": Text("memory"),
@@ -53,7 +70,21 @@ def draw_speeds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return draw_bars(sheet, rows, Text("bandwidth relative to a copy"), limits=[limit], narrow=narrow)
 
 
+def draw_estimates(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """A cell for each kernel with an estimated time, by the limit that binds and by the error."""
+    inks: dict[str, list[Ink]] = {}
+    for row in recorded(facts, "estimates.json"):
+        if row["estimated"] is not None:
+            error = abs(row["estimated"] / row["measured"] - 1)
+            ink = next((ink for most, ink, _ in _ERRORS if error <= most), Ink.WRONG)
+            inks.setdefault(row["binding"], []).append(ink)
+    order = [ink for _, ink, _ in _ERRORS]
+    rows = {name: sorted(inks[limit], key=order.index) for limit, name in _LIMITS.items() if limit in inks}
+    return draw_counts(sheet, rows, key=[(ink, name) for _, ink, name in _ERRORS], narrow=narrow)
+
+
 FIGURES = (
     responsive("book-checks", draw_checks),
+    responsive("book-estimates", draw_estimates),
     responsive("book-speeds", draw_speeds),
 )
