@@ -108,6 +108,12 @@ def slurm_cluster(folder: Path) -> Iterator[dict[str, str]]:
             time.sleep(0.2)
         yield environment
     finally:
+        subprocess.run(
+            ["scancel", "--user", getpass.getuser()], env=variables, capture_output=True, check=False
+        )
+        deadline = time.monotonic() + _STARTED_IN
+        while started and "idle" not in _state(variables) and time.monotonic() < deadline:
+            time.sleep(0.2)
         for process in reversed(started):
             process.terminate()
         for process in started:

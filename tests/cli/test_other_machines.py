@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import pytest
 from tests.cli.conftest import SOLUTION, Result, Workbench
 from tests.platform.test_processes import gone
 from tooling.platform.exit_codes import ExitCode
+from tooling.standalone import agent
 
 SSH = """\
 #!{python}
@@ -353,6 +355,20 @@ def test_clean_removes_what_was_sent(workbench: Workbench, host: Host) -> None:
     assert re.fullmatch(rf"removed {re.escape(str(host.home / STORE))} on box: \d+\.\d MB\n", result.stdout)
     assert not (host.home / STORE).exists()
     assert workbench.run("clean").stderr.startswith("error: no machine is named\n")
+
+
+def test_folders_of_killed_agents_are_removed_a_day_later(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    old, new, other = (tmp_path / name for name in ("gpu-puzzle-run-a", "gpu-puzzle-run-b", "else"))
+    for folder in (old, new, other):
+        (folder / "out").mkdir(parents=True)
+    for folder in (old, other):
+        os.utime(folder, (0, time.time() - 25 * 3600))
+    agent.remove_unused()
+    assert (old.exists(), new.exists(), other.exists()) == (False, True, True)
 
 
 def test_a_folder_that_others_can_change_is_not_used(workbench: Workbench, host: Host) -> None:

@@ -33,6 +33,8 @@ Record = dict[str, Any]
 
 _VERSION = 1
 _UNUSED_FOR = 30 * 24 * 3600  # seconds, after which an object is removed
+_ABANDONED_AFTER = 24 * 3600  # seconds; no run takes so long
+_LAB = "gpu-puzzle-run-"  # begins the names of the folders of runs
 _AT_ONCE = 16
 _NOT_HASH = set("0123456789abcdef").isdisjoint
 _write = threading.Lock()
@@ -106,11 +108,19 @@ def have(request: Record) -> Record:
 
 
 def remove_unused() -> None:
+    """Removes objects that were not used for long, and the folders of runs whose agent was killed."""
     oldest = time.time() - _UNUSED_FOR
     for path in store().iterdir():
         with contextlib.suppress(OSError):
             if path.lstat().st_mtime < oldest:
                 shutil.rmtree(str(path)) if path.is_dir() else path.unlink()
+
+    abandoned = time.time() - _ABANDONED_AFTER
+    for path in Path(tempfile.gettempdir()).glob(f"{_LAB}*"):
+        with contextlib.suppress(OSError):
+            status = path.lstat()
+            if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and status.st_mtime < abandoned:
+                shutil.rmtree(str(path))
 
 
 def put(request: Record) -> Record:
@@ -132,7 +142,7 @@ def put(request: Record) -> Record:
 
 def run(request: Record) -> Record:
     """Runs a program in a lab folder of its own; returns what it printed and the buffers that it wrote."""
-    lab = Path(tempfile.mkdtemp(prefix="gpu-puzzle-run-"))
+    lab = Path(tempfile.mkdtemp(prefix=_LAB))
     try:
         for name in ("in", "used", "out", "lib"):  # `lab` does not make them
             (lab / name).mkdir()
