@@ -162,6 +162,30 @@ def test_without_a_sandbox_nothing_is_run(of_students: Class, tmp_path: Path) ->
     assert not of_students.output.exists()
 
 
+@pytest.mark.parametrize(
+    ("said", "why", "hint"),
+    [
+        (
+            "bwrap: setting up uid map: Permission denied",
+            "bwrap: setting up uid map: Permission denied",
+            "allow user namespaces: ",
+        ),
+        ("bwrap: Unknown option --size", "bwrap: Unknown option --size", "install bubblewrap 0.8 or later"),
+        ("", "`bwrap` ended with status 3", "allow user namespaces: "),
+    ],
+)
+def test_a_sandbox_that_the_system_refuses_is_explained(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str, why: str, hint: str
+) -> None:
+    (tmp_path / "bwrap").write_text(f"#!/bin/sh\n[ -z '{said}' ] || echo '{said}' >&2\nexit 3\n")
+    (tmp_path / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NoSandbox, match="the system refuses the sandbox") as caught:
+        find_sandbox(Allowance())
+    assert (caught.value.why, caught.value.exit_code) == (why, ExitCode.NOT_POSSIBLE)
+    assert str(caught.value.hint).startswith(hint)
+
+
 def test_names_of_files_are_safe_and_differ() -> None:
     names = ["../../etc", "a/b", "a_b", "A_B", "..", "\n", "한글", "x" * 300, "CON "]
     assert list(file_names(names).values()) == [

@@ -44,6 +44,7 @@ _ALLOW = Text(
     "allow user namespaces: `sysctl kernel.unprivileged_userns_clone=1`, and on Ubuntu "
     "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`; a container needs the right to create them"
 )
+_NEWER = Text("install bubblewrap 0.8 or later")
 _ENDED = Text("`bwrap` ended with status {status}")
 
 
@@ -161,7 +162,8 @@ def find_sandbox(allowance: Allowance, hidden: Sequence[Path] = ()) -> Sandbox:
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         why = said[-1] if said else _ENDED.of(status=done.returncode)
-        raise NoSandbox(_REFUSED, why=why, hint=_ALLOW)
+        hint = _NEWER if said and "Unknown option" in said[-1] else _ALLOW
+        raise NoSandbox(_REFUSED, why=why, hint=hint)
     return sandbox
 
 
