@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
@@ -85,10 +86,15 @@ def exchanged(source: str, target: str, writing: WritingSystem) -> tuple[Number,
     Args:
         source, target: a block of the source, and its translation.
     """
+    if len(set(NUMBER.findall(target))) < 2:
+        return None  # most blocks; what follows takes longer
     ours, theirs = english_numbers(source), numbers_of(target, writing)
     if min(len({number.values[0] for number in numbers}) for numbers in (ours, theirs)) < 2:
         return None
-    return _by_nouns(source, target, ours, theirs, writing) or _by_order(source, target, writing)
+    found = _by_nouns(source, target, ours, theirs, writing)
+    if found or min(sum(not number.spelled for number in numbers) for numbers in (ours, theirs)) < 2:
+        return found
+    return _by_order(source, target, writing)
 
 
 # ---- order ----
@@ -168,10 +174,9 @@ def _end(text: str, number: Number) -> int:
 def _by_nouns(
     source: str, target: str, ours: Sequence[Number], theirs: Sequence[Number], writing: WritingSystem
 ) -> tuple[Number, Number] | None:
-    table = _NOUNS.get(writing.code)
-    if table is None:
+    if writing.code not in _NOUNS:
         return None
-    nouns, copies = _nouns_of(source, ours), _copied_nouns(target, theirs, table)
+    nouns, copies = _nouns_of(source, ours), _copied_nouns(target, theirs, writing.code)
     known = [value for value in nouns if value in copies]
     for index, one in enumerate(known):
         for other in known[index + 1 :]:
@@ -209,19 +214,40 @@ def _singular(noun: str) -> str:
     return {"matrices": "matrix", "indices": "index"}.get(word, word.removesuffix("s"))
 
 
-def _copied_nouns(text: str, numbers: Iterable[Number], table: dict[str, str]) -> dict[str, set[str]]:
-    """The signs, and the English nouns of what is beside each value of a Korean text."""
+class _Words(Struct, frozen=True):
+    """The words of a language for what is counted: beside a number, and their English nouns."""
+
+    after: re.Pattern[str]
+    before: re.Pattern[str]
+    nouns: dict[str, set[str]]
+
+
+@lru_cache
+def _words_of(language: str) -> _Words:
+    nouns: dict[str, set[str]] = defaultdict(set)
+    for noun, words in _NOUNS[language].items():
+        for word in words.split("|"):
+            nouns[word].add(noun)
+    every = "|".join(sorted(nouns, key=len, reverse=True))
+    return _Words(
+        re.compile(rf"(?:[개회번명쌍](?=[ 짜의씩]))?(?:짜리|의|씩)? ?({every})"),
+        re.compile(rf"({every})(?:\(\w[^)]*\))?[이가은는을를의에로과와도]? ?(?:(?:최대|약|모두|각각) )?$"),
+        dict(nouns),
+    )
+
+
+def _copied_nouns(text: str, numbers: Iterable[Number], language: str) -> dict[str, set[str]]:
+    """The signs, and the English nouns of what is beside each value of a text in this language."""
+    words = _words_of(language)
     found: dict[str, set[str]] = defaultdict(set)
     for number in numbers:
         end = _end(text, number)
-        sign = _SIGN.match(text, end)
+        sign, after = _SIGN.match(text, end), words.after.match(text, end)
+        before = words.before.search(text[max(0, number.offset - _LONGEST) : number.offset])
         nouns = {sign[1]} if sign else set()
-        before = text[max(0, number.offset - _LONGEST) : number.offset]
-        for noun, words in table.items():
-            after = rf"(?:개|회|번|명|쌍)?(?:짜리|의|씩)? ?(?:{words})"
-            ahead = rf"(?:{words})(?:\(\w[^)]*\))?[이가은는을를의에로과와도]? ?(?:최대 |약 |모두 |각각 )?$"
-            if re.compile(after).match(text, end) or re.search(ahead, before):
-                nouns.add(noun)
+        for match in (after, before):
+            if match:
+                nouns |= words.nouns[match[1]]
         for value in number.values:
             found[value] |= nouns
     return found
