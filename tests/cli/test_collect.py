@@ -5,12 +5,15 @@ The programs are scripts in Python that a stand-in for the compiler copies; real
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SOLUTION, Result, Workbench
+from tests.platform.test_processes import gone
 from tooling.classroom.reports import file_names
 from tooling.execution.sandbox import NoSandbox, find_sandbox
 from tooling.platform.exit_codes import ExitCode
@@ -291,6 +295,40 @@ def test_what_an_answer_takes_is_limited(of_students: Class) -> None:
 
 @pytest.mark.slow
 @needs_sandbox
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_runs_on_after_the_command(of_students: Class, number: signal.Signals, jobs: str) -> None:
+    of_students.write({"A": with_code("while True: pass\n"), "B": with_code("while True:\n    pass\n")})
+    process = of_students.bench.start(
+        *("collect", str(of_students.folder), "-o", str(of_students.output), "--jobs", jobs),
+        TEST_NO_SIMULATION="1",
+    )
+    while not (running := sandboxed(of_students.bench)):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert "Traceback" not in said
+    until = time.monotonic() + 20
+    while any(not gone(each) for each in running) or sandboxed(of_students.bench):
+        assert time.monotonic() < until, "a program is still running"
+        time.sleep(0.05)
+    assert not of_students.output.exists()
+
+
+def sandboxed(bench: Workbench) -> list[int]:
+    """The processes of programs that the project's cache holds."""
+    built = f"{bench.environment['PUZZLE_CACHE_DIR']}/builds/".encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if built in path.read_bytes():
+                found.append(int(path.parent.name))
+    return found
+
+
+@pytest.mark.slow
+@needs_sandbox
 @pytest.mark.parametrize("kind", ["pipe", "folder", "large", "binary", "linked folder"])
 def test_an_answer_that_is_no_text_is_refused(of_students: Class, tmp_path: Path, kind: str) -> None:
     folder = of_students.folder / "A" / "problems" / "p01"
@@ -357,9 +395,10 @@ def test_programs_of_the_compiler_are_judged_and_confined(tmp_path: Path) -> Non
     taking = (
         "        var kept = List[DeviceBuffer[dtype]]()\n"
         "        for _ in range(64):\n"
-        "            kept.append(ctx.enqueue_create_buffer[dtype](1 << 28))\n"
-        "            kept[-1].enqueue_fill(1)\n"
+        "            var large = ctx.enqueue_create_buffer[dtype](1 << 28)\n"
+        "            large.enqueue_fill(1)\n"
         "            ctx.synchronize()\n"
+        "            kept.append(large)\n"
     )
     answers = {
         "takes the GPU's memory": solution.replace(buffer, taking + buffer).replace(
