@@ -103,7 +103,7 @@ def simulate(case: Case, folder: Path) -> dict[str, Any]:
         lab.stage(load_reference(selection.puzzle).case(mode, case.dataset, simulated=True).inputs)
     command = [str(executable.path), *mode.flags]
     sizes = {output.name: math.prod(output.shape) for output in mode.outputs}
-    options = RunOptions(environment={VARIABLE: str(lab.root)}, time_limit=120.0)
+    options = RunOptions(environment={VARIABLE: str(lab.root)}, time_limit=120.0, gpus=mode.gpus)
     run = run_on_target(command, target, options)
     return comparable(
         case,
