@@ -79,4 +79,7 @@ ADVICE: Mapping[Limit, Text] = {
     ),
 }
 """What the limit that binds means, with the counter that shows it, and what usually helps."""
-NO_SINGLE = Text("No single limit binds: the blocks do not overlap their waiting enough.")
+NO_SINGLE = Text(
+    "No single limit takes half of the time. A larger launch, or more blocks whose waiting overlaps, usually "
+    "help."
+)
