@@ -60,6 +60,20 @@ def test_a_simulated_gpu_is_no_real_one(
     assert "simulated sim" not in out
 
 
+def test_several_gpus_are_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = {
+        kind: Target(kind, "test GPU", "sm_90a", (9, 0), gpus=2)
+        if kind is TargetKind.NVIDIA
+        else Absence(kind, f"no {kind.value}", "")
+        for kind in TargetKind
+    }
+    monkeypatch.setattr("tooling.learning.doctor.probe", found.__getitem__)
+    main(["doctor"])
+    assert "✓ test GPU (sm_90a), 2 GPUs\n" in capsys.readouterr().out
+
+
 def test_what_is_wrong_is_named_with_what_to_do(workbench: Workbench, tmp_path: Path) -> None:
     workbench.problem.unlink()
     result = workbench.run("doctor", PUZZLE_MOJO="/nowhere/mojo", PUZZLE_CACHE_DIR="/dev/null/cache")

@@ -38,6 +38,7 @@ _OTHER_PYTHON = Text("use Python {first} to {last}: `uv run --python {last} tool
 _LINKER_CC = Text("linker: {path}")
 _LINKER_OWN = Text("linker: that of the Mojo package")
 _GPU = Text("{device} ({accelerator})")
+_GPUS = Text("{device} ({accelerator}), {count} GPUs")
 _DRIVER = Text("driver {version}")
 _OLD_DRIVER = Text("update the NVIDIA driver to {least} or later")
 _SIMULATED = Text("no GPU: puzzles run on the simulated one ({reasons})")
@@ -137,8 +138,11 @@ def _gpu() -> Iterator[MachineCheck]:
     found = {kind: probe(kind) for kind in TargetKind}
     real = [each for each in found.values() if isinstance(each, Target) and not each.simulated]
     for target in real:
+        text = _GPUS if target.gpus > 1 else _GPU
         yield MachineCheck(
-            "gpu", CheckState.GOOD, _GPU.of(device=target.device, accelerator=target.accelerator)
+            "gpu",
+            CheckState.GOOD,
+            text.of(device=target.device, accelerator=target.accelerator, count=target.gpus),
         )
         if target.kind is TargetKind.NVIDIA and (version := _driver_version()):
             new = int(version.split(".")[0]) >= _LEAST_DRIVER
