@@ -449,3 +449,74 @@ def test_the_copies_of_puzzle_20() -> None:
     ]
     assert round(float(to_gpu.split()[-2]) / 1000, 1) == 4.9
     assert round(float(inside.split()[-2]) / 1000, 2) == 0.18
+
+
+def on_h200(file: str, elements: int) -> dict[str, Row]:
+    """The rows of a program of `benchmarks/kernels` with that number of elements."""
+    return {row.kernel: row for row in table(f"benchmarks/kernels/{file}") if row.elements == elements}
+
+
+def as_cells(row: Row) -> list[str]:
+    """The mean time, and the bandwidth relative to that of a copy."""
+    return [f"{row.mean:.1f}", f"{row.of_copy:.3f}"]
+
+
+def test_the_additions_by_the_loads_in_flight() -> None:
+    rows = on_h200("array_sums.mojo", 64 * _MI)
+    wide = {k: as_cells(rows[f"add {k}x16 B, 1056"]) for k in (1, 2, 4)}
+    check_rows(
+        "puzzle_36/puzzle_36.md",
+        [[*as_cells(rows[f"add {k}, 1056"]), *wide.get(k, ["", ""])] for k in (1, 2, 4, 8)],
+    )
+    fastest = rows["add 1x16 B, 1056"]
+    assert fastest.of_copy is not None
+    assert fastest.of_copy >= 0.95
+    assert fastest.mean * fastest.of_copy == pytest.approx(192.6, abs=0.1)
+
+
+def test_the_sums_of_an_array() -> None:
+    rows = on_h200("array_sums.mojo", 64 * _MI)
+    kernels = (
+        *("1, atomic", "2, atomic", "4, atomic", "8, atomic", "2x16 B, atomic"),
+        *("4, launches", "4, by warp", "4, by thread"),
+    )
+    cub = [on_h200(file, 64 * _MI)["CUB sum"] for file in ("cub.cu", "cub.cu, after the sums")]
+    check_rows(
+        "puzzle_36/sum.md",
+        [as_cells(row) for row in (*(rows[f"sum {kernel}, 1056"] for kernel in kernels), *cub)],
+    )
+    for size in (16 * _MI, 64 * _MI):
+        means = [
+            on_h200("array_sums.mojo", size)[f"sum 4, by thread, {blocks}"].mean
+            for blocks in (1056, 2112, 4224)
+        ]
+        further = 1056 * 256
+        assert 1000 * (means[1] - means[0]) / further == pytest.approx(1.7, abs=0.05)
+        assert 1000 * (means[2] - means[1]) / (2 * further) == pytest.approx(1.7, abs=0.05)
+
+
+def histograms(file: str, *kernels: str) -> list[list[str]]:
+    """The times of kernels, a row each, with a cell for each kind of bytes."""
+    rows = on_h200(file, 1056 * 256 * 16 * 31)
+    return [
+        [f"{rows[f'{each}, {kind}'].mean:,.1f}" for kind in ("uniform", "runs", "equal")] for each in kernels
+    ]
+
+
+def test_the_histograms_and_their_controls() -> None:
+    own = "histogram.mojo"
+    check_rows(
+        "puzzle_37/puzzle_37.md",
+        [
+            *histograms(own, "loads alone 1", "loads alone 16", "global"),
+            *histograms(own, "shared 1", "shared 4", "shared 16", "by warp 16"),
+            *histograms("cub.cu, before the histograms", "CUB histogram"),
+        ],
+    )
+    check_rows(
+        "puzzle_37/merged.md",
+        [
+            *histograms(own, "global", "global, merged", "shared 1", "merged 1"),
+            *histograms(own, "shared 16", "shared, weight 16", "merged 16", "uniform warps 16"),
+        ],
+    )

@@ -1,7 +1,7 @@
 """Puzzle 36's kernels by the number of blocks and of loads: an addition of vectors, and the sum of an array.
 
 `add K` and `sum K` are grid-stride loops with K loads of each array in a round, before the first use of a
-value; `16 bytes` loads four neighbouring elements by one instruction, K times. The sums end with one atomic
+value; `Kx16 B` loads four neighbouring elements by one instruction, K times. The sums end with one atomic
 operation per block (`atomic`), per warp or per thread, or with a second launch of one block (`two launches`).
 `cub.cu` measures CUB's sum of as many elements.
 
@@ -132,7 +132,7 @@ def measure_add[
             block_dim=TPB,
         )
 
-    var width = String(" x 16 bytes") if W == 4 else String("")
+    var width = String("x16 B") if W == 4 else String("")
     table.measure(
         String(t"add {K}{width}, {blocks}"), size, 12 * size, launch
     )
@@ -166,7 +166,7 @@ def measure_sum[
             )
 
     comptime ENDS = ["atomic", "by warp", "by thread", "launches"]
-    var width = String(" x 16 bytes") if W == 4 else String("")
+    var width = String("x16 B") if W == 4 else String("")
     table.measure(
         String(t"sum {K}{width}, {materialize[ENDS]()[end]}, {blocks}"),
         size,

@@ -126,7 +126,8 @@ static void histograms(size_t size) {
 int main() {
   cudaDeviceProp device;
   CHECK(cudaGetDeviceProperties(&device, 0));
-  std::printf("device: %s, CUB %d\n", device.name, CUB_VERSION);
+  std::fprintf(stderr, "CUB %d\n", CUB_VERSION);
+  std::printf("device: %s\n", device.name);
   std::printf("%-28s%12s%6s%13s%7s%9s%9s\n", "kernel", "elements", "runs", "mean (us)", "+- %", "GB/s", "of copy");
   CHECK(cudaMalloc(&flush, FLUSH_BYTES));
   for (size_t size : {16u << 20, 64u << 20}) sums(size);

@@ -3,7 +3,9 @@
 Bytes are uniform (`uniform`), in runs of 500 equal ones (`runs`), or all equal (`equal`). `global` counts in
 global memory, `shared N` in one histogram per block with loads of N bytes, `by warp N` in one histogram for
 each warp of a block, `merged N` adds the equal bytes of a warp by one lane (`lanes_with` of the puzzle), and
-`uniform warps N` does so only if all bytes of a warp are equal. `loads alone` has the loads and no histogram.
+`uniform warps N` does so only if all bytes of a warp are equal, and `global, merged` has no shared memory.
+`shared, weight N` is the control of `shared N`: it adds a number that the compiler does not know instead of 1.
+`loads alone` has the loads and no histogram.
 `cub.cu` measures CUB's histogram of the same bytes.
 
     mojo build -I problems benchmarks/kernels/histogram.mojo -o histogram
@@ -42,15 +44,26 @@ comptime Mask = DType.uint64 if WARP_SIZE == 64 else DType.uint32
 comptime PLAIN = 0
 comptime MERGED = 1
 comptime EQUAL_ONLY = 2
+comptime WEIGHTED = 3
+comptime WEIGHT = 3
 
 
-def in_global(counts: Counts, a: Bytes, size: Int32):
+def in_global[merge: Int](counts: Counts, a: Bytes, size: Int32):
+    """One byte in each load. With `MERGED` the size is a multiple of the grid's threads."""
     var step = grid_dim.x * block_dim.x
     var i = block_idx.x * block_dim.x + thread_idx.x
     while i < Int(size):
-        _ = Atomic.fetch_add[ordering=Ordering.RELAXED](
-            counts.unsafe_offset(Int(a[unsafe_offset=i])), UInt32(1)
-        )
+        var byte = Int(a[unsafe_offset=i])
+        comptime if merge == MERGED:
+            var same = lanes_with(byte)
+            if Int(count_trailing_zeros(same)) == lane_id():
+                _ = Atomic.fetch_add[ordering=Ordering.RELAXED](
+                    counts.unsafe_offset(byte), UInt32(pop_count(same))
+                )
+        else:
+            _ = Atomic.fetch_add[ordering=Ordering.RELAXED](
+                counts.unsafe_offset(byte), UInt32(1)
+            )
         i += step
 
 
@@ -64,7 +77,7 @@ def lanes_with(byte: Int) -> Scalar[Mask]:
     return same
 
 
-def count[merge: Int](bins: Bins, byte: Int):
+def count[merge: Int](bins: Bins, byte: Int, weight: UInt32):
     """Adds the byte of each lane to the bins."""
     comptime if merge == MERGED:
         var same = lanes_with(byte)
@@ -83,6 +96,10 @@ def count[merge: Int](bins: Bins, byte: Int):
             _ = Atomic.fetch_add[ordering=Ordering.RELAXED](
                 bins.unsafe_offset(byte), UInt32(1)
             )
+    elif merge == WEIGHTED:
+        _ = Atomic.fetch_add[ordering=Ordering.RELAXED](
+            bins.unsafe_offset(byte), weight
+        )
     else:
         _ = Atomic.fetch_add[ordering=Ordering.RELAXED](
             bins.unsafe_offset(byte), UInt32(1)
@@ -91,7 +108,7 @@ def count[merge: Int](bins: Bins, byte: Int):
 
 def in_shared[
     W: Int, merge: Int, copies: Int
-](counts: Counts, a: Bytes, size: Int32):
+](counts: Counts, a: Bytes, size: Int32, weight: UInt32):
     """W bytes in each load; `copies` histograms per block. The size is a multiple of W times the grid's threads.
     """
     var bins = unsafe_stack_allocation[
@@ -106,7 +123,7 @@ def in_shared[
     while i < Int(size):
         var bytes = a.unsafe_load[width=W, alignment=W](i)
         comptime for k in range(W):
-            count[merge](own, Int(bytes[k]))
+            count[merge](own, Int(bytes[k]), weight)
         i += step
     barrier()
     for bin in range(thread_idx.x, BINS, TPB):
@@ -164,17 +181,23 @@ struct Data(Movable):
                 host[i] = byte
                 self.expected[Int(byte)] += 1
 
-    def check(self) raises:
+    def check(self, weight: Int = 1) raises:
         with self.counts.map_to_host() as host:
             for bin in range(BINS):
-                assert_equal(Int(host[bin]), self.expected[bin])
+                assert_equal(Int(host[bin]), weight * self.expected[bin])
 
 
-def measure_global(
-    mut table: Benchmark, blocks: Int, data: Data, ctx: DeviceContext
+def measure_global[
+    merge: Int
+](
+    mut table: Benchmark,
+    name: String,
+    blocks: Int,
+    data: Data,
+    ctx: DeviceContext,
 ) raises:
     def launch(repetition: Int, ctx: DeviceContext) raises {imm}:
-        ctx.enqueue_function[in_global](
+        ctx.enqueue_function[in_global[merge]](
             data.counts,
             data.bytes,
             Int32(data.size),
@@ -182,7 +205,7 @@ def measure_global(
             block_dim=TPB,
         )
 
-    table.measure(String(t"global, {data.kind}"), data.size, data.size, launch)
+    table.measure(String(t"{name}, {data.kind}"), data.size, data.size, launch)
     data.counts.enqueue_fill(0)
     launch(0, ctx)
     data.check()
@@ -202,6 +225,7 @@ def measure_shared[
             data.counts,
             data.bytes,
             Int32(data.size),
+            UInt32(WEIGHT),
             grid_dim=blocks,
             block_dim=TPB,
         )
@@ -211,7 +235,7 @@ def measure_shared[
     )
     data.counts.enqueue_fill(0)
     launch(0, ctx)
-    data.check()
+    data.check(WEIGHT if merge == WEIGHTED else 1)
 
 
 def measure_loads[
@@ -246,10 +270,15 @@ def main() raises:
             var data = Data(String(kind), size, ctx)
             comptime for width in [1, 4, 16]:
                 measure_loads[width](table, blocks, data, ctx)
-            measure_global(table, blocks, data, ctx)
+            measure_global[PLAIN](table, "global", blocks, data, ctx)
+            measure_global[MERGED](table, "global, merged", blocks, data, ctx)
             comptime for width in [1, 4, 16]:
                 measure_shared[width, PLAIN, 1](
                     table, "shared", blocks, data, ctx
+                )
+            comptime for width in [1, 16]:
+                measure_shared[width, WEIGHTED, 1](
+                    table, "shared, weight", blocks, data, ctx
                 )
             comptime for width in [4, 16]:
                 measure_shared[width, PLAIN, WARPS](
@@ -262,7 +291,4 @@ def main() raises:
             comptime for width in [4, 16]:
                 measure_shared[width, EQUAL_ONLY, 1](
                     table, "uniform warps", blocks, data, ctx
-                )
-                measure_shared[width, EQUAL_ONLY, WARPS](
-                    table, "by warp, uniform warps", blocks, data, ctx
                 )
