@@ -520,3 +520,33 @@ def test_the_histograms_and_their_controls() -> None:
             *histograms(own, "shared 16", "shared, weight 16", "merged 16", "uniform warps 16"),
         ],
     )
+
+
+def test_the_products_with_register_tiles() -> None:
+    """Puzzle 41's table, with cuBLAS beside it, and the controls that its text names."""
+    times = {
+        row.kernel: row.mean / 1000
+        for program in (
+            "p41 --benchmark",
+            *(f"benchmarks/kernels/{it}" for it in ("cublas.cu", "register_tiles.mojo")),
+        )
+        for row in table(program)
+        if row.elements == 4096
+    }
+    library = times["cuBLAS: default"]
+    assert times["cuBLAS: pedantic"] == pytest.approx(library, rel=0.01)
+    shown = ("tiled", "registers, 8 x 8", "one stage", "register_tiles", "cuBLAS: default")
+    check_rows(
+        "puzzle_41/puzzle_41.md",
+        [
+            [f"{times[it]:.2f}", f"{2 * 4096**3 / times[it] / 1e9:.1f}", f"{library / times[it]:.0%}"]
+            for it in shown
+        ],
+    )
+    assert library / times["register_tiles"] > 0.7
+    controls = {
+        it: f"{times[it]:.2f} ms" for it in ("two stages", "two stages, no padding", "first tiles only")
+    }
+    for book in _BOOKS:
+        text = (book / "puzzle_41/puzzle_41.md").read_text("utf-8")
+        assert [it for it in controls.values() if it not in text] == []

@@ -1,6 +1,6 @@
-// CUB's sum and histogram, by the protocol of problems/lab/benchmark.mojo: a buffer larger than the caches is
+// CUB's sum, histogram and prefix sum, by the protocol of problems/lab/benchmark.mojo: a buffer larger than the caches is
 // overwritten before each repetition, until the standard error of the mean is below one percent. The inputs are
-// those of array_sums.mojo and histogram.mojo, and the results are compared.
+// those of array_sums.mojo, histogram.mojo and prefix_sums.mojo, and the results are compared.
 //
 //     nvcc -O3 -arch=sm_90 benchmarks/kernels/cub.cu -o cub
 
@@ -123,6 +123,33 @@ static void histograms(size_t size) {
   }
 }
 
+static void prefix_sums(size_t size) {
+  std::vector<int> host(size), results(size);
+  for (size_t i = 0; i < size; i++) host[i] = (int)(i % 13) - 3;
+  int *in, *out;
+  CHECK(cudaMalloc(&in, 4 * size));
+  CHECK(cudaMalloc(&out, 4 * size));
+  CHECK(cudaMemcpy(in, host.data(), 4 * size, cudaMemcpyHostToDevice));
+  size_t bytes = 0;
+  void* scratch = nullptr;
+  auto launch = [&] { CHECK(cub::DeviceScan::InclusiveSum(scratch, bytes, in, out, (int)size)); };
+  launch();
+  CHECK(cudaMalloc(&scratch, bytes));
+  measure("CUB prefix sum", size, 8 * size, launch);
+  CHECK(cudaMemcpy(results.data(), out, 4 * size, cudaMemcpyDeviceToHost));
+  int sum = 0;
+  for (size_t i = 0; i < size; i++) {
+    sum += host[i];
+    if (results[i] != sum) {
+      std::printf("wrong prefix sum %zu\n", i);
+      break;
+    }
+  }
+  CHECK(cudaFree(scratch));
+  CHECK(cudaFree(in));
+  CHECK(cudaFree(out));
+}
+
 int main() {
   cudaDeviceProp device;
   CHECK(cudaGetDeviceProperties(&device, 0));
@@ -130,6 +157,9 @@ int main() {
   std::printf("device: %s\n", device.name);
   std::printf("%-28s%12s%6s%13s%7s%9s%9s\n", "kernel", "elements", "runs", "mean (us)", "+- %", "GB/s", "of copy");
   CHECK(cudaMalloc(&flush, FLUSH_BYTES));
-  for (size_t size : {16u << 20, 64u << 20}) sums(size);
+  for (size_t size : {16u << 20, 64u << 20}) {
+    sums(size);
+    prefix_sums(size);
+  }
   histograms(1056u * 256 * 16 * 31);
 }

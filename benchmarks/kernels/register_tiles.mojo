@@ -2,7 +2,8 @@
 
 Each kernel computes `n` x `n` results. `naive` reads every factor from global memory. `tiled` is puzzle 16's
 kernel with tiles of 32 x 32. In `registers` each thread keeps 8 x 8 results in registers (or 4 x 4), so that
-an element read from shared memory is used eight times (or four times).
+an element read from shared memory is used eight times (or four times). `staged` is puzzle 41's kernel, with
+vector loads and two stages of shared memory; its parameters take single ideas away again.
 
     mojo build -I problems benchmarks/kernels/register_tiles.mojo -o register_tiles
 """
@@ -123,6 +124,98 @@ def registers[
             )
 
 
+def staged[
+    n: Int, depth: Int, stages: Int, padding: Int, reload: Bool
+](output: Output, a: Input, b: Input):
+    """8 x 8 results per thread, vector loads, rows of the tile of `a` with `padding` more elements.
+
+    With one stage there is a second barrier in each step. Without `reload` all steps multiply the first
+    tiles: what remains is the speed of the loop over shared memory.
+    """
+    comptime BLOCK = 128
+    comptime A_ROW = BLOCK + padding
+    comptime VECTORS = depth * BLOCK // 4 // 256
+    var a_tiles = unsafe_stack_allocation[
+        stages * depth * A_ROW,
+        Float32,
+        alignment=16,
+        address_space=AddressSpace.SHARED,
+    ]()
+    var b_tiles = unsafe_stack_allocation[
+        stages * depth * BLOCK,
+        Float32,
+        alignment=16,
+        address_space=AddressSpace.SHARED,
+    ]()
+    var thread = Int(thread_idx.x)
+    var first_row = Int(block_idx.y) * BLOCK
+    var first_col = Int(block_idx.x) * BLOCK
+    var y = thread // 16 * 4
+    var x = thread % 16 * 4
+    var sums = Array[SIMD[DType.float32, 8], 8](fill=0)
+    var next_a = Array[SIMD[DType.float32, 4], VECTORS](fill=0)
+    var next_b = Array[SIMD[DType.float32, 4], VECTORS](fill=0)
+    # One step before the first: it loads and stores, and does not multiply.
+    for step in range(-1, n // depth):
+        var stage = step % stages if step >= 0 else 0
+        if step + 1 < n // depth and (reload or step < 0):
+            comptime for v in range(VECTORS):
+                var i = thread + v * 256
+                next_a[v] = a.unsafe_load[width=4, alignment=16](
+                    (first_row + i // (depth // 4)) * n
+                    + (step + 1) * depth
+                    + i % (depth // 4) * 4
+                )
+                next_b[v] = b.unsafe_load[width=4, alignment=16](
+                    ((step + 1) * depth + i // 32) * n + first_col + i % 32 * 4
+                )
+        if step >= 0:
+            var a_tile = a_tiles.unsafe_offset(stage * depth * A_ROW)
+            var b_tile = b_tiles.unsafe_offset(stage * depth * BLOCK)
+            comptime for k in range(depth):
+                var rows = a_tile.unsafe_load[width=4, alignment=16](
+                    k * A_ROW + y
+                ).join(
+                    a_tile.unsafe_load[width=4, alignment=16](
+                        k * A_ROW + 64 + y
+                    )
+                )
+                var cols = b_tile.unsafe_load[width=4, alignment=16](
+                    k * BLOCK + x
+                ).join(
+                    b_tile.unsafe_load[width=4, alignment=16](
+                        k * BLOCK + 64 + x
+                    )
+                )
+                comptime for i in range(8):
+                    sums[i] = cols.fma(rows[i], sums[i])
+        comptime if stages == 1:
+            barrier()
+        if reload or step < 0:
+            var following = (step + 1) % stages
+            comptime for v in range(VECTORS):
+                var i = thread + v * 256
+                comptime for j in range(4):
+                    a_tiles[
+                        unsafe_offset=(
+                            following * depth + i % (depth // 4) * 4 + j
+                        )
+                        * A_ROW
+                        + i // (depth // 4)
+                    ] = next_a[v][j]
+                b_tiles.unsafe_store[alignment=16](
+                    following * depth * BLOCK + i * 4, next_b[v]
+                )
+        barrier()
+    comptime for i in range(8):
+        var row = first_row + i // 4 * 64 + y + i % 4
+        comptime for half in range(2):
+            output.unsafe_store[alignment=16](
+                row * n + first_col + half * 64 + x,
+                sums[i].slice[4, offset=half * 4](),
+            )
+
+
 struct Data(Movable):
     var a: DeviceBuffer[DType.float32]
     var b: DeviceBuffer[DType.float32]
@@ -150,6 +243,25 @@ struct Data(Movable):
                         )
                     assert_equal(host[i], Float32(expected))
         self.out.enqueue_fill(-1)
+
+
+def measure_staged[
+    n: Int, depth: Int, stages: Int, padding: Int, reload: Bool = True
+](
+    mut table: Benchmark, name: String, data: Data, ctx: DeviceContext
+) raises:
+    def run(repetition: Int, ctx: DeviceContext) raises {imm}:
+        ctx.enqueue_function[staged[n, depth, stages, padding, reload]](
+            data.out,
+            data.a,
+            data.b,
+            grid_dim=(n // 128, n // 128),
+            block_dim=256,
+        )
+
+    table.measure(name, n, 0, run)
+    comptime if reload:
+        data.check_and_clear(n)
 
 
 def measure[n: Int](mut table: Benchmark, ctx: DeviceContext) raises:
@@ -199,6 +311,11 @@ def measure[n: Int](mut table: Benchmark, ctx: DeviceContext) raises:
     data.check_and_clear(n)
     table.measure("registers, 8 x 8", n, 0, run_eight)
     data.check_and_clear(n)
+    measure_staged[n, 8, 1, 4](table, "one stage", data, ctx)
+    measure_staged[n, 8, 2, 4](table, "two stages", data, ctx)
+    measure_staged[n, 8, 2, 0](table, "two stages, no padding", data, ctx)
+    measure_staged[n, 16, 2, 4](table, "two stages of 16", data, ctx)
+    measure_staged[n, 8, 1, 4, False](table, "first tiles only", data, ctx)
 
 
 def main() raises:

@@ -167,6 +167,8 @@ INPUTS_THAT_A_TYPE_HOLDS = {
     ("p33", "b", "float16"): _FEW_DIGITS,
     ("p33", "b", "bfloat16"): _FEW_DIGITS,
     ("p33", "a", "int32"): _MULTIPLES,
+    ("p41", "b", "float16"): "the sums of 20 products are exact in float32 because `b` has few digits",
+    ("p41", "b", "bfloat16"): "the sums of 20 products are exact in float32 because `b` has few digits",
 }
 """Inputs whose values a type holds: another input of the mode, or the sums, show this type."""
 WITHOUT_SUMS = {

@@ -43,6 +43,8 @@ def profile(
     atomics: int = 0,
     reductions: int = 0,
     shared_atomics: int = 0,
+    read: int = 0,
+    shared_read: int = 0,
 ) -> KernelProfile:
     """One request of 32 lanes with 4 bytes each, and one shared-memory access, at line 2 of a file."""
     source = tmp_path / "p99.mojo"
@@ -53,8 +55,13 @@ def profile(
     for counts in (kernel.counts, line.counts):
         counts.routes[Route.GLOBAL_STORE] = Traffic(requests=1, sectors=sectors, lanes=32, used_bytes=128)
         counts.routes[Route.SHARED_LOAD] = Traffic(
-            requests=1, wavefronts=1 + conflicts, conflicts=conflicts, lanes=32
+            requests=1,
+            wavefronts=1 + conflicts,
+            conflicts=conflicts,
+            lanes=32,
+            requested_bytes=shared_read,
         )
+        counts.routes[Route.GLOBAL_LOAD] = Traffic(requested_bytes=read)
         counts.routes[Route.GLOBAL_ATOMIC] = Traffic(lanes=atomics)
         counts.routes[Route.GLOBAL_REDUCTION] = Traffic(lanes=reductions)
         counts.routes[Route.SHARED_ATOMIC] = Traffic(lanes=shared_atomics)
@@ -73,6 +80,8 @@ def profile(
         (("occupancy", "at_least", 1), {"shared": 113 * 1024}, {"shared": 114 * 1024}),
         (("tensor_core_instructions", "at_least", 1), {"tensor": 1}, {"tensor": 0}),
         (("blocks", "at_most", 8), {"blocks": 8}, {"blocks": 9}),
+        (("global_bytes_read", "at_most", 128), {"read": 128, "shared_read": 256}, {"read": 132}),
+        (("shared_bytes_read", "at_most", 128), {"shared_read": 128, "read": 256}, {"shared_read": 132}),
         (
             ("global_atomics", "at_most", 4),
             {"atomics": 1, "reductions": 3, "shared_atomics": 32},

@@ -123,6 +123,8 @@ class CounterMetric(Enum):
     SECTORS_PER_REQUEST = "sectors_per_request"  # global memory, loads and stores
     BYTES_USED = "bytes_used"  # fraction of the transferred global bytes that a lane requested, 0 to 1
     BANK_CONFLICTS = "bank_conflicts"  # wavefronts of shared memory beyond the unavoidable ones
+    GLOBAL_READ = "global_bytes_read"  # that threads load from global memory, each as often as it is loaded
+    SHARED_READ = "shared_bytes_read"  # the same of shared memory
     SHARED_BYTES = "shared_bytes"  # shared memory of a block, static and dynamic
     SHARED_BLOCKS = "blocks_by_shared_memory"  # blocks that fit in the shared memory of a multiprocessor
     OCCUPANCY = "occupancy"  # theoretical, 0 to 1, from block size and shared memory

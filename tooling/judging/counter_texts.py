@@ -17,6 +17,8 @@ FOUND: Mapping[CounterMetric, Text] = {
     CounterMetric.BANK_CONFLICTS: Text(
         "`{kernel}` has {counted:,} bank conflicts: {ways:.3g} passes over the banks where 1 would be enough"
     ),
+    CounterMetric.GLOBAL_READ: Text("the threads of `{kernel}` read {counted:,} bytes from global memory"),
+    CounterMetric.SHARED_READ: Text("the threads of `{kernel}` read {counted:,} bytes from shared memory"),
     CounterMetric.SHARED_BYTES: Text("a block of `{kernel}` uses {counted:,} bytes of shared memory"),
     CounterMetric.SHARED_BLOCKS: Text(
         "a block of `{kernel}` uses {shared:,} bytes of shared memory, so the {available:,} bytes of a "
@@ -64,6 +66,13 @@ ADVICE: Mapping[CounterMetric, Text] = {
     CounterMetric.BANK_CONFLICTS: Text(
         "word i is in bank i mod 32: work out the bank of each lane; lanes may access the same word, but "
         "different words must be in different banks"
+    ),
+    CounterMetric.GLOBAL_READ: Text(
+        "find the elements that are loaded more than once, and keep them in registers or in shared memory"
+    ),
+    CounterMetric.SHARED_READ: Text(
+        "use an element in a register for several results before it is loaded again; `tooling profile` shows "
+        "the requests of each line"
     ),
     CounterMetric.SHARED_BYTES: Text(
         "for each array in shared memory, work out how many of its elements are needed at the same time"

@@ -92,6 +92,8 @@ COUNTS: Mapping[CounterMetric, Callable[[KernelProfile], float]] = {
     CounterMetric.SECTORS_PER_REQUEST: _sectors,
     CounterMetric.BYTES_USED: _used,
     CounterMetric.BANK_CONFLICTS: lambda kernel: kernel.counts.space(Space.SHARED).conflicts,
+    CounterMetric.GLOBAL_READ: lambda kernel: kernel.counts.total(Route.GLOBAL_LOAD).requested_bytes,
+    CounterMetric.SHARED_READ: lambda kernel: kernel.counts.total(Route.SHARED_LOAD).requested_bytes,
     CounterMetric.SHARED_BYTES: lambda kernel: kernel.shared_bytes,
     CounterMetric.SHARED_BLOCKS: _shared_blocks,
     CounterMetric.OCCUPANCY: lambda kernel: kernel.occupancy.fraction,
@@ -145,6 +147,8 @@ _COSTS: Mapping[CounterMetric, Callable[[LineProfile], float]] = {
     CounterMetric.BANK_CONFLICTS: lambda line: line.counts.space(Space.SHARED).conflicts,
     CounterMetric.GLOBAL_ATOMICS: lambda line: _global_atomics(line.counts),
     CounterMetric.SHARED_ATOMICS: lambda line: _shared_atomics(line.counts),
+    CounterMetric.GLOBAL_READ: lambda line: line.counts.total(Route.GLOBAL_LOAD).requested_bytes,
+    CounterMetric.SHARED_READ: lambda line: line.counts.total(Route.SHARED_LOAD).requested_bytes,
 }
 
 
