@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from tooling.text import Sentence, Text, joined
-from tooling.translations.model import ChangeClass, Freshness, FreshnessSeverity, PageStatus, SectionChange
+from tooling.translations.model import (
+    ChangeClass,
+    Fidelity,
+    Freshness,
+    FreshnessSeverity,
+    PageStatus,
+    Problem,
+    SectionChange,
+)
 from tooling.translations.words import CLASSES, LINES_UNKNOWN
 
 
@@ -36,6 +46,16 @@ class TranslationFinding(Struct, frozen=True):
     @property
     def family(self) -> str:
         return self.kind.partition(":")[0]
+
+
+class FidelityResult(Struct, frozen=True):
+    """Translations compared with their pinned sources: fidelity by page key, the differences, and what could
+    not be compared.
+    """
+
+    pages: Mapping[str, Fidelity]
+    findings: tuple[TranslationFinding, ...]
+    problems: tuple[Problem, ...]
 
 
 SUMMARY = "SUMMARY.md"

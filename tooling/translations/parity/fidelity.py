@@ -18,7 +18,7 @@ from tooling.mdbook.pages import Page
 from tooling.platform.regular_files import read_regular
 from tooling.text import Text
 from tooling.translations.cache import Cache
-from tooling.translations.findings import TranslationFinding
+from tooling.translations.findings import FidelityResult, TranslationFinding
 from tooling.translations.freshness.checkout import git_problem
 from tooling.translations.freshness.survey import Survey
 from tooling.translations.freshness.workers import map_pages
@@ -27,7 +27,6 @@ from tooling.translations.git.repository import GIVE_IT_TREES, UNSHALLOW, GitErr
 from tooling.translations.model import Fidelity, Freshness, FreshnessSeverity, PageStatus, Problem
 from tooling.translations.pages import comparable
 from tooling.translations.parity import comparison
-from tooling.translations.parity.fidelity_result import FidelityResult
 from tooling.translations.parity.findings import ParityFinding
 from tooling.translations.parity.include_drift import IncludeUse, find_drift, uses_of
 from tooling.translations.parity.marker import find_wrong_commits

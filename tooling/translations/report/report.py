@@ -6,18 +6,19 @@ import datetime
 from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tooling.translations.findings import TranslationFinding, freshness_findings, is_expected
+from tooling.translations.findings import (
+    FidelityResult,
+    TranslationFinding,
+    freshness_findings,
+    is_expected,
+)
 from tooling.translations.freshness.survey import Survey
 from tooling.translations.model import Fidelity, Freshness, FreshnessSeverity, PageStatus, Problem
 from tooling.translations.report.policy import ChangedPages, Policy, ReportOutcome, judge
 from tooling.translations.roots import Roots
-
-if TYPE_CHECKING:
-    from tooling.translations.parity.fidelity_result import FidelityResult
 
 
 class Report(Struct, frozen=True):
