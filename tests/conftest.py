@@ -27,7 +27,7 @@ settings.load_profile("project")
 pytest.MonkeyPatch().setattr(providers, "_get_local_constants", lambda: providers._local_constants)
 
 # A worker keeps many objects: to look through them as often as by default would take a tenth of the time.
-gc.set_threshold(100_000, 50, 100)
+gc.set_threshold(20_000, 10, 10)
 
 _OF_WORKFLOW = {
     name: os.environ.pop(name) for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY") if name in os.environ

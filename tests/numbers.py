@@ -9,3 +9,5 @@ PUZZLES = sorted(
 )
 """The ids of all puzzles, in their order."""
 COUNT = len(PUZZLES)
+LAST = int(PUZZLES[-1][1:])
+"""The number of the last puzzle: some are not written yet."""

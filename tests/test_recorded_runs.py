@@ -212,8 +212,10 @@ def test_recorded_runs_worked_on_the_data_of_today(puzzle: Puzzle) -> None:
 
 @pytest.mark.parametrize("tool", ["memcheck", "racecheck", "synccheck", "initcheck"])
 def test_compute_sanitizer_had_nothing_to_say_about_any_solution(tool: str) -> None:
+    """It was started on a machine with one GPU, so not on the puzzles of several."""
     runs = json.loads((RECORDINGS / "sanitizer.json").read_text("utf-8"))[tool]["runs"]
-    solutions = {run for run in recorded() if run[0].endswith(" solution")}
+    several = {puzzle.id for puzzle in catalogue() if any(mode.gpus > 1 for mode in puzzle.modes)}
+    solutions = {run for run in recorded() if run[0].endswith(" solution") and run[0][:3] not in several}
     assert {(run["id"], run["dataset"]) for run in runs} == solutions
     unclean = [
         run["id"]

@@ -200,7 +200,7 @@ DEFECTS = [
     Defect("marker-missing", "marker", K15, "<!-- i18n-source-blob", "<!-- i18n-blob", reported=K15),
     Defect("replay-of-no-wrong-answer", "replay", P15, " {{#replay p15_tile_tensor missing_barrier}}", "", reported=P15, run=3),
     Defect("replay-of-no-solution", "replay", K15, "{{#replay p15_tile_tensor}} ", "", reported=K15, run=3),
-    Defect("page-without-a-figure", "page-figure", "book/src/trust.md", "{{#figure book-checks}}\n", ""),
+    Defect("page-without-a-figure", "page-figure", "book/src/puzzle_02/puzzle_02.md", "{{#figure p02}}\n", ""),
     Defect("figure-on-two-pages", "page-figure", "book/src/puzzle_12/raw.md", "## Configuration", "{{#figure p12}}\n\n## Configuration"),
     Defect("parity-missing-section", "parity", K15, "## 구성\n", "", reported=K15, run=5),
     Defect("parity-other-number", "parity", K15, "{{#run p15}}", "{{#run p15_raw}}"),

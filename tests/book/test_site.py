@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.numbers import COUNT
+from tests.numbers import LAST
 from tooling.book.checks import check
 from tooling.book.checks.markup import Validator
 from tooling.book.directives import protocol
@@ -64,11 +64,11 @@ def test_a_missing_page_is_shown_in_the_other_language(built: Path) -> None:
 
 def test_a_page_says_which_of_the_puzzles_it_belongs_to(built: Path) -> None:
     for page, body in (
-        ("puzzle_12/raw.html", f'<body style="--part: 3; --puzzle: 12; --puzzles: {COUNT}">'),
-        ("ko/puzzle_35/puzzle_35.html", f'<body style="--part: 12; --puzzle: 35; --puzzles: {COUNT}">'),
-        ("basics/gpu.html", f'<body style="--puzzle: 0; --puzzles: {COUNT}">'),
-        ("bonuses/part4.html", f'<body style="--puzzle: 19; --puzzles: {COUNT}">'),
-        ("glossary.html", f'<body style="--puzzle: {COUNT + 1}; --puzzles: {COUNT}">'),
+        ("puzzle_12/raw.html", f'<body style="--part: 3; --puzzle: 12; --puzzles: {LAST}">'),
+        ("ko/puzzle_35/puzzle_35.html", f'<body style="--part: 12; --puzzle: 35; --puzzles: {LAST}">'),
+        ("basics/gpu.html", f'<body style="--puzzle: 0; --puzzles: {LAST}">'),
+        ("bonuses/part4.html", f'<body style="--puzzle: 19; --puzzles: {LAST}">'),
+        ("glossary.html", f'<body style="--puzzle: {LAST + 1}; --puzzles: {LAST}">'),
         ("404.html", "<body>"),
     ):
         assert body in (built / page).read_text(encoding="utf-8")

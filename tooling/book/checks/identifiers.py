@@ -20,6 +20,7 @@ _FLAGS_OF_ALL = {
     "--hint",
     "--help",
     "--target sim",
+    "--target nvidia",
     "--lang ko",
     "--extra max",
     "--extra torch",

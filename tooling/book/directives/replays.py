@@ -31,7 +31,7 @@ from tooling.replay.trace import VERSION, Trace, require_valid_counts
 
 FOLDER = "replays"
 """Of the pages, below the root of an edition."""
-MOST_BYTES = 200_000
+MOST_BYTES = 350_000
 _FINDINGS = 20_000
 """Bytes that are kept free for the sentences of findings, and what identifies the run."""
 SOLVED = "solved"
