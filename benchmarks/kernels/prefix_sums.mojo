@@ -379,8 +379,6 @@ def measure_all[size: Int](mut table: Benchmark, ctx: DeviceContext) raises:
     measure[size, 512, 8, PACKED, True](table, "512 x 8, packed", data, ctx)
     measure[size, 256, 16, WARP, True](table, "256 x 16", data, ctx)
     measure[size, 256, 16, PACKED, True](table, "256 x 16, packed", data, ctx)
-    measure[size, 1024, 8, WARP, True](table, "1024 x 8", data, ctx)
-    measure[size, 1024, 8, PACKED, True](table, "1024 x 8, packed", data, ctx)
 
 
 def main() raises:

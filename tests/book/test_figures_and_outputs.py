@@ -195,7 +195,13 @@ def test_a_narrow_figure_fills_the_text_or_is_small(real: Project) -> None:
                 small[figure.name] = width
     # The steps of puzzle 15 and a map of puzzle 23 are in folds, which have less room. The longest row of
     # estimates has 61 cells of whole pixels, and a tile of puzzle 41 has 32.
-    assert small == {"book-estimates": 331, "p16-copies": 200, "p15-steps": 322, "p23-memory": 289, "p41": 323}
+    assert small == {
+        "book-estimates": 331,
+        "p16-copies": 200,
+        "p15-steps": 322,
+        "p23-memory": 289,
+        "p41": 323,
+    }
 
 
 @pytest.mark.parametrize(("name", "narrow"), [("p03", "narrow fills"), ("p16-copies", "narrow")])
