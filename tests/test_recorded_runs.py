@@ -37,7 +37,6 @@ pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
 
 PROJECT = find_project(Path(__file__).parent)
 RECORDINGS = PROJECT.recordings / "h200"
-FIRST_TIER = ("p15 solution",)  # other executables would take too long to build
 
 UNDEFINED = {"races", "memory", "initialisation", "synchronisation"}
 """A mutant whose fault is one of these may print anything on hardware: nothing to compare."""
@@ -152,15 +151,14 @@ ALL = sorted({name[:3] for name, _ in recorded()})
 DEFINED = [case for case in cases(ALL, Subject.MUTANT) if not UNDEFINED & set(case.trial.expect)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(case, id=str(case), marks=() if case.trial.id in FIRST_TIER else pytest.mark.slow)
-        for case in (
-            *cases(ALL, Subject.SOLUTION),
-            *cases([puzzle for puzzle in ALL if puzzle not in SEEDED], Subject.SKELETON),
-        )
+        *cases(ALL, Subject.SOLUTION),
+        *cases([puzzle for puzzle in ALL if puzzle not in SEEDED], Subject.SKELETON),
     ],
+    ids=str,
 )
 def test_solutions_and_skeletons_do_what_they_did_on_an_h200(case: Case, tmp_path: Path) -> None:
     assert simulate(case, tmp_path) == on_hardware(case)

@@ -150,6 +150,7 @@ def test_texts_of_a_figure_are_english_where_they_are_not_translated(checkout: P
     assert found == ["there is no figure `p15-other`, which has a caption here"]
 
 
+@pytest.mark.slow
 def test_a_figure_is_the_same_whenever_it_is_drawn(real: Project) -> None:
     fresh = PuzzleIndex(real)
     again = {

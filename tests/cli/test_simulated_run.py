@@ -42,6 +42,7 @@ def test_the_solution_passes_and_prints_what_the_book_says() -> None:
     ) in result.stdout
 
 
+@pytest.mark.slow
 def test_the_problem_file_fails_and_says_that_nothing_was_written(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     result = tooling("run", "p15", "--target", "sim", "--json", str(report))
