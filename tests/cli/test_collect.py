@@ -23,6 +23,7 @@ import pytest
 from tests.cli.conftest import SOLUTION, Result, Workbench
 from tests.platform.test_processes import gone
 from tooling.classroom.reports import file_names
+from tooling.classroom.students import NotFetched, students_of
 from tooling.execution.sandbox import NoSandbox, find_sandbox
 from tooling.platform.exit_codes import ExitCode
 from tooling.platform.machine_watch import Allowance
@@ -425,3 +426,18 @@ def test_programs_of_the_compiler_are_judged_and_confined(tmp_path: Path) -> Non
     assert "the program failed: " in said["reads"]
     assert "import main as other" in said["imports"]
     assert "GiB of memory; 1.0 GiB are allowed" in said["takes the GPU's memory"]
+
+
+def test_a_repository_that_does_not_answer_is_named_without_its_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git = tmp_path / "git"
+    git.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr("tooling.classroom.students._CLONED_FOR", 0.3)
+    with pytest.raises(NotFetched) as caught, students_of(["https://me:token@example.org/class.git"]):
+        pass
+    caught.value.speak("en")
+    assert str(caught.value.what) == "the repository `https://example.org/class.git` cannot be fetched"
+    assert str(caught.value.why) == "git did not end within 0 seconds"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from tooling.catalog.model import ModeKind, Program, ProgramLanguage, Puzzle
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.exit_codes import ExitCode
 from tooling.platform.git_command import git_environment
-from tooling.platform.processes import temporary_folder
+from tooling.platform.processes import run_captured, temporary_folder
 from tooling.platform.regular_files import OutsideRoot, WrongSize, read_regular
 from tooling.text import Sentence, Text, joined
 
@@ -30,6 +29,7 @@ _NEITHER = Text("it is neither a folder nor the address of a Git repository")
 _NOBODY = Text("there are no answers in `{source}`")
 _LOOKED_FOR = Text("answers are files such as p15.mojo, in a student's folder or in `problems/p15` there")
 _NOT_CLONED = Text("the repository `{source}` cannot be fetched")
+_NOT_ENDED = Text("git did not end within {seconds} seconds")
 _NOT_READ = Text("`{name}` cannot be read")
 _IS_LINK = Text("it is a symbolic link, or in a folder that is one, and links are not followed")
 _TOO_LARGE = Text("it has more than {limit} bytes")
@@ -120,19 +120,14 @@ def _cloned(source: str, folder: Path) -> Student:
     command += ["--template=", "--", source, str(folder)]
     environment = {**git_environment(folder.parent, network=True), "GIT_LFS_SKIP_SMUDGE": "1"}
     try:
-        done = subprocess.run(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_CLONED_FOR,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run_captured(command, environment=environment, time_limit=_CLONED_FOR)
+    except OSError as error:
         raise NotFetched(_NOT_CLONED.of(source=_without_secret(source)), why=str(error)) from error
-    if done.returncode != 0:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        why = said[-1].replace(source, _without_secret(source)) if said else None
+    if done.timed_out:
+        why: str | Sentence | None = _NOT_ENDED.of(seconds=int(_CLONED_FOR))
+    else:
+        why = done.last_message and done.last_message.replace(source, _without_secret(source))
+    if done.timed_out or done.status != 0:
         raise NotFetched(_NOT_CLONED.of(source=_without_secret(source)), why=why)
     return Student(re.split(r"[/:]", source.rstrip("/"))[-1].removesuffix(".git"), folder)
 

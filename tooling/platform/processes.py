@@ -49,6 +49,11 @@ class Completed(Struct, frozen=True):
     stderr: str
     timed_out: bool = False
 
+    @property
+    def last_message(self) -> str | None:
+        """The last line on stderr, where a program usually says why it failed; None if there is none."""
+        return next((line for line in reversed(self.stderr.splitlines()) if line.strip()), None)
+
 
 def signal_name(number: int) -> str:
     """The name of a signal, such as SIGSEGV."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.errors import ToolingError
 from tooling.platform.exit_codes import ExitCode
-from tooling.platform.processes import Completed, run_captured
+from tooling.platform.processes import run_captured
 from tooling.text import Text
 
 _NAME = re.compile(r"slurm(?::(.*))?", re.DOTALL)
@@ -159,7 +159,7 @@ def _submit(options: Sequence[str], folder: Path, script: Path, shares: Sequence
     match = re.match(r"\d+", done.stdout)
     if done.status != 0 or match is None:
         raise SlurmError(
-            _REFUSED, why=_said(done), hint=_TRY.of(command=shlex.join(["srun", *options, "true"]))
+            _REFUSED, why=done.last_message, hint=_TRY.of(command=shlex.join(["srun", *options, "true"]))
         )
     return match[0]
 
@@ -181,7 +181,7 @@ def _runs(job: str) -> bool:
         if _GONE in done.stderr:
             return False
         if time.monotonic() > deadline:
-            raise SlurmError(_LOST, why=_said(done), hint=_CONTINUES.of(job=job))
+            raise SlurmError(_LOST, why=done.last_message, hint=_CONTINUES.of(job=job))
         time.sleep(_PAUSE)
 
 
@@ -199,11 +199,6 @@ def _ranges(numbers: Sequence[int]) -> str:
         else:
             parts.append([number])
     return ",".join("-".join(map(str, part)) for part in parts)
-
-
-def _said(done: Completed) -> str | None:
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    return lines[-1] if lines else None
 
 
 def _last_line(log: Path) -> str | None:
