@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -94,6 +94,7 @@ def check_causes(context: CheckContext) -> Iterator[BookFinding]:
         entry for entry in read_causes(context.project) if context.only is None or entry.page in context.only
     ]
     used: set[Cause] = set()
+    record_of = cache(_record)  # for this check: a record may be another one at the next
     for path, chapter in context.chapters_of(ENGLISH).items():
         own = [entry for entry in entries if entry.page == path]
         for line, sentence in causes_of(chapter):
@@ -109,7 +110,7 @@ def check_causes(context: CheckContext) -> Iterator[BookFinding]:
             message = f"{entry.page} has no sentence with a cause that begins with “{_short(entry.says)}”"
             yield BookFinding(CAUSES, 0, "cause", message, "correct the entry, or delete it")
         elif entry.record:
-            yield from _wrong_record(context.project, entry)
+            yield from _wrong_record(context.project, entry, record_of)
 
 
 def causes_of(chapter: Chapter) -> Iterator[tuple[int, str]]:
@@ -125,10 +126,12 @@ def causes_of(chapter: Chapter) -> Iterator[tuple[int, str]]:
                 yield block.line + block.text.count("\n", 0, offset), words
 
 
-def _wrong_record(project: Project, entry: Cause) -> Iterator[BookFinding]:
+def _wrong_record(
+    project: Project, entry: Cause, record_of: Callable[[Path], object]
+) -> Iterator[BookFinding]:
     file, *keys = entry.record
     try:
-        record = _record(project.root / "tests/data" / file)
+        record = record_of(project.root / "tests/data" / file)
         for key in keys:
             record = record[key] if isinstance(record, dict) else None
     except (OSError, ValueError, KeyError):
@@ -146,7 +149,6 @@ def _wrong_record(project: Project, entry: Cause) -> Iterator[BookFinding]:
             yield BookFinding(CAUSES, 0, "cause", message, "correct the page, or measure again")
 
 
-@lru_cache(maxsize=8)
 def _record(path: Path) -> object:
     content: object = json.loads(read_text(path))
     return content
