@@ -6,22 +6,15 @@ names its unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import median
 
 from msgspec import Struct
 
 from tooling.simulator.gpu.code_model import (
-    Address,
-    Arguments,
     Instruction,
-    Negated,
-    Operand,
-    OperandPair,
-    Register,
-    Vector,
 )
-from tooling.simulator.nvidia.analysis.register_reads import WITHOUT_RESULT
+from tooling.simulator.nvidia.analysis.register_reads import registers_in, results_and_sources
 from tooling.simulator.nvidia.machine_code.disassembly import SassInstruction
 from tooling.simulator.nvidia.machine_code.mix import Kind, kind_of
 
@@ -100,34 +93,15 @@ def is_parameter(instruction: Instruction) -> bool:
 
 
 def registers_of(instruction: Instruction) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The registers that it reads and those that it writes."""
-    reads: list[str] = []
-    writes: list[str] = []
-    for index, operand in enumerate(instruction.operands):
-        result = index == 0 and isinstance(operand, Register | Vector | OperandPair)
-        named = writes if result and instruction.opcode not in WITHOUT_RESULT else reads
-        named.extend(_names(operand))
+    """The registers that it reads and those that it writes; special registers such as %tid.x are neither."""
+    results, sources = results_and_sources(instruction)
+    reads, writes = (
+        [name for name in registers_in(operands) if name.startswith("%") and "." not in name]
+        for operands in (sources, results)
+    )
     if instruction.predicate is not None:
-        reads.append(instruction.predicate.register)
-        reads.extend(writes)
+        reads += [instruction.predicate.register, *writes]
     return tuple(reads), tuple(writes)
-
-
-def _names(operand: Operand) -> Iterator[str]:
-    match operand:
-        case Register(name):
-            if name.startswith("%") and "." not in name:
-                yield name
-        case Address(base):
-            yield from _names(base)
-        case Negated(inner):
-            yield from _names(inner)
-        case OperandPair(first, second):
-            yield from _names(first)
-            yield from _names(second)
-        case Vector(elements) | Arguments(elements):
-            for element in elements:
-                yield from _names(element)
 
 
 def sass_unit(instruction: SassInstruction) -> str:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from tooling.simulator.gpu.code_model import (
-    Address,
-    Arguments,
     Instruction,
-    Negated,
     Operand,
-    OperandPair,
     Register,
     Vector,
 )
-from tooling.simulator.nvidia.analysis.register_reads import WITHOUT_RESULT
+from tooling.simulator.nvidia.analysis.register_reads import registers_in, results_and_sources
 from tooling.simulator.nvidia.lowering.binders import is_pure
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.program.value_flow import Flow, Role
@@ -37,9 +31,9 @@ def flow_of(decoder: Decoder, instruction: Instruction) -> Flow:
         return Flow(Role.FENCES)
     guard = instruction.predicate
     guarding = None if guard is None else (decoder.register(guard.register), guard.negated)
-    first, rest = instruction.operands[:1], instruction.operands[1:]
-    if instruction.opcode in WITHOUT_RESULT or not isinstance(next(iter(first), None), _RESULTS):
-        return Flow(Role.USES, _slots(decoder, instruction.operands), (), guarding)
+    first, rest = results_and_sources(instruction)
+    if not first:
+        return Flow(Role.USES, _slots(decoder, rest), (), guarding)
     targets = _slots(decoder, first)
     role = _role(instruction)
     if role in (Role.SELECTS, Role.AND, Role.OR):
@@ -63,11 +57,8 @@ def _may_be_moved(decoder: Decoder, instruction: Instruction) -> bool:
 
     It moves no strong load, and leaves no load whose result nothing reads: such a one is of inline PTX.
     """
-    results = _registers(instruction.operands[0])
+    results = registers_in(instruction.operands[:1])
     return not instruction.is_strong and any(decoder.is_read(name) for name in results)
-
-
-_RESULTS = (Register, Vector, OperandPair)
 
 
 def _role(instruction: Instruction) -> Role:
@@ -88,22 +79,4 @@ def _role(instruction: Instruction) -> Role:
 
 
 def _slots(decoder: Decoder, operands: tuple[Operand, ...]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(decoder.register(name) for one in operands for name in _registers(one)))
-
-
-def _registers(operand: Operand) -> Iterator[str]:
-    match operand:
-        case Register(name):
-            if name != "_":
-                yield name
-        case Negated(inner):
-            yield from _registers(inner)
-        case OperandPair(first, second):
-            yield from _registers(first)
-            yield from _registers(second)
-        case Vector(elements) | Arguments(elements):
-            for element in elements:
-                yield from _registers(element)
-        case Address(base, _, coordinates):
-            for each in (base, *coordinates):
-                yield from _registers(each)
+    return tuple(dict.fromkeys(decoder.register(name) for name in registers_in(operands)))
