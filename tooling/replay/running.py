@@ -110,17 +110,17 @@ class _Engine(Engine):
         self._selection = selection
         self._wanted = selection.kernels  # empty as soon as one of them was launched
 
-    def observer_of(self, job: Job) -> Observer | None:
+    def observer_of(self, job: Job) -> Observer:
         """See `Engine.observer_of`."""
         meant = readable_kernel(job.launch.function.name, job.module.files.values()) in self._wanted
         if meant:
             self._wanted = frozenset()
         elif job.number != self._selection.launch or (self._selection.kernels and not self._wanted):
-            return None
+            return Observer()
         grid = self.grid = job.launch.grid
         blocks = self._selection.blocks
         if any(at >= extent for block in blocks for at, extent in zip(block, grid, strict=True)):
-            return None
+            return Observer()
         numbers = [block.x + grid.x * (block.y + grid.y * block.z) for block in blocks]
         if len(numbers) == 1:
             numbers = blocks_of(job.launch, clusters_of(job.launch, np.array(numbers)))[0].tolist()

@@ -94,11 +94,11 @@ class Tracer(Engine):
         super().__init__("lockstep", None)
         self.hook: TraceHook | None = None
 
-    def observer_of(self, job: Job) -> Observer | None:
+    def observer_of(self, job: Job) -> Observer:
         """See `Engine.observer_of`."""
         del job
         if self.hook is not None:
-            return None
+            return Observer()
         self.hook = TraceHook()
         return Observer((self.hook,))
 

@@ -42,13 +42,13 @@ class Profiler(Engine):
         self._selection = selection or LaunchSelection()
         self._named = 0  # launches so far of kernels with the selected name
 
-    def observer_of(self, job: Job) -> Observer | None:
+    def observer_of(self, job: Job) -> Observer:
         """See `Engine.observer_of`."""
         name = readable_kernel(job.launch.function.name, job.module.files.values())
         wanted = self._selection.wants(name, self._named)
         self._named += self._selection.kernel in name
         if not wanted:
-            return None
+            return Observer()
         counter = ProfilingHook()
 
         def ended(result: LaunchResult) -> None:

@@ -56,7 +56,7 @@ class Observer(Struct, frozen=True):
         ended: called with the result.
     """
 
-    hooks: tuple[Hook, ...]
+    hooks: tuple[Hook, ...] = ()
     ended: Callable[[LaunchResult], None] = lambda _result: None
 
 
@@ -110,31 +110,29 @@ class Engine:
         for kernel in module.kernels.values():
             backend.decode(module, kernel)
 
-    def observer_of(self, job: Job) -> Observer | None:
-        """What observes a launch that is about to begin, if anything; for engines that observe."""
+    def observer_of(self, job: Job) -> Observer:
+        """What observes a launch that is about to begin: nothing, except for engines that observe."""
         del job
-        return None
+        return Observer()
 
     def run(self, job: Job) -> LaunchResult:
         """See `Executor.run`."""
         limits = self._limits(job)
         observer = self.observer_of(job)
-        hooks = (*job.hooks, *observer.hooks) if observer else job.hooks
+        hooks = (*job.hooks, *observer.hooks)
         result = run(job.launch, job.module, job.memory, hooks, self.schedule, job.stdout, limits)
-        if observer:
-            observer.ended(result)
+        observer.ended(result)
         return result
 
     def start(self, job: Job, pace: Pace) -> Generator[Turn, None, LaunchResult]:
         """See `Executor.start`."""
         limits = self._limits(job)
         observer = self.observer_of(job)
-        hooks = (*job.hooks, *observer.hooks) if observer else job.hooks
+        hooks = (*job.hooks, *observer.hooks)
         result = yield from turns(
             job.launch, job.module, job.memory, hooks, self.schedule, job.stdout, limits, pace
         )
-        if observer:
-            observer.ended(result)
+        observer.ended(result)
         return result
 
     def _limits(self, job: Job) -> Limits:

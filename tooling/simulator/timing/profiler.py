@@ -75,10 +75,10 @@ class TimingProfiler(Profiler):
             job = job.sampling(sample_of(launch.grid, launch.threads_per_block, self._most_lanes))
         return super().run(job)
 
-    def observer_of(self, job: Job) -> Observer | None:
+    def observer_of(self, job: Job) -> Observer:
         """See `Engine.observer_of`."""
         counting = super().observer_of(job)
-        if counting is None or job.module.instruction_set != "ptx":
+        if not counting.hooks or job.module.instruction_set != "ptx":
             return counting
         (counter,) = counting.hooks
         assert isinstance(counter, ProfilingHook)
