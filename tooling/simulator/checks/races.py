@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -144,6 +145,7 @@ class RaceCheck(CheckHook):
         self._now = 1
         self._log: list[_Logged] = []
         self._log_start = 1
+        self._comparable: deque[tuple[int, LoadedValue]] = deque()
         self._global: dict[int, Shadow] = {}
         self._shared = Shadow(0, 4)
         self._shared_values: NDArray[np.uint64] | None = None
@@ -161,7 +163,7 @@ class RaceCheck(CheckHook):
         bulk_copies = twins[id(self._bulk_copies)]
         assert isinstance(bulk_copies, BulkCopyCheck)
         twin._bulk_copies = bulk_copies
-        twin._global, twin._log, twin._copies = {}, [], []
+        twin._global, twin._log, twin._copies, twin._comparable = {}, [], [], deque()
         return twin
 
     # Events of a launch
@@ -190,6 +192,7 @@ class RaceCheck(CheckHook):
         self._shared_values = None
         self._uses = BarrierUses(self.context.threads_per_block)
         self._copies.clear()
+        self._comparable.clear()
         self._raise_shared_horizon()
 
     def batch_end(self, first_block: int, blocks: int) -> None:
@@ -449,6 +452,9 @@ class RaceCheck(CheckHook):
     def _targets(self, access: Access, clock_part: int) -> Iterator[Target]:
         """The granules to compare; `clock_part` is common to the epochs of the access."""
         if access.space is Space.SHARED:
+            if access.value is not None:
+                access.value.comparable = True
+                self._comparable.append((self._now - 1, access.value))
             if access.bytes < self._shared.granule:
                 self._divide_shared(access.bytes)
             panel = panel_target(access, self._shared, self._first_block, self._window, clock_part)
@@ -467,6 +473,8 @@ class RaceCheck(CheckHook):
                 continue
             if not writes and self._written is not None and allocation.serial not in self._written:
                 continue
+            if access.value is not None:
+                access.value.comparable = True
             shadow = self._global.get(allocation.physical_address)
             if shadow is None:
                 granule = self._granules[Space.GLOBAL]
@@ -577,6 +585,8 @@ class RaceCheck(CheckHook):
         if self.context.blocks_per_cluster == 1:
             horizon = self._clocks.oldest_block_barrier(self._first_block, self._batch)
         self._shared_horizon = horizon << CLOCK_SHIFT
+        while self._comparable and self._comparable[0][0] < horizon:
+            self._comparable.popleft()[1].settle()
 
     def _record(self, target: Target, known: Epochs | None, same_value: NDArray[np.int64]) -> None:
         """Record an access; see `_compare` for `known` and `same_value`."""

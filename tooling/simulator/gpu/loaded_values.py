@@ -35,17 +35,32 @@ class LoadedValue:
         lanes: (n,) their numbers in the batch.
         holders: registers that hold it in some lane; without any it cannot be used any more.
         computable: arithmetic does not use it; what uses its result does.
+        joinable: of the uses by a lane only the first one counts.
+        comparable: a check may still compare a later access with this one.
     """
 
     computable = True
+    joinable = True
 
     def __init__(self, threads: Ints, addresses: Ints, lanes: NDArray[np.intp]) -> None:
         self.threads = threads
         self.addresses = addresses
         self.lanes = lanes
         self.holders = 0
+        self.comparable = False
         self._used = np.zeros(len(threads), np.bool_)
         self._waiting: dict[Hashable, _Waiting] = {}
+
+    @property
+    def settled(self) -> bool:
+        """No finding waits for its use, and none can be added."""
+        return not (self.comparable or self._waiting)
+
+    def settle(self) -> None:
+        """Every later access is ordered after this one: no check compares them any more."""
+        self.comparable = False
+        if not self._waiting:
+            self._keep(np.zeros(len(self.threads), np.bool_))
 
     def when_used(self, key: Hashable, threads: Ints, report: Report) -> None:
         """Call `report` once some of these threads use the value; of reports with one key, the first.
@@ -68,6 +83,8 @@ class LoadedValue:
 
     def use(self, lanes: NDArray[np.intp], _instruction: Instruction) -> None:
         """These lanes of the batch use the value."""
+        if self.settled:
+            return
         positions = np.searchsorted(self.lanes, lanes)
         new = positions[~self._used[positions]]
         if not len(new):
@@ -83,9 +100,12 @@ class LoadedValue:
         """No register holds it any more: keep only the lanes that have used it."""
         self._waiting.clear()
         if not self._used.all():
-            used = self._used
-            self.threads, self.addresses = self.threads[used], self.addresses[used]
-            self.lanes, self._used = self.lanes[used], used[used]
+            self._keep(self._used)
+
+    def _keep(self, kept: NDArray[np.bool_]) -> None:
+        """Forget the lanes without a flag."""
+        self.threads, self.addresses = self.threads[kept], self.addresses[kept]
+        self.lanes, self._used = self.lanes[kept], self._used[kept]
 
     def positions(self, threads: Ints) -> NDArray[np.int64]:
         """The positions of those of these threads that are among its lanes."""

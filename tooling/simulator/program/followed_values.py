@@ -17,18 +17,27 @@ from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.program.value_flow import FOLLOWED, Flow, Role
 
 Mask = NDArray[np.bool_]
+_NOTHING: dict[Followed, Mask] = {}
 
 
 class Followed(Protocol):
     """A value in registers.
 
     Attributes:
-        holders: registers that hold it in some lane.
+        holders: how many registers, and values that were joined, hold it in some lane.
         computable: arithmetic does not use it, as a copy does not; what uses the result does.
+        joinable: of the uses by a lane only the first one counts.
+        settled: nothing can be found about any use of it any more.
     """
 
     holders: int
     computable: bool
+    joinable: bool
+
+    @property
+    def settled(self) -> bool:
+        """See `Followed`."""
+        ...
 
     def use(self, lanes: NDArray[np.intp], instruction: Instruction) -> None:
         """These lanes of the batch use it."""
@@ -47,6 +56,8 @@ class UnwrittenRegister:
     """
 
     computable = True
+    joinable = False
+    settled = False
 
     def __init__(self, used: Callable[[NDArray[np.intp], Instruction], None]) -> None:
         self.holders = 0
@@ -60,8 +71,58 @@ class UnwrittenRegister:
         """It has been written everywhere."""
 
 
+MOST_VALUES = 32
+"""The most values of a result that are listed one by one. More are joined, so that an instruction costs the
+same however many loads its operands come from."""
+
+
+class JoinedValues:
+    """Values that moved to a register together, in whichever lanes.
+
+    Attributes:
+        parts: the values, and the lanes of the batch in which the register held each.
+    """
+
+    computable = True
+    joinable = True
+    settled = False
+
+    def __init__(self, parts: dict[Followed, Mask]) -> None:
+        self.holders = 0
+        self.parts = parts
+        self._left: Mask | None = None
+        for value in parts:
+            value.holders += 1
+
+    def use(self, lanes: NDArray[np.intp], instruction: Instruction) -> None:
+        """These lanes of the batch use all of them: each part that was joined in turn, without recursion."""
+        stack: list[tuple[Followed, NDArray[np.intp]]] = [(self, lanes)]
+        while stack:
+            value, using = stack.pop()
+            if not isinstance(value, JoinedValues):
+                value.use(using, instruction)
+                continue
+            first = value.first_uses(using)
+            if len(first):
+                inside = [(part, first[mask[first]]) for part, mask in value.parts.items()]
+                stack += [each for each in reversed(inside) if len(each[1])]
+
+    def first_uses(self, lanes: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Those of the lanes that have not used the values before."""
+        if self._left is None:
+            self._left = np.logical_or.reduce(list(self.parts.values()))
+        first = lanes[self._left[lanes]]
+        self._left[first] = False
+        return first
+
+    def drop(self) -> None:
+        """See `Followed`; the parts are dropped by `_let_go`."""
+
+
 class FollowedValues:
     """The followed values of one batch.
+
+    Masks are never modified, only replaced, so that registers share them.
 
     Args:
         size: lanes of the batch.
@@ -69,13 +130,19 @@ class FollowedValues:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._held: dict[int, list[tuple[Followed, Mask]]] = {}
+        self._held: dict[int, dict[Followed, Mask]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._held)
 
+    def held(self, slot: int) -> list[Followed]:
+        """The values that a register holds in some lane, as they are listed."""
+        return list(self._held.get(slot, ()))
+
     def hold(self, slot: int, value: Followed, lanes: NDArray[np.intp]) -> None:
         """These lanes of a register hold a value."""
+        if value.settled:
+            return
         mask = np.zeros(self._size, np.bool_)
         mask[lanes] = True
         self._add(slot, value, mask)
@@ -93,11 +160,13 @@ class FollowedValues:
     def release(self, over: Callable[[Followed], NDArray[np.intp] | None]) -> None:
         """Stop to follow values in the lanes that `over` returns; None: in no lane."""
         for slot, entries in list(self._held.items()):
-            for value, mask in entries:
+            kept = np.ones(self._size, np.bool_)
+            for value in list(entries):
                 lanes = over(value)
                 if lanes is not None:
-                    mask[lanes] = False
-            self._tidy(slot)
+                    kept[lanes] = False
+                    self._limit(slot, value, kept)
+                    kept[lanes] = True
 
     def execute(self, flow: Flow, instruction: Instruction, group: Group) -> None:
         """A group is about to execute an instruction."""
@@ -114,33 +183,38 @@ class FollowedValues:
         active = None if guard is None else _broadcast(group, guard[0]) != guard[1]
         if flow.lanes is not None:
             active = _broadcast(group, flow.lanes)
-        arriving: list[tuple[Followed, Mask]] = []
+        if active is not None and active.all():
+            active = None
+        arriving: dict[Followed, Mask] = {}
         for source, slot in enumerate(flow.sources):
-            for value, mask in held.get(slot, ()):
+            for value, mask in held.get(slot, _NOTHING).items():
+                if value.settled:
+                    continue
+                if flow.role is Role.MULTIPLIES and slot in flow.targets and not value.computable:
+                    continue  # the addend: products into the same registers are performed in order
                 here = group.pick(mask)
                 if active is not None:
                     here = here & active
-                if flow.role is Role.MULTIPLIES and slot in flow.targets and not value.computable:
-                    continue  # the addend: products into the same registers are performed in order
                 if _moves_on(value, flow.role):
-                    here = here & self._matters(flow, source, group)
-                if here.any():
+                    matters = self._matters(flow, source, group)
+                    here = here if matters is True else here & matters
+                if here is mask or here.any():
                     self._arrive(value, here, flow, instruction, group, arriving)
-        for value, mask in held.get(guard[0], ()) if guard is not None else ():
+        for value, mask in held.get(guard[0], _NOTHING).items() if guard is not None else ():
             here = group.pick(mask)
-            if here.any():
+            if not value.settled and here.any():
                 self._arrive(value, here, flow, instruction, group, arriving)
         if flow.role is Role.MULTIPLIES:
             return
-        for value, _ in arriving:
+        if len(arriving) > MOST_VALUES:
+            arriving = _joined(arriving)
+        for value in arriving:
             value.holders += 1  # the register that it leaves may be the one that it moves to
         for slot in flow.written:
             self._clear(slot, group, None if slot in flow.masks else active)
-            for value, here in arriving:
-                whole = np.zeros(self._size, np.bool_)
-                whole[slice(None) if group.lanes is None else group.lanes] = here
-                self._add(slot, value, whole)
-        for value, _ in arriving:
+            for value, mask in arriving.items():
+                self._add(slot, value, mask)
+        for value in arriving:
             _let_go(value)
 
     def _arrive(  # noqa: PLR0917 - one lane mask and what it concerns
@@ -150,10 +224,15 @@ class FollowedValues:
         flow: Flow,
         instruction: Instruction,
         group: Group,
-        arriving: list[tuple[Followed, Mask]],
+        arriving: dict[Followed, Mask],
     ) -> None:
         if _moves_on(value, flow.role):
-            arriving.append((value, here))
+            if group.lanes is not None:
+                whole = np.zeros(self._size, np.bool_)
+                whole[group.lanes] = here
+                here = whole
+            known = arriving.get(value)
+            arriving[value] = here if known is None else known | here
         else:
             value.use(group.numbers_at(np.flatnonzero(here)), instruction)
 
@@ -169,51 +248,64 @@ class FollowedValues:
             bits = flow.conditions[other](group) if flow.conditions else _broadcast(group, slots[0])
             matters = bits != 0 if flow.role is Role.AND else ~bits != 0
             for slot in slots:
-                for _, mask in self._held.get(slot, ()):
+                for mask in self._held.get(slot, _NOTHING).values():
                     matters = matters | group.pick(mask)
             return np.asarray(matters)
         return True
 
     def _add(self, slot: int, value: Followed, mask: Mask) -> None:
-        entries = self._held.setdefault(slot, [])
-        for known, lanes in entries:
-            if known is value:
-                lanes[mask] = True
-                return
-        value.holders += 1
-        entries.append((value, mask))
+        entries = self._held.setdefault(slot, {})
+        known = entries.get(value)
+        if known is None:
+            value.holders += 1
+            entries[value] = mask
+        elif known is not mask:
+            entries[value] = known | mask
 
     def _clear(self, slot: int, group: Group, active: Mask | None) -> None:
         entries = self._held.get(slot)
         if entries is None:
             return
-        lanes = slice(None) if group.lanes is None else group.lanes
-        for _, mask in entries:
-            if active is None:
-                mask[lanes] = False
-            else:
-                mask[lanes] &= ~active
-        self._tidy(slot)
-
-    def _tidy(self, slot: int) -> None:
-        entries = self._held[slot]
-        kept = [entry for entry in entries if entry[1].any()]
-        if len(kept) == len(entries):
-            return
-        for value, mask in entries:
-            if not mask.any():
-                _let_go(value)
-        if kept:
-            self._held[slot] = kept
-        else:
+        if group.lanes is None and active is None:
             del self._held[slot]
+            for value in entries:
+                _let_go(value)
+            return
+        kept = np.ones(self._size, np.bool_)
+        kept[slice(None) if group.lanes is None else group.lanes] = False if active is None else ~active
+        for value in list(entries):
+            self._limit(slot, value, kept)
+
+    def _limit(self, slot: int, value: Followed, kept: Mask) -> None:
+        """A register holds a value only in lanes of a mask."""
+        entries = self._held[slot]
+        mask = entries[value] & kept
+        if mask.any():
+            entries[value] = mask
+            return
+        del entries[value]
+        if not entries:
+            del self._held[slot]
+        _let_go(value)
+
+
+def _joined(values: dict[Followed, Mask]) -> dict[Followed, Mask]:
+    """The values, with all joinable ones as one."""
+    parts = {value: mask for value, mask in values.items() if value.joinable}
+    rest = {value: mask for value, mask in values.items() if not value.joinable}
+    return {JoinedValues(parts): np.logical_or.reduce(list(parts.values())), **rest} if parts else rest
 
 
 def _let_go(value: Followed) -> None:
-    """One register less holds a value."""
-    value.holders -= 1
-    if not value.holders:
-        value.drop()
+    """One register less holds a value, without recursion into what was joined."""
+    stack = [value]
+    while stack:
+        value = stack.pop()
+        value.holders -= 1
+        if not value.holders:
+            value.drop()
+            if isinstance(value, JoinedValues):
+                stack += value.parts
 
 
 def _moves_on(value: Followed, role: Role) -> bool:

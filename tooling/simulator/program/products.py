@@ -23,6 +23,8 @@ class Product:
     """
 
     computable = False
+    joinable = False
+    settled = False
 
     def __init__(
         self,
