@@ -22,7 +22,7 @@ from tooling.simulator.server.session import Simulation, SimulationOptions
 pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
 
 EACH_GPU = pytest.mark.parametrize(
-    ("accelerator", "gpu"), [("sm_90a", "nvidia"), pytest.param("gfx942", "gfx942", marks=pytest.mark.slow)]
+    ("accelerator", "gpu"), [pytest.param("sm_90a", "nvidia", marks=pytest.mark.slow), ("gfx942", "gfx942")]
 )
 """What the program is built for, and the simulated GPU: the stand-in libraries of both vendors."""
 

@@ -158,6 +158,7 @@ def test_solutions_equal_the_h200(program: str, tmp_path: Path) -> None:
     assert_equal_to_h200(kernels_of(report), program)
 
 
+@pytest.mark.slow
 @on_the_simulated_gpu
 def test_an_unsolved_puzzle_is_profiled_and_its_failure_reported() -> None:
     result = profile("p15")
