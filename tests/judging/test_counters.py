@@ -45,6 +45,9 @@ def profile(
     shared_atomics: int = 0,
     read: int = 0,
     shared_read: int = 0,
+    written: int = 128,
+    bulk_read: int = 0,
+    bulk_written: int = 0,
 ) -> KernelProfile:
     """One request of 32 lanes with 4 bytes each, and one shared-memory access, at line 2 of a file."""
     source = tmp_path / "p99.mojo"
@@ -53,7 +56,10 @@ def profile(
     kernel.counts.tensor = tensor
     line = LineProfile(Line(str(source), 2))
     for counts in (kernel.counts, line.counts):
-        counts.routes[Route.GLOBAL_STORE] = Traffic(requests=1, sectors=sectors, lanes=32, used_bytes=128)
+        counts.bulk_read, counts.bulk_written = bulk_read, bulk_written
+        counts.routes[Route.GLOBAL_STORE] = Traffic(
+            requests=1, sectors=sectors, lanes=32, used_bytes=128, requested_bytes=written
+        )
         counts.routes[Route.SHARED_LOAD] = Traffic(
             requests=1,
             wavefronts=1 + conflicts,
@@ -81,6 +87,9 @@ def profile(
         (("tensor_core_instructions", "at_least", 1), {"tensor": 1}, {"tensor": 0}),
         (("blocks", "at_most", 8), {"blocks": 8}, {"blocks": 9}),
         (("global_bytes_read", "at_most", 128), {"read": 128, "shared_read": 256}, {"read": 132}),
+        (("global_bytes_written", "equals", 0), {"written": 0, "bulk_written": 4}, {"written": 4}),
+        (("tma_bytes_read", "equals", 64), {"bulk_read": 64, "read": 4}, {"bulk_read": 68}),
+        (("tma_bytes_written", "equals", 64), {"bulk_written": 64, "bulk_read": 4}, {"bulk_written": 60}),
         (("shared_bytes_read", "at_most", 128), {"shared_read": 128, "read": 256}, {"shared_read": 132}),
         (
             ("global_atomics", "at_most", 4),

@@ -124,7 +124,10 @@ class CounterMetric(Enum):
     BYTES_USED = "bytes_used"  # fraction of the transferred global bytes that a lane requested, 0 to 1
     BANK_CONFLICTS = "bank_conflicts"  # wavefronts of shared memory beyond the unavoidable ones
     GLOBAL_READ = "global_bytes_read"  # that threads load from global memory, each as often as it is loaded
-    SHARED_READ = "shared_bytes_read"  # the same of shared memory
+    GLOBAL_WRITTEN = "global_bytes_written"  # that threads store to global memory
+    SHARED_READ = "shared_bytes_read"  # that threads load from shared memory, each as often as it is loaded
+    TMA_READ = "tma_bytes_read"  # that bulk copies read from global memory; of a multicast, once
+    TMA_WRITTEN = "tma_bytes_written"  # that bulk copies write to global memory
     SHARED_BYTES = "shared_bytes"  # shared memory of a block, static and dynamic
     SHARED_BLOCKS = "blocks_by_shared_memory"  # blocks that fit in the shared memory of a multiprocessor
     OCCUPANCY = "occupancy"  # theoretical, 0 to 1, from block size and shared memory

@@ -18,6 +18,11 @@ FOUND: Mapping[CounterMetric, Text] = {
         "`{kernel}` has {counted:,} bank conflicts: {ways:.3g} passes over the banks where 1 would be enough"
     ),
     CounterMetric.GLOBAL_READ: Text("the threads of `{kernel}` read {counted:,} bytes from global memory"),
+    CounterMetric.GLOBAL_WRITTEN: Text("the threads of `{kernel}` store {counted:,} bytes to global memory"),
+    CounterMetric.TMA_READ: Text("the tensor copies of `{kernel}` read {counted:,} bytes from global memory"),
+    CounterMetric.TMA_WRITTEN: Text(
+        "the tensor copies of `{kernel}` write {counted:,} bytes to global memory"
+    ),
     CounterMetric.SHARED_READ: Text("the threads of `{kernel}` read {counted:,} bytes from shared memory"),
     CounterMetric.SHARED_BYTES: Text("a block of `{kernel}` uses {counted:,} bytes of shared memory"),
     CounterMetric.SHARED_BLOCKS: Text(
@@ -69,6 +74,17 @@ ADVICE: Mapping[CounterMetric, Text] = {
     ),
     CounterMetric.GLOBAL_READ: Text(
         "find the elements that are loaded more than once, and keep them in registers or in shared memory"
+    ),
+    CounterMetric.GLOBAL_WRITTEN: Text(
+        "let the threads store to shared memory, and one thread begin the copy to global memory"
+    ),
+    CounterMetric.TMA_READ: Text(
+        "count the tiles that are copied, and how often each is: `tooling profile` shows the bytes of each "
+        "line"
+    ),
+    CounterMetric.TMA_WRITTEN: Text(
+        "count the tiles that are copied, and how often each is: `tooling profile` shows the bytes of each "
+        "line"
     ),
     CounterMetric.SHARED_READ: Text(
         "use an element in a register for several results before it is loaded again; `tooling profile` shows "

@@ -93,6 +93,9 @@ COUNTS: Mapping[CounterMetric, Callable[[KernelProfile], float]] = {
     CounterMetric.BYTES_USED: _used,
     CounterMetric.BANK_CONFLICTS: lambda kernel: kernel.counts.space(Space.SHARED).conflicts,
     CounterMetric.GLOBAL_READ: lambda kernel: kernel.counts.total(Route.GLOBAL_LOAD).requested_bytes,
+    CounterMetric.GLOBAL_WRITTEN: lambda kernel: kernel.counts.total(Route.GLOBAL_STORE).requested_bytes,
+    CounterMetric.TMA_READ: lambda kernel: kernel.counts.bulk_read,
+    CounterMetric.TMA_WRITTEN: lambda kernel: kernel.counts.bulk_written,
     CounterMetric.SHARED_READ: lambda kernel: kernel.counts.total(Route.SHARED_LOAD).requested_bytes,
     CounterMetric.SHARED_BYTES: lambda kernel: kernel.shared_bytes,
     CounterMetric.SHARED_BLOCKS: _shared_blocks,
@@ -148,6 +151,9 @@ _COSTS: Mapping[CounterMetric, Callable[[LineProfile], float]] = {
     CounterMetric.GLOBAL_ATOMICS: lambda line: _global_atomics(line.counts),
     CounterMetric.SHARED_ATOMICS: lambda line: _shared_atomics(line.counts),
     CounterMetric.GLOBAL_READ: lambda line: line.counts.total(Route.GLOBAL_LOAD).requested_bytes,
+    CounterMetric.GLOBAL_WRITTEN: lambda line: line.counts.total(Route.GLOBAL_STORE).requested_bytes,
+    CounterMetric.TMA_READ: lambda line: line.counts.bulk_read,
+    CounterMetric.TMA_WRITTEN: lambda line: line.counts.bulk_written,
     CounterMetric.SHARED_READ: lambda line: line.counts.total(Route.SHARED_LOAD).requested_bytes,
 }
 

@@ -153,6 +153,35 @@ def test_blocks_of_a_cluster_wait_for_what_others_copy_to_them(schedule: str) ->
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(
+    ("start", "kinds"),
+    [
+        ("{init} {meet}", set()),
+        ("{init} bar.sync 0;", {Kind.MBARRIER_NOT_READY}),
+        ("{meet} {init} bar.sync 0;", {Kind.MBARRIER_NOT_READY}),
+    ],
+)
+def test_an_mbarrier_is_initialised_before_another_block_copies_to_it(
+    start: str, kinds: set[Kind], schedule: str
+) -> None:
+    checks = make_checks()
+    meet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
+    init, _, copy = tensors.MULTICAST.partition(meet)
+    result, _ = simulate(
+        tensors.program(start.format(init=init, meet=meet) + copy),
+        [np.arange(32, dtype=np.float32), np.zeros(2, np.float32)],
+        grid=2,
+        block=1,
+        cluster=2,
+        extra=tensors.tensor_map((32,), (8,)),
+        hooks=checks,
+        schedule=schedule,
+    )
+    assert result.error is None, result.error
+    assert {finding.kind for finding in findings_of(checks)} == kinds
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
 def test_asynchronous_stores_to_another_block_are_in_order(schedule: str) -> None:
     checks = make_checks()
     store = "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r6], %r8, [%r7];"

@@ -121,6 +121,23 @@ def test_tensor_core_instructions_count_once_per_warp() -> None:
     assert count_kernel(kernel(start, parameters=2), grid=3, block=64).counts.tensor == 0
 
 
+def test_bytes_of_bulk_copies_are_counted_apart_from_those_of_threads() -> None:
+    body = """
+    .shared .align 16 .b8 tile[256]; .shared .align 8 .b64 bar;
+    mov.b32 %r1, tile; mov.b32 %r2, bar; setp.eq.u32 %p1, %r30, 0;
+    @%p1 mbarrier.init.shared.b64 [bar], 1; bar.sync 0; @!%p1 bra END;
+    mbarrier.arrive.expect_tx.shared.b64 _, [bar], 256;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd30], 256, [%r2];
+    WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra WAIT;
+    cp.async.bulk.global.shared::cta.bulk_group [%rd31], [%r1], 64;
+    cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+    END:
+    """
+    counts = count_kernel(kernel(body, parameters=2), grid=1, block=32).counts
+    assert (counts.bulk_read, counts.bulk_written) == (256, 64)
+    assert {route: traffic.requests for route, traffic in counts.routes.items()} == {}
+
+
 def test_lanes_that_a_check_took_out_are_not_counted() -> None:
     class Censor(Hook):
         def access(self, access: Access) -> None:

@@ -42,11 +42,12 @@ _WAITING = {
 
 
 class _MBarrier(Struct):
-    """One mbarrier: the thread that initialised it, in which epoch of its block, and the current phase's
-    arrivals."""
+    """One mbarrier: the thread that initialised it, in which epoch of its block, how often its block had
+    signalled to others, and the current phase's arrivals."""
 
     thread: int
     epoch: int
+    signals: int
     instruction: Instruction
     count: int  # arrivals of a phase
     arrived: int = 0
@@ -89,6 +90,7 @@ class SynchronisationCheck(CheckHook):
         super().launch_begin(context)
         self._exited = np.zeros(context.blocks, dtype=np.int64)
         self._epoch = np.zeros(context.blocks, dtype=np.int64)
+        self._signals = np.zeros(context.blocks, dtype=np.int64)
         self._exits: list[tuple[Ints, Instruction | None]] = []
         self._last_exit: Instruction | None = None
         self._mbarriers: dict[tuple[int, int], _MBarrier] = {}
@@ -215,13 +217,18 @@ class SynchronisationCheck(CheckHook):
     def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
         here = blocks_of(self.context.launch, clusters).reshape(-1)
         self._epoch[here] += 1
+        self._signals[here] += 1
         self._remote.cluster_barrier(here)
 
     def access(self, access: Access) -> None:
         """Another block's shared memory may be accessed only while that block cannot have exited."""
         if access.space is Space.GLOBAL and self._several_devices and access.kind is AccessKind.LOAD:
             self._polled[access.instruction.code_position] = int(access.addresses[0])
-        if access.space is not Space.SHARED or access.blocks is None or self.context.blocks_per_cluster == 1:
+        if self.context.blocks_per_cluster == 1:
+            return
+        if access.instruction.is_strong and access.kind is not AccessKind.LOAD:
+            self._signals[access.threads // self.context.threads_per_block] += 1
+        if access.space is not Space.SHARED or access.blocks is None:
             return
         access = survivors(access)
         blocks = access.blocks
@@ -275,7 +282,7 @@ class SynchronisationCheck(CheckHook):
                 self._check_bytes(known)
             if action == "init":
                 self._mbarriers[block, offset] = _MBarrier(
-                    thread, int(self._epoch[block]), instruction, count
+                    thread, int(self._epoch[block]), int(self._signals[block]), instruction, count
                 )
             elif known is None or not self._visible(known, thread, block):
                 parties = [self.party(thread, Action.MBARRIER, instruction)]
@@ -287,6 +294,9 @@ class SynchronisationCheck(CheckHook):
                 known.arrived += count
             if known is not None and action != "init" and operation.bytes is not None:
                 self._count_bytes(known, thread, operation, int(operation.bytes[index]))
+        if self.context.blocks_per_cluster > 1:
+            homes = operation.threads // self.context.threads_per_block
+            self._signals[homes[homes != operation.blocks]] += 1
         if action == "ignored":
             party = self.party(threads[0], Action.MBARRIER, instruction, len(threads))
             self._note(Kind.MBARRIER_RESULT_IGNORED, instruction, (party,), severity=Severity.WARNING)
@@ -319,10 +329,15 @@ class SynchronisationCheck(CheckHook):
     def _visible(self, known: _MBarrier, thread: int, block: int) -> bool:
         """A barrier of the block, or being in the same warp, lets a thread see the initialisation.
 
+        Threads of other blocks see it after a barrier of the cluster, or after a signal of this block: a
+        strong store, or an operation at an mbarrier of another block.
+
         Args:
             block: the one whose shared memory holds the mbarrier.
         """
         size = self.context.threads_per_block
+        if thread // size != block:
+            return bool(self._signals[block] > known.signals)
         same_block = known.thread // size == thread // size
         same_warp = known.thread % size // WARP == thread % size // WARP
         return bool((same_block and same_warp) or self._epoch[block] > known.epoch)

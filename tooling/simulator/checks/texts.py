@@ -649,7 +649,10 @@ FINDINGS: Mapping[str, FindingText] = {
     "mbarrier-not-ready": FindingText(
         Text("an mbarrier is used before `mbarrier_init` was visible to this thread"),
         Text("Its count and phase are then whatever the shared memory held before."),
-        Text("Let one thread initialise it, then call `barrier()` before any thread arrives or waits."),
+        Text(
+            "Let one thread initialise it, then call `barrier()` before any thread arrives or waits, and "
+            "`cluster_sync()` before another block's copy or arrival reaches it."
+        ),
     ),
     "mbarrier-bytes": FindingText(
         Text("copies completed {arrived} bytes at an mbarrier that expected {expected}"),

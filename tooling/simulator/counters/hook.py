@@ -94,6 +94,9 @@ class CounterHook(Hook):
     def access(self, access: Access) -> None:
         if "const" in access.instruction.modifiers:
             return  # served by the constant cache: none of the counters below counts it
+        if access.transfer is not None and "bulk" in access.instruction.modifiers:
+            self._bulk_copy(access)
+            return
         width = access.bytes
         if access.asynchronous and access.space is Space.GLOBAL:
             # A copy with a source size is reported word by word; its first word represents all of it.
@@ -119,6 +122,16 @@ class CounterHook(Hook):
                 int(rows.warps[most_expensive]),
                 service,
             )
+
+    def _bulk_copy(self, access: Access) -> None:
+        if access.space is not Space.GLOBAL:
+            return  # the banks do not serve it through the path of loads and stores
+        counts = self._tally(access.instruction).counts
+        copied = access.bytes * len(survivors(access).addresses)
+        if access.kind is AccessKind.LOAD:
+            counts.bulk_read += copied
+        else:
+            counts.bulk_written += copied
 
     def _tally(self, instruction: Instruction) -> Tally:
         tally = self.tallies.get(id(instruction))

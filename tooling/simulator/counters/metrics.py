@@ -98,6 +98,8 @@ OWN: tuple[Metric, ...] = (
     Metric("ptx.lanes_per_instruction", "lanes", lambda counts: round(counts.lanes_per_instruction, 4)),
     Metric("ptx.barriers", "warps", lambda counts: counts.barriers),
     Metric("ptx.tensor_core_instructions", "warp instructions", lambda counts: counts.tensor),
+    Metric("tma.bytes_read", "bytes", lambda counts: counts.bulk_read),
+    Metric("tma.bytes_written", "bytes", lambda counts: counts.bulk_written),
     *(_requested(space) for space in Space),
     Metric("moved_bytes.global", "bytes", lambda counts: counts.space(Space.GLOBAL).moved_bytes),
     Metric("moved_bytes.local", "bytes", lambda counts: counts.space(Space.LOCAL).moved_bytes),

@@ -84,6 +84,7 @@ COLUMNS = (
     Column("wavefronts", lambda counts: _whole(counts.space(Space.SHARED).wavefronts)),
     Column("conflicts", _conflicts, lambda counts: conflict_style(counts.space(Space.SHARED))),
     Column("local", lambda counts: _whole(counts.space(Space.LOCAL).sectors)),
+    Column("bulk", lambda counts: _whole(counts.bulk_read + counts.bulk_written)),
     Column("barriers", lambda counts: _whole(counts.barriers)),
 )
 _UNMEASURED = {"sectors": "cache_lines", "local": "local_lines", "wavefronts": "passes"}

@@ -30,6 +30,7 @@ _WORDS: dict[str, Text] = {
     "wavefronts": Text("shared wavefronts"),
     "conflicts": Text("conflicts"),
     "local": Text("local sectors"),
+    "bulk": Text("TMA bytes"),
     "barriers": Text("barriers"),
     "total": Text("all lines"),
     "elsewhere": Text("library code"),

@@ -88,12 +88,16 @@ class Counts(Struct):
         lanes: the same, once per active lane.
         barriers: warps that arrived at a barrier of their block or cluster.
         tensor: matrix products on tensor cores (mma, wmma.mma, wgmma.mma_async), once per warp.
+        bulk_read, bulk_written: bytes of global memory that bulk copies (PTX ISA 9.7.9.25.5) read and write.
+            The tensor memory accelerator performs them, so they are in none of the routes.
     """
 
     instructions: int = 0
     lanes: int = 0
     barriers: int = 0
     tensor: int = 0
+    bulk_read: int = 0
+    bulk_written: int = 0
     routes: dict[Route, Traffic] = field(default_factory=lambda: defaultdict(Traffic))
 
     def add(self, other: Counts) -> None:
@@ -102,6 +106,8 @@ class Counts(Struct):
         self.lanes += other.lanes
         self.barriers += other.barriers
         self.tensor += other.tensor
+        self.bulk_read += other.bulk_read
+        self.bulk_written += other.bulk_written
         for route, traffic in other.routes.items():
             self.routes[route].add(traffic)
 
