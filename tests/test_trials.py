@@ -182,18 +182,24 @@ class Runner:
         self.runs += runs
         return [
             CaseVerdict(dataset, ENDED, self.problems, self.findings, schedule=schedule)
-            if schedule == "random:1"
+            if schedule in ("random:1", "adversarial:4")
             else CaseVerdict(dataset, ENDED, (), schedule=schedule)
             for dataset, schedule in runs
         ]
 
 
 def judged_in_orders(
-    runner: Runner, folder: Path, monkeypatch: pytest.MonkeyPatch, *, target: Target = SIMULATED
+    runner: Runner,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    target: Target = SIMULATED,
+    resident_blocks: int | None = None,
 ) -> Verdict:
     """The verdict of `tooling run p02`, which remembers what has passed."""
     monkeypatch.setattr(trials, "_run_cases", runner.run)
     selection = select(PROJECT, "p02", (), ())
+    selection = replace(selection, mode=replace(selection.mode, resident_blocks=resident_blocks))
     trial = Trial(selection, Choice(target, "a test"), selection.program.solution)
     executable = Executable(folder / "p02", BuildRequest(trial.source), "0" * 40)
     cache = BuildCache(folder / "cache")
@@ -245,6 +251,20 @@ def test_an_answer_that_is_wrong_in_another_order_says_so_each_time(
     korean = verdict_lines(record_of(verdict), "ko")
     order = "(다른 데이터, 스레드가 무작위 순서로 실행될 때)"
     assert korean[1] == f"  `out`의 값이 스레드가 실행되는 순서에 따라 달라집니다 {order}"
+
+
+def test_a_mode_may_give_the_simulated_gpu_room_for_few_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = Runner(problems=(WRONG_VALUES,))
+    verdict = judged_in_orders(runner, tmp_path, monkeypatch, resident_blocks=4)
+    assert runner.runs == [*BY_DATA, ("probe", "adversarial:4"), ("probe", "random:1")]
+    where = {
+        "en": "(with other data, the last threads first, with room for 4 blocks)",
+        "ko": "(다른 데이터, 뒤 번호의 스레드가 먼저 실행되고 블록은 한 번에 4개만 실행될 때)",
+    }
+    for language, order in where.items():
+        assert verdict_lines(record_of(verdict), language)[1].endswith(order)
 
 
 def test_what_the_checks_find_in_another_order_explains_wrong_values(

@@ -59,9 +59,6 @@ _LIFT_FILE_SIZE = Text("`ulimit -f unlimited`, then run it again")
 OTHER_SIZES = "other-sizes"
 """The data set of a run with other sizes, in the reference."""
 
-OTHER_ORDERS = ("adversarial", "random:1")
-"""The schedules of the simulated GPU with which an answer that passes is run again."""
-
 _NOT_DEFINED = Text("not tried with {sizes}: the program does not define `{name}` as the problem file does")
 _NOT_BUILT = Text("not tried with {sizes}: the program does not compile with these sizes")
 
@@ -222,7 +219,7 @@ def _name_of_pass(trial: Trial) -> str:
     from tooling.judging.reference import reference_path  # noqa: PLC0415 - imports NumPy
 
     puzzle = trial.selection.puzzle
-    names = (trial.selection.mode.name, trial.choice.target.device, *OTHER_ORDERS)
+    names = (trial.selection.mode.name, trial.choice.target.device, *trial.selection.mode.other_orders)
     texts = (read_text(path) for path in (puzzle.manifest, reference_path(puzzle)))
     return hashlib.sha256("\0".join((*names, *texts)).encode()).hexdigest()[:40]
 
@@ -339,7 +336,8 @@ def with_other_orders(trial: Trial, executable: Executable, verdict: Verdict) ->
         return verdict
     start = time.monotonic()
     dataset = verdict.cases[-1].dataset
-    results = _run_cases(trial, executable, [(dataset, schedule) for schedule in OTHER_ORDERS])
+    runs = [(dataset, schedule) for schedule in trial.selection.mode.other_orders]
+    results = _run_cases(trial, executable, runs)
     wrong = next((in_another_order(case) for case in results if not case.right), None)
     seconds = verdict.seconds + time.monotonic() - start
     if wrong is None:

@@ -222,6 +222,16 @@ def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
             (12, 14),
             "threads: only a judged mode can have requirements on its launches",
         ),
+        (
+            ("    anchors: [add_10]", "    kind: demo\n    resident_blocks: 4"),
+            (12, 22),
+            "resident_blocks: only a judged mode is run in other orders",
+        ),
+        (
+            ("    anchors: [add_10]", "    resident_blocks: 0"),
+            (11, 22),
+            "resident_blocks: must be at least 1",
+        ),
         (("    anchors: [add_10]", "    counters: {}"), (11, 15), "counters: must be a list"),
         (("    anchors: [add_10]", counters("metric: sectors, at_most: 4")), (11, 41), "value `sectors`"),
         (

@@ -86,9 +86,9 @@ MISSPELLED = {
     "run p15 --check race": "argument --check: there is no check `race`: memory, races, initialisation, "
     "synchronisation or none\n  try: did you mean `races`?",
     "simulate --schedule advers -- x": "argument --schedule: `advers` is not a schedule: lockstep, "
-    "random:SEED or adversarial\n  try: did you mean `adversarial`?",
+    "random:SEED, adversarial or adversarial:BLOCKS\n  try: did you mean `adversarial`?",
     "simulate --schedule random -- x": "argument --schedule: `random` is not a schedule: lockstep, "
-    "random:SEED or adversarial\n  try: did you mean `random:SEED`?",
+    "random:SEED, adversarial or adversarial:BLOCKS\n  try: did you mean `random:SEED`?",
     "book serve --port 99999": "argument --port: must be a port number from 0 to 65535, not 99999",
     # puzzles and their flags
     "run p51": f"there is no puzzle `p51`\n{NAMES}  try: did you mean `p15` or `{LAST}`? ({ALL})",

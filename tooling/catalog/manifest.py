@@ -303,6 +303,8 @@ def _mode(
                 errors.add(keys[name].error("only a judged mode can have requirements on its launches"))
         if "other_sizes" in keys:
             errors.add(keys["other_sizes"].error("only a judged mode can have a run with other sizes"))
+        if "resident_blocks" in keys:
+            errors.add(keys["resident_blocks"].error("only a judged mode is run in other orders"))
     narrowed = errors.attempt(lambda: _requirements(keys["targets"]) if "targets" in keys else (), ())
     overridden = {requirement.vendor for requirement in narrowed}
     mode = Mode(
@@ -329,6 +331,11 @@ def _mode(
         other_sizes=(
             errors.attempt(lambda: _other_sizes(keys["other_sizes"], outputs or ()), None)
             if "other_sizes" in keys
+            else None
+        ),
+        resident_blocks=(
+            errors.attempt(lambda: keys["resident_blocks"].integer(1), None)
+            if "resident_blocks" in keys
             else None
         ),
     )

@@ -254,6 +254,7 @@ class Mode(Struct, frozen=True):
     threads: LeastThreads | None = None
     shared_memory: SharedMemoryUse | None = None
     other_sizes: OtherSizes | None = None
+    resident_blocks: int | None = None  # for how many the simulated GPU has room in another order; None: all
     gpus: int = 1  # that its programs use
 
     def __hash__(self) -> int:
@@ -278,6 +279,12 @@ class Mode(Struct, frozen=True):
         """
         outputs = tuple(each.sized(simulated=simulated, lanes=lanes) for each in self.outputs)
         return replace(self, outputs=outputs)
+
+    @property
+    def other_orders(self) -> tuple[str, str]:
+        """The schedules of the simulated GPU with which an answer that passes is run again."""
+        room = "" if self.resident_blocks is None else f":{self.resident_blocks}"
+        return f"adversarial{room}", "random:1"
 
     def resized(self) -> Mode:
         """The mode with the shapes of its other sizes, which it must have.

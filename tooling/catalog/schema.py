@@ -163,6 +163,13 @@ class ModeFile(Struct, forbid_unknown_fields=True):
     threads: ThreadsFile | UnsetType = UNSET
     shared_memory: SharedMemoryFile | UnsetType = UNSET
     other_sizes: OtherSizesFile | UnsetType = UNSET
+    resident_blocks: (
+        Annotated[
+            int,
+            Meta(ge=1, description="for how many the simulated GPU has room in another order; default: all"),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class PuzzleFile(Struct, forbid_unknown_fields=True):

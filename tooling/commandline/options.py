@@ -27,7 +27,7 @@ _NO_CHECK = Text("there is no check `{name}`: {known} or none")
 _NO_SECONDS = Text("must be a positive number of seconds, not {text}")
 _NOT_POSITIVE = Text("must be a positive number, not {text}")
 _NO_INTEGER = Text("must be an integer of at least {least}, not {text}")
-_NO_SCHEDULE = Text("`{text}` is not a schedule: lockstep, random:SEED or adversarial")
+_NO_SCHEDULE = Text("`{text}` is not a schedule: lockstep, random:SEED, adversarial or adversarial:BLOCKS")
 _NO_POSITION = Text("must be a position such as 3 or 3,1, not {text}")
 _MORE_THAN_8 = Text("must be at most 8, not {text}")
 _NO_GPUS = Text("must be a number of GPUs from 1 to {most}, not {text}")
@@ -80,7 +80,7 @@ def _integer(text: str, least: int) -> int:
 
 def schedule_name(text: str) -> str:
     """The order in which the simulated GPU runs its groups of threads."""
-    if re.fullmatch(r"lockstep|adversarial|random:\d+", text):
+    if re.fullmatch(r"lockstep|adversarial(:[1-9]\d*)?|random:\d+", text):
         return text
     near = nearest(text.partition(":")[0], ("lockstep", "random:SEED", "adversarial"))
     raise BadValue(_NO_SCHEDULE.of(text=text), proposal(near) if near else None)
@@ -353,7 +353,10 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     check: Check = None
     no_check: NoCheck = False
     schedule: Annotated[
-        str, Option(Text("lockstep (default), random:SEED or adversarial"), read=schedule_name)
+        str,
+        Option(
+            Text("lockstep (default), random:SEED, adversarial or adversarial:BLOCKS"), read=schedule_name
+        ),
     ] = "lockstep"
     gpu: Annotated[
         SimulatedGpu,

@@ -41,9 +41,10 @@ _REQUIREMENTS: dict[str, Text] = {
 _DATASETS: dict[str, Text] = {BOOK: Text("the book's data"), "probe": Text("other data")}
 _ORDERS: dict[str, Text] = {
     "adversarial": Text("the last threads first"),
-    "random:1": Text("threads in a random order"),
+    "random": Text("threads in a random order"),
 }
-"""The schedules of the simulated GPU with which an answer that passes is run again."""
+"""The orders of the simulated GPU in which an answer that passes is run again."""
+_WITH_ROOM = Text("the last threads first, with room for {blocks} blocks")
 _WITH = Text("with {dataset}")
 _WITH_IN_ORDER = Text("with {dataset}, {order}")
 _RIGHT_WITH_BOOK = Text(
@@ -256,10 +257,15 @@ def _unchecked(record: VerdictRecord) -> Iterator[Note]:
         )
 
 
+def _order(schedule: str) -> Sentence | Text:
+    kind, _, number = schedule.partition(":")
+    return _WITH_ROOM.of(blocks=number) if kind == "adversarial" and number else _ORDERS[kind]
+
+
 def _case(case: CaseRecord, cases: Iterable[CaseRecord]) -> Iterator[Part]:
     dataset = _WITH.of(dataset=dataset_name(case.dataset))
     if case.schedule:
-        dataset = _WITH_IN_ORDER.of(dataset=dataset_name(case.dataset), order=_ORDERS[case.schedule])
+        dataset = _WITH_IN_ORDER.of(dataset=dataset_name(case.dataset), order=_order(case.schedule))
     if case.errors:
         yield from _findings(case)
     # Once is enough: that other data shows the mistake, and what that data is.

@@ -99,6 +99,7 @@ class Kind(StrEnum):
     OUTSIDE_MASK = "outside-mask"
     SHORT_BARRIER = "short-barrier"
     ENDLESS_WAIT = "endless-wait"
+    LATER_BLOCKS = "later-blocks"
     GPUS_DEADLOCK = "gpus-deadlock"
     DEADLOCK = "deadlock"
     MBARRIER_STUCK = "mbarrier-stuck"

@@ -97,8 +97,10 @@ class SynchronisationCheck(CheckHook):
         self._several_devices = context.several_devices
         self._polled: dict[tuple[int, int], int] = {}  # with several GPUs: the address, by the load
         self._mixed: set[int] = set()  # blocks whose threads have waited at different barriers
+        self._started = 0  # blocks
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
+        self._started += blocks
         self._outside: dict[str, tuple[Instruction, Party, int]] = {}
         self._remote = RemoteAccesses(self.context.threads_per_block)
         size = self.context.threads_per_block
@@ -439,7 +441,8 @@ class SynchronisationCheck(CheckHook):
         memory = self.context.memory
         allocation = None if address is None else memory.containing(address)
         if address is None or allocation is None:
-            self._note(Kind.ENDLESS_WAIT, waiters[0].instruction, parties)
+            kind = Kind.ENDLESS_WAIT if self._started == self.context.blocks else Kind.LATER_BLOCKS
+            self._note(kind, waiters[0].instruction, parties, arrived=self._started)
             return
         buffer = self.buffer(allocation, 0)
         self._note(Kind.GPUS_DEADLOCK, at, parties, buffer=buffer, offset=address - allocation.base)

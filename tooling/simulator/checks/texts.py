@@ -613,6 +613,20 @@ FINDINGS: Mapping[str, FindingText] = {
             "the other lanes of the warp."
         ),
     ),
+    "later-blocks": FindingText(
+        Text(
+            "deadlock: threads wait in a loop for a value that no running block can change; {arrived} blocks "
+            "of the launch have started"
+        ),
+        Text(
+            "A GPU starts as many blocks as it has room for, in any order, and another one only when one of "
+            "them has ended. A block that waits for one that has not started may wait forever."
+        ),
+        Text(
+            "Wait only for blocks that have started before: let each block take the next number from a "
+            "counter by an atomic operation when it starts, and use that number in place of `block_idx`."
+        ),
+    ),
     "gpus-deadlock": FindingText(
         Text(
             "deadlock of GPUs: GPU {gpu} waits for byte {offset} of {buffer}, which no kernel can change "

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.simulator.engine.delays import Delays
 from tooling.simulator.engine.launch_state import LaunchState
 from tooling.simulator.engine.livelock import LoopWatch
 from tooling.simulator.engine.ready_queue import ReadyQueue
 from tooling.simulator.engine.schedule import Schedule
 from tooling.simulator.engine.together import Turn
 from tooling.simulator.gpu.address_spaces import Spaces
+from tooling.simulator.gpu.clusters import blocks_together
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Waiter, WaitsFor
 from tooling.simulator.gpu.lanes import Group, merge
@@ -84,7 +86,9 @@ class RunningBatch:
         is_last = state.finished_blocks + blocks >= self.context.blocks
         self.watch = LoopWatch(self, is_last=is_last, stop=self.stop_waiting, pace=state.pace)
         self.spaces.watching = state.pace is not None
-        self.waiting = ReadyQueue(self.schedule, self.watch.look)
+        self.waiting = ReadyQueue(self.schedule, self._look)
+        in_order = self.schedule.kind == "lockstep" or not self.program.may_wait
+        self.delays = None if in_order else self.schedule.delays(blocks, blocks_together(self.context.launch))
         self.frames = Frames(self.size)
         self.sync_count = 0
         self.transfers = Transfers(self.spaces, self.hooks, self.schedule.postpones)
@@ -178,6 +182,8 @@ class RunningBatch:
 
     def _next(self) -> Group:
         """Take the group that runs next, merged with all others at the same program point."""
+        if self.delays is not None and self.delays.turn():
+            self._advance(self.delays)
         groups = self.waiting.take()
         if len(groups) == 1:
             return groups[0]
@@ -223,7 +229,7 @@ class RunningBatch:
             if group.back_edges & 63 == 63 or count > 1000:
                 self._check_limits(group)
                 if not self.waiting:
-                    self.watch.look([group])
+                    self._look([group])
                 if state.pace is not None:
                     self.resume(group)
                     return
@@ -253,6 +259,9 @@ class RunningBatch:
 
     def _unstick(self) -> None:
         """No group can run: the end if all lanes have exited, a deadlock otherwise."""
+        if self.delays is not None and self.delays.groups:
+            self._advance(self.delays)
+            return
         if self.alive_count == 0:
             return
         self.stop_waiting([], DEADLOCK)
@@ -298,8 +307,28 @@ class RunningBatch:
     # -- called by the ends of basic blocks -----------------------------------------------------------------
 
     def resume(self, group: Group) -> None:
-        """Add a group to those that can run."""
+        """Add a group to those that can run, without the lanes of blocks that are held back."""
+        if self.delays is not None and self.delays.held is not None and not group.counted:
+            held = self.delays.held[group.pick(self.spaces.block_of_lane)]
+            if held.all():
+                self.delays.groups.append(group)
+                return
+            if held.any():
+                late, group = self.divide(group, held, group.pc, group.pc)
+                self.delays.groups.append(late)
         self.waiting.add(group)
+
+    def _advance(self, delays: Delays) -> None:
+        """Let blocks run that were held back, or hold others back."""
+        for group in delays.advance():
+            self.waiting.add(group)
+
+    def _look(self, groups: Sequence[Group]) -> None:
+        """Each of these groups, all that can run, had its turn, and may wait for one that is held back."""
+        if self.delays is None or self.delays.over:
+            self.watch.look(groups)
+        else:
+            self._advance(self.delays)
 
     def divide(self, group: Group, lanes: Array, first_pc: int, second_pc: int) -> tuple[Group, Group]:
         """Split a group: lanes for which `lanes` is true, at `first_pc`, and the others, at `second_pc`.

@@ -18,7 +18,7 @@ from tooling.simulator.backends import backend_of
 from tooling.simulator.engine.batch import run_batch
 from tooling.simulator.engine.heap import keep_freed_memory
 from tooling.simulator.engine.launch_state import LaunchState, Limits
-from tooling.simulator.engine.schedule import order_of_batches
+from tooling.simulator.engine.schedule import order_of_batches, room
 from tooling.simulator.engine.together import Pace, Turn
 from tooling.simulator.gpu.clusters import blocks_together
 from tooling.simulator.gpu.code_model import Module
@@ -87,7 +87,7 @@ def turns(  # noqa: PLR0917 - a launch needs them all
     """Execute a launch to its end or its first fault, in one step, or in turns with others.
 
     Args:
-        schedule: `lockstep`, `random:SEED` or `adversarial`.
+        schedule: a name for `Schedule`.
         stdout: receives what the kernel prints, in order.
         pace: with it, each step is a turn; without, there is one step.
 
@@ -194,6 +194,7 @@ def _run_blocks(state: LaunchState) -> Iterator[Turn]:
     cost = SHARED_COST * context.shared_bytes + LOCAL_COST * local
     if cost:
         together = min(together, BATCH_BYTES // cost)
+    together = min(together, room(state.schedule) or together)
     step = max(1, together // unit) * unit
     if state.limits.blocks is not None:
         for blocks in state.limits.blocks:

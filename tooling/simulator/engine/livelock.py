@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tooling.simulator.engine.together import Pace
 from tooling.simulator.gpu.hooks import Waiter, WaitsFor
 from tooling.simulator.gpu.lanes import Group
-from tooling.simulator.gpu.stop_texts import ENDLESS_WAIT
+from tooling.simulator.gpu.stop_texts import ENDLESS_WAIT, WAIT_FOR_LATER_BLOCKS
 from tooling.simulator.program.program import Batch
 from tooling.text import Text
 
@@ -29,7 +29,7 @@ class LoopWatch:
 
     Args:
         batch: the running batch.
-        is_last: every other block of the launch has ended.
+        is_last: no block of the launch has yet to start.
         stop: stops the kernel, given the polling threads.
         pace: of a launch that runs together with launches of other devices, which is idle instead.
     """
@@ -58,8 +58,7 @@ class LoopWatch:
             KernelFault: they are in an infinite loop.
         """
         batch = self.batch
-        if not self._is_last or not all(group.polling for group in groups):
-            # Blocks that have not started may still change what these poll.
+        if not all(group.polling for group in groups):
             return
         batch.spaces.watching = True
         state = {(g.pc, g.stack, g.indices(batch.size).tobytes()): _needed(batch, g) for g in groups}
@@ -74,7 +73,7 @@ class LoopWatch:
                 for group in groups
                 if group.polling is not None
             ]
-            self._stop(waiters, ENDLESS_WAIT)
+            self._stop(waiters, ENDLESS_WAIT if self._is_last else WAIT_FOR_LATER_BLOCKS)
         self._looks += 1
         if self._looks >= self._renewal or self._changes != batch.spaces.changes:
             self._renewal = max(self._renewal, 2 * self._looks)

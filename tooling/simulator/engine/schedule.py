@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,13 @@ from tooling.simulator.gpu.lanes import Group
 
 if TYPE_CHECKING:
     from random import Random
+
+    from tooling.simulator.engine.delays import Delays
+
+FORMS = ("lockstep", "random:SEED", "adversarial", "adversarial:BLOCKS")
+"""The names of schedules."""
+
+NAMES = re.compile(r"lockstep|random:\w+|adversarial(:[1-9]\d*)?")
 
 PATIENCE = 2048
 """Backward jumps that a group may make while others wait, before it yields."""
@@ -23,11 +31,13 @@ _ROUND = 32
 class Schedule:
     """Order of groups: `lockstep` (first program point first), `random:SEED`, or `adversarial` (last first).
 
+    `adversarial:BLOCKS` is `adversarial` on a GPU with room for so few blocks: see `room`.
+
     Attributes:
         turn: increases when all waiting groups have had their turns since the last increase.
 
     Args:
-        name: one of the three.
+        name: one of the four.
         batch: number of the batch's first block, so that batches differ in a random order.
         order: per basic block of the program, its rank.
 
@@ -37,9 +47,10 @@ class Schedule:
 
     def __init__(self, name: str, batch: int, order: Sequence[int]) -> None:
         kind, _, seed = name.partition(":")
-        if kind not in ("lockstep", "random", "adversarial") or (kind == "random") != bool(seed):
-            raise ValueError(f"unknown schedule `{name}`: must be lockstep, random:SEED or adversarial")
+        if not NAMES.fullmatch(name):
+            raise ValueError(f"unknown schedule `{name}`: must be one of {', '.join(FORMS)}")
         self.kind = kind
+        self._seed = f"{seed}/{batch}"
         self.turn = 0
         self._order = order
         self._chosen = 0
@@ -47,7 +58,7 @@ class Schedule:
         if kind == "random":
             from random import Random  # noqa: PLC0415 - few runs are random
 
-            self._random = Random(f"{seed}/{batch}")
+            self._random = Random(self._seed)
 
     @property
     def first_wins(self) -> bool:
@@ -57,6 +68,21 @@ class Schedule:
     def postpones(self) -> bool:
         """Whether an asynchronous operation is reported incomplete at the first test."""
         return self._random is None or self._random.random() < 0.5
+
+    def delays(self, blocks: int, unit: int) -> Delays | None:
+        """The blocks that are held back, of a kernel whose threads may wait for other blocks.
+
+        Args: as `Delays`.
+        """
+        if self.kind == "lockstep" or blocks == unit:
+            return None
+        from tooling.simulator.engine.delays import Delays  # noqa: PLC0415 - few kernels need them
+
+        if self._random is None:
+            return Delays(blocks, unit, None)
+        from random import Random  # noqa: PLC0415 - few runs are random
+
+        return Delays(blocks, unit, Random(f"{self._seed}/delays"))
 
     @property
     def is_random(self) -> bool:
@@ -97,6 +123,18 @@ class Schedule:
     def _key(self, group: Group) -> int:
         """Sort key: innermost calls first, then the earliest program point."""
         return self._order[group.pc] - (len(group.stack) << 32)
+
+
+def room(name: str) -> int | None:
+    """The number of blocks for which the GPU has room, if the order limits it.
+
+    The others start when these have ended, so that a block waits in vain for one that comes later.
+
+    Args:
+        name: as for `Schedule`.
+    """
+    kind, _, number = name.partition(":")
+    return int(number) if kind == "adversarial" and number else None
 
 
 def order_of_batches(name: str, batches: Sequence[int]) -> Sequence[int]:

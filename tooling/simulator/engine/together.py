@@ -28,7 +28,7 @@ class Turns(Generic[Running]):
     """Whose turn is next.
 
     Args:
-        schedule: `lockstep`, `random:SEED` or `adversarial`.
+        schedule: a name for `schedule.Schedule`.
     """
 
     def __init__(self, schedule: str) -> None:

@@ -131,6 +131,10 @@ DIFFERENT_BARRIERS = Text("another lane of its warp names another barrier or ano
 NO_END = Text("the kernel did not end within its limit")
 DEADLOCK = Text("{threads} threads wait for each other and none can continue")
 ENDLESS_WAIT = Text("{threads} threads wait for a value that no thread will write")
+WAIT_FOR_LATER_BLOCKS = Text(
+    "{threads} threads wait for a value that no running block will write, and further blocks start only when "
+    "these have ended"
+)
 NO_TENSOR_MAP = Text(
     "no valid tensor map at {address:#x}: it must be made by cuTensorMapEncodeTiled or "
     "cuTensorMapEncodeIm2col, and be in global memory or be a kernel parameter that is not copied "

@@ -73,6 +73,8 @@ class BasicBlock(Struct):
         unsure: the loads, by code position, of which some lanes may not use the value.
         starts_values: values that must be followed may begin in this block.
         unfenced: the asynchronous products, by code position, with a register computed since the last fence.
+        may_wait: it loads what other blocks may change while it waits for them (an atomic operation whose
+            result is used, a volatile or an atomic load).
     """
 
     number: int
@@ -90,6 +92,7 @@ class BasicBlock(Struct):
     unsure: frozenset[tuple[int, int]] = frozenset()
     starts_values: bool = False
     unfenced: frozenset[tuple[int, int]] = frozenset()
+    may_wait: bool = False
     _asked: list[int] = field(default_factory=list)
 
     def reads(self, slot: int) -> None:
@@ -175,6 +178,11 @@ class Program(Struct):
         if self._arrays_meant is None:
             self._arrays_meant = self.find_arrays()
         return self._arrays_meant
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether threads may wait for threads of other blocks."""
+        return any(block.may_wait for block in self.blocks)
 
     def live(self, block: int, stack: tuple[int, ...]) -> set[int]:
         """Slots that are live before `block` inside the calls of `stack`."""

@@ -154,6 +154,7 @@ def bind_atomic(lowering: Lowering, instruction: MachineInstruction, _following:
     lowering.block.reads(ACTIVE)
     targets = lowering.vector_slots(instruction.results[0]) if instruction.results else []
     targets = targets[: dtype.itemsize // 4]
+    lowering.block.may_wait |= bool(targets) and space is not Space.SHARED
     words = dtype.itemsize // 4
     width = Width(dtype.itemsize, 1)
 

@@ -305,6 +305,7 @@ def bind_flat_load(lowering: Lowering, instruction: MachineInstruction, _followi
     count = _COUNTS.get(kind, 1)
     polls = instruction.is_strong
     block = lowering.block
+    block.may_wait |= polls and space is not Space.LOCAL
 
     def step(group: WaveGroup, batch: Batch) -> None:
         lanes = Lanes(group)

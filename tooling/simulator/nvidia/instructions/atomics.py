@@ -201,6 +201,7 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
     sources = [decoder.value(operand, dtype, instruction) for operand in given]
     guarding = guard(decoder, instruction)
     targets = [write(decoder, element, instruction) for element in wanted]
+    decoder.block.may_wait |= bool(targets) and space in (Space.GLOBAL, None)
     width = Width(dtype.itemsize, parts)
     atomic = Atomic(name, _WIDE_TYPE if wide else dtype, returns, kind)
 

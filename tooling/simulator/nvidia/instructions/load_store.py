@@ -223,6 +223,7 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     width = Width(memory.itemsize, count)
     polling = any(modifier in _POLLING for modifier in instruction.modifiers)
     block = decoder.block
+    block.may_wait |= polling and space in (Space.GLOBAL, None)
 
     def step(group: Group, batch: Batch) -> None:
         some, mask, lanes = active(group, guarding, batch.size)
