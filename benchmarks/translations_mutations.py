@@ -589,7 +589,8 @@ def _score_numbers(source: Page, target: Page, score: NumberScore) -> None:
     def found(prose: tuple[Prose, ...]) -> list[object]:
         page = structs.replace(target, structure=structs.replace(target.structure, prose=prose))
         pair = ComparedPages(source, page, names, alignment, None, findings, writing)
-        return [*numbers.mismatches(pair), *map(of_block, numbers.paired_blocks(pair))]
+        aligned = numbers.align(pair)
+        return [*numbers.mismatches(aligned, writing), *map(of_block, numbers.paired_blocks(aligned))]
 
     prose = target.structure.prose
     before = found(prose)

@@ -76,6 +76,8 @@ class Document(Struct, frozen=True):
 
     def restored(self, text: str) -> str:
         """A piece of the parsed text with directives and formulas as written."""
+        if not self.placeholders:
+            return text
         return "".join(each if isinstance(each, str) else each.text for each in self.split(text))
 
     def placeholder(self, text: str) -> Placeholder | None:

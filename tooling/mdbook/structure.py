@@ -198,12 +198,12 @@ class _Scanner:
         text = self.inside(span)
         if span["start"] < self.skipped:
             return
-        if piece.isascii():
+        if piece.isascii() or not self.document.placeholders:
             text.pieces.append(piece)
         else:
             self.read_pieces(piece, span["start"], text)
-        if not self.pictures:
-            self.dashes |= text.title and "--" in piece
+        if text.title and not self.pictures:
+            self.dashes |= "--" in piece
             text.rendered.append(self.document.restored(piece))
 
     def read_pieces(self, piece: str, offset: int, text: _Text) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 TEXT_LIMIT = 1 << 24
 """Bytes: no manifest, program, page or state of a checkout is nearly as long."""
 
+_PIECE = 1 << 16  # bytes
 _SHOWN = frozenset({".github"})  # hidden folders whose files may be shown
 
 
@@ -50,15 +51,22 @@ def read_regular(path: str | Path, *, follow: bool = True, limit: int | None = N
         raise NotRegular(errno.EINVAL, "the name has a null character", name)
     _require_regular(os.stat(name, follow_symlinks=follow), name)  # noqa: PTH116 - some devices act when opened
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
-    with os.fdopen(os.open(name, flags), "rb") as file:
-        about = os.fstat(file.fileno())
+    descriptor = os.open(name, flags)
+    try:
+        about = os.fstat(descriptor)
         _require_regular(about, name)  # it may have been replaced since the first check
-        if limit is None:
-            return file.read()
-        content = b"" if about.st_size > limit else file.read(limit + 1)
-        if about.st_size > limit or len(content) > limit:
-            raise WrongSize(errno.EFBIG, f"more than {limit} bytes", name)
-        return content
+        pieces: list[bytes] = []
+        length = 0
+        at_once = about.st_size + 1 if about.st_size else _PIECE  # the size of some files is not known
+        while limit is None or max(about.st_size, length) <= limit:
+            piece = os.read(descriptor, at_once)
+            if not piece:
+                return b"".join(pieces)
+            pieces.append(piece)
+            length += len(piece)
+        raise WrongSize(errno.EFBIG, f"more than {limit} bytes", name)
+    finally:
+        os.close(descriptor)
 
 
 def names_file(path: str | Path) -> bool:

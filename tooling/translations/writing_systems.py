@@ -134,8 +134,9 @@ class WritingSystem(Struct, frozen=True):
         spaced: whether words are separated by spaces.
         foreign: what does not belong in its text.
         number_words: by number, the words for it; empty where they are not known.
+        any_number_word: one of these words, or more than that; None without any.
         large_numbers: by sign, what it multiplies the number before it with.
-        counters: a lookahead for what follows such a sign.
+        scaled: a number with such a sign; None where the language has none.
     """
 
     code: str
@@ -146,8 +147,9 @@ class WritingSystem(Struct, frozen=True):
     spaced: bool
     foreign: tuple[Foreign, ...]
     number_words: Mapping[str, re.Pattern[str]]
+    any_number_word: re.Pattern[str] | None
     large_numbers: dict[str, int]
-    counters: str
+    scaled: re.Pattern[str] | None
 
 
 @lru_cache
@@ -161,6 +163,7 @@ def writing_of(language: str) -> WritingSystem:
     own = _OWN.get(code, ())
     letters = "".join(_SCRIPTS[script] for script in own)
     script = " and ".join(own) or Text("Latin letters")
+    words, large = _NUMBER_WORDS.get(code, {}), _LARGE_NUMBERS.get(code, {})
     return WritingSystem(
         code,
         _NAMES.get(code, code),
@@ -169,9 +172,10 @@ def writing_of(language: str) -> WritingSystem:
         bool(own),
         code not in _UNSPACED,
         tuple(_foreign(code, own, Text("write it in {script}").of(script=script))),
-        _NUMBER_WORDS.get(code, {}),
-        _LARGE_NUMBERS.get(code, {}),
-        _COUNTERS.get(code, ""),
+        words,
+        re.compile("|".join(word.pattern for word in words.values())) if words else None,
+        large,
+        re.compile(rf"([0-9][0-9,.]*) ?([{''.join(large)}]){_COUNTERS[code]}") if large else None,
     )
 
 

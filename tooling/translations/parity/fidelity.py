@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
+from tooling.platform.gc_pause import paused_gc
 from tooling.platform.regular_files import read_regular
 from tooling.text import Text
 from tooling.translations.cache import Cache
@@ -34,7 +35,7 @@ from tooling.translations.parity.page_cache import CachedResult, PageResult, Res
 from tooling.translations.roots import Roots
 from tooling.translations.settings import Profile
 
-_BATCH = 2_000  # pages whose pinned texts are held in memory at a time
+_BATCH = 10_000  # pages whose pinned texts are held in memory at a time; each batch starts its processes
 _runs = itertools.count()
 
 
@@ -211,7 +212,7 @@ def _glossary(run: int, path: Path, language: str) -> Callable[[Page, Page], lis
 
 def _check(task: _Task) -> PageResult:
     library = _library(task.run, task.roots)
-    with library.files.recording() as facts:
+    with paused_gc(), library.files.recording() as facts:
         findings, uses = _compare(task, library)
     return PageResult(task.status.key, tuple(findings), uses, facts)
 
@@ -240,7 +241,7 @@ def _compare(task: _Task, library: Library) -> tuple[list[TranslationFinding], t
     if target is not None and pinned is not None and has_pin:
         books = library if follows else None
         differences = comparison.compare(pinned, target, books, language=roots.language)
-        if task.pinned is not None and source is not None:
+        if differences and task.pinned is not None and source is not None:
             # A translator works from today's source: what agrees with that needs no work.
             today = {one.key for one in comparison.compare(source, target, books, language=roots.language)}
             differences = [one for one in differences if one.key in today]

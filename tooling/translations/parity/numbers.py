@@ -11,16 +11,17 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from functools import lru_cache
 
 from msgspec import Struct
 
 from tooling.mdbook.markup import Prose
-from tooling.translations.parity.pair import ComparedPages, Difference, Item
-from tooling.translations.writing_systems import WritingSystem
+from tooling.translations.parity.pair import NO_DIFFERENCE, ComparedPages, Difference, Item
+from tooling.translations.writing_systems import WritingSystem, writing_of
 
 NUMBER = re.compile(r"[0-9](?<![A-Za-z0-9_#.].)[0-9]*(?:(?:,[0-9]{3})+(?:\.[0-9]+)?|(?:\.[0-9]+)*)")
 """A number in digits. Digits in names are none: float32, p15, SM90, #12."""
+_DIGIT = re.compile("[0-9]")
 _DATE = re.compile(r"(?<![0-9])([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9-])")
 _CELL = " | "
 
@@ -72,6 +73,16 @@ _SCALES = {"hundred": 100, **_LARGE}
 _FACTORS = {"a": 1} | {
     word: int(value) for value, words in _WORDS.items() for word in words if int(value) < 100
 }
+_TELLING = frozenset(
+    {
+        *_VALUES,
+        *_SCALES,
+        *(f"{word}s" for word in _SCALES),
+        *(month.lower() for month in _MONTHS),
+        *("p", "pm", "part", "parts", "volume", "volumes", "chapter", "chapters", "appendix"),
+    }
+)
+"""A text without any of these words has no numbers but those in digits."""
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _PART = re.compile(r"\b(?:[Pp]arts?|[Vv]olumes?|[Cc]hapters?|[Aa]ppendix) ([IVXLC]+)\b")
 # Where English has one of these, another language may give the number: a second, 1초.
@@ -92,8 +103,14 @@ class Number(Struct, frozen=True):
     spelled: bool = False
 
 
-def english_numbers(text: str) -> list[Number]:
+_KEPT = 4096  # texts: as many as a long page has, since one rule after the other asks for them
+
+
+@lru_cache(_KEPT)
+def english_numbers(text: str) -> Sequence[Number]:
     """The numbers of an English text: in digits, in words, and the Roman ones of parts."""
+    if _TELLING.isdisjoint(_WORD.findall(text.lower())):
+        return _digits(text, {})
     found = _digits(text, {match.start(): _scaled(match, _LARGE) for match in _SCALED.finditer(text)})
     for match in _AFTERNOON.finditer(text):
         values = (match[1], str(int(match[1]) % 12 + 12))
@@ -115,13 +132,18 @@ def english_numbers(text: str) -> list[Number]:
     return sorted(found, key=lambda number: number.offset)
 
 
-def numbers_of(text: str, writing: WritingSystem) -> list[Number]:
+def numbers_of(text: str, writing: WritingSystem) -> Sequence[Number]:
     """The numbers of a text in the language of the translation."""
-    scaled: dict[int, str] = {}
-    if writing.large_numbers:
-        pattern = rf"([0-9][0-9,.]*) ?([{''.join(writing.large_numbers)}]){writing.counters}"
-        scaled = _sums(text, re.compile(pattern), writing.large_numbers)
+    return _numbers_of(text, writing.code)
+
+
+@lru_cache(_KEPT)
+def _numbers_of(text: str, code: str) -> Sequence[Number]:
+    writing = writing_of(code)
+    scaled = _sums(text, writing.scaled, writing.large_numbers) if writing.scaled else {}
     found = _digits(text, scaled)
+    if writing.any_number_word is None or writing.any_number_word.search(text) is None:
+        return found
     spans = [
         (match.span(), value) for value, word in writing.number_words.items() for match in word.finditer(text)
     ]
@@ -137,6 +159,8 @@ def numbers_of(text: str, writing: WritingSystem) -> list[Number]:
 
 def _digits(text: str, scaled: dict[int, str]) -> list[Number]:
     """The numbers in digits; `scaled` gives by offset the value of one that a word multiplies."""
+    if _DIGIT.search(text) is None:
+        return []
     dates = {
         match.start(index): match[index].lstrip("0") for match in _DATE.finditer(text) for index in (2, 3)
     }
@@ -215,23 +239,43 @@ _REORDERED = 3
 """More differing blocks than this in a section of as many blocks are taken to be in another order."""
 
 
-def mismatches(pair: ComparedPages) -> Iterator[Difference]:
+class AlignedBlocks(Struct, frozen=True):
+    """The blocks of two pages.
+
+    Attributes:
+        sections: those of each section that has the same blocks in both pages.
+        others: all blocks of the other sections.
+    """
+
+    sections: list[tuple[_Blocks, _Blocks]]
+    others: tuple[list[_Block], list[_Block]]
+
+
+def align(pair: ComparedPages) -> AlignedBlocks:
+    """The blocks of both pages, section by section."""
+    ours = _sections(pair.source.structure.prose, pair.alignment.source)
+    theirs = _sections(pair.target.structure.prose, pair.alignment.target)
+    aligned = AlignedBlocks([], ([], []))
+    for section in sorted({*ours, *theirs}):
+        blocks, copies = _blocks(ours.get(section, [])), _blocks(theirs.get(section, []))
+        if list(blocks) == list(copies):
+            aligned.sections.append((blocks, copies))
+        else:
+            aligned.others[0].extend(blocks.values())
+            aligned.others[1].extend(copies.values())
+    return aligned
+
+
+def mismatches(aligned: AlignedBlocks, writing: WritingSystem) -> Iterator[Difference]:
     """The numbers in digits that one page has and the other lacks, block by block.
 
     A number may be a word on one of the pages. Words that translate each other are not counted twice: what
     is a word on both pages excuses no digit.
     """
-    ours = _sections(pair.source.structure.prose, pair.alignment.source)
-    theirs = _sections(pair.target.structure.prose, pair.alignment.target)
-    others: tuple[list[_Block], list[_Block]] = [], []
-    for section in sorted({*ours, *theirs}):
-        blocks, copies = _blocks(ours.get(section, [])), _blocks(theirs.get(section, []))
-        if list(blocks) == list(copies):
-            yield from _compare_section(blocks, copies, pair.writing)
-        else:
-            others[0].extend(blocks.values())
-            others[1].extend(copies.values())
-    if mismatch := _compare(_joined(others[0]), _joined(others[1]), pair.writing):
+    for blocks, copies in aligned.sections:
+        yield from _compare_section(blocks, copies, writing)
+    ours, theirs = aligned.others
+    if mismatch := _compare(_joined(ours), _joined(theirs), writing):
         yield mismatch
 
 
@@ -241,8 +285,11 @@ def exchanged_words(source: str, target: str, writing: WritingSystem) -> tuple[s
     Each of them lacks a partner, in digits or words, in the other text, and the translation counts with its
     word. Returns the value that the source has, and the word of the translation.
     """
-    ours, theirs = english_numbers(source), numbers_of(target, writing)
-    if len(ours) > _MOST_WORDS or not theirs:
+    theirs = numbers_of(target, writing)
+    if not any(number.spelled for number in theirs):
+        return None
+    ours = english_numbers(source)
+    if len(ours) > _MOST_WORDS:
         return None
     said = {value for number in ours for value in number.values}
     copied = {value for number in theirs for value in number.values}
@@ -278,20 +325,17 @@ class BlockPair(Struct, frozen=True):
     lines: tuple[int, int]
 
 
-def paired_blocks(pair: ComparedPages) -> Iterator[BlockPair]:
+def paired_blocks(aligned: AlignedBlocks) -> Iterator[BlockPair]:
     """The blocks of the sections that have the same blocks in both pages; rows of tables by their cells."""
-    ours = _sections(pair.source.structure.prose, pair.alignment.source)
-    theirs = _sections(pair.target.structure.prose, pair.alignment.target)
-    for section in sorted(ours.keys() & theirs.keys()):
-        blocks, copies = _blocks(ours[section]), _blocks(theirs[section])
-        if list(blocks) != list(copies):
-            continue
+    for blocks, copies in aligned.sections:
         for (_, kind), block, copy in zip(blocks, blocks.values(), copies.values(), strict=True):
-            parts = [(block, copy)]
-            if kind == "row" and len(block.cells()) == len(copy.cells()):
-                parts = list(zip(block.cells(), copy.cells(), strict=True))
-            for one, other in parts:
-                yield BlockPair(one.texts[0], other.texts[0], (one.lines[0], other.lines[0]))
+            lines = block.lines[0], copy.lines[0]
+            cells, copied = (one.texts[0].split(_CELL) if kind == "row" else [] for one in (block, copy))
+            if len(cells) == len(copied) > 0:
+                for cell, other in zip(cells, copied, strict=True):
+                    yield BlockPair(cell, other, lines)
+            else:
+                yield BlockPair(block.texts[0], copy.texts[0], lines)
 
 
 def _sections(prose: Iterable[Prose], starts: Sequence[int]) -> dict[int, list[Prose]]:
@@ -316,6 +360,8 @@ def _compare_section(blocks: _Blocks, copies: _Blocks, writing: WritingSystem) -
 
 
 def _compare_block(block: _Block, copy: _Block, kind: str, writing: WritingSystem) -> Iterator[Difference]:
+    if not any(_DIGIT.search(text) for text in (*block.texts, *copy.texts)):
+        return  # most blocks; what follows takes longer
     if mismatch := _compare(block, copy, writing):
         yield mismatch
     elif kind == "row":
@@ -342,14 +388,14 @@ def _digits_of(block: _Block) -> list[str]:
 
 def _blocks(prose: Iterable[Prose]) -> _Blocks:
     """The blocks of a section by their position and kind."""
-    blocks: _Blocks = {}
-    # Pieces of HTML in one line are one text, whose order depends on the language.
-    groups = groupby(prose, key=lambda block: ("html", block.line) if block.kind == "html" else id(block))
-    for index, (_, pieces) in enumerate(groups):
-        whole = list(pieces)
-        text = "\n".join(piece.text for piece in whole)
-        blocks[index, whole[0].kind] = _Block((text,), (whole[0].line,))
-    return blocks
+    found: list[tuple[str, str, int]] = []
+    for block in prose:
+        kind, text, line = block.kind, block.text, block.line
+        if kind == "html" and found and found[-1][::2] == (kind, line):
+            # Pieces of HTML in one line are one text, whose order depends on the language.
+            text = f"{found.pop()[1]}\n{text}"
+        found.append((kind, text, line))
+    return {(index, kind): _Block((text,), (line,)) for index, (kind, text, line) in enumerate(found)}
 
 
 def _joined(blocks: Iterable[_Block]) -> _Block:
@@ -363,17 +409,19 @@ def _joined(blocks: Iterable[_Block]) -> _Block:
 def _compare(block: _Block, copy: _Block, writing: WritingSystem) -> Difference:
     ours = [english_numbers(text) for text in block.texts]
     theirs = [numbers_of(text, writing) for text in copy.texts]
-    balance = Counter(_in_digits(ours))
-    balance.subtract(_in_digits(theirs))
+    digits, copies = sorted(_in_digits(ours)), sorted(_in_digits(theirs))
+    if digits == copies:
+        return NO_DIFFERENCE
+    balance = Counter(digits)
+    balance.subtract(copies)
     missing, extra = +balance, -balance
-    if missing or extra:
-        words, copied = _in_words(ours), _in_words(theirs)
-        if len(block.texts) == 1:  # in several blocks too many words have no partner
-            _cancel(words, copied)
-        _excuse(missing, copied)
-        _excuse(extra, words)
-        if extra["1"] and ("0",) not in words and any(_MEANS_ONE.search(text) for text in block.texts):
-            del extra["1"]
+    words, copied = _in_words(ours), _in_words(theirs)
+    if len(block.texts) == 1:  # in several blocks too many words have no partner
+        _cancel(words, copied)
+    _excuse(missing, copied)
+    _excuse(extra, words)
+    if extra["1"] and ("0",) not in words and any(_MEANS_ONE.search(text) for text in block.texts):
+        del extra["1"]
     return Difference(block.items(missing, ours), copy.items(extra, theirs))
 
 

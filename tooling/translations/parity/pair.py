@@ -72,7 +72,7 @@ class Difference(Struct, frozen=True):
         return bool(self.missing or self.extra)
 
 
-_NO_DIFFERENCE = Difference([], [])
+NO_DIFFERENCE = Difference([], [])
 
 
 def difference(ours: Sequence[Item], theirs: Sequence[Item], alignment: Alignment) -> Difference:
@@ -83,7 +83,7 @@ def difference(ours: Sequence[Item], theirs: Sequence[Item], alignment: Alignmen
     counts = Counter(item.name for item in ours)
     counts.subtract(item.name for item in theirs)
     if not any(counts.values()):
-        return _NO_DIFFERENCE
+        return NO_DIFFERENCE
     placed = [(item, bisect_right(alignment.source, item.line)) for item in ours if counts[item.name]]
     copied = [(item, bisect_right(alignment.target, item.line)) for item in theirs if counts[item.name]]
     sections = Counter((item.name, section) for item, section in placed)

@@ -45,8 +45,10 @@ def compare_prose(pair: ComparedPages) -> None:
 
 def inspect_letters(source: Page, findings: Findings) -> None:
     """Reports letters of another script in an English page."""
-    for block in source.structure.prose:
-        for foreign in writing_of("en").foreign:
+    whole = "\n".join([block.text for block in source.structure.prose])
+    present = [foreign for foreign in writing_of("en").foreign if foreign.pattern.search(whole)]
+    for block in source.structure.prose if present else ():
+        for foreign in present:
             for match in foreign.pattern.finditer(block.text):
                 line = block.line + block.text.count("\n", 0, match.start())
                 message = foreign.what.of(text=quoted(match.group()))
@@ -178,14 +180,12 @@ def compare_short_texts(pair: ComparedPages) -> None:
         return
     source, target = pair.source.structure, pair.target.structure
     known = {item.name for item in _short_texts(source)}
+    same = [item for item in _short_texts(target) if item.name in known and _is_english(item.name)]
+    if not same:
+        return
     words, copied = _word_counts(source), _word_counts(target)
-    for item in _short_texts(target):
-        spelled = item.name.split()
-        if item.name not in known or not 0 < len(spelled) <= _LONGEST:
-            continue
-        if not all(_TITLE.fullmatch(word) and len(word) > 3 for word in spelled):
-            continue
-        if all(words[word.lower()] > copied[word.lower()] for word in spelled):
+    for item in same:
+        if all(words[word.lower()] > copied[word.lower()] for word in item.name.split()):
             pair.findings.error(
                 "untranslated",
                 pair.alignment.at_target(item.line),
@@ -193,6 +193,12 @@ def compare_short_texts(pair: ComparedPages) -> None:
                 hint=Text("translate it; names of products and code may stay"),
                 subject=item.name,
             )
+
+
+def _is_english(text: str) -> bool:
+    """Whether this is a short text of English words that may not be an abbreviation."""
+    words = text.split()
+    return 0 < len(words) <= _LONGEST and all(_TITLE.fullmatch(word) and len(word) > 3 for word in words)
 
 
 def _short_texts(structure: Structure) -> Iterator[Item]:

@@ -141,24 +141,41 @@ def _without_mentions(
     )
 
 
-def compare_units(pair: ComparedPages) -> None:
-    """Compares the units of numbers, and words such as half and double, block by block."""
-    for block in numbers.paired_blocks(pair):
-        for item, expected in units.wrong_units(block.source, block.target, pair.writing):
-            pair.findings.warning(
-                "unit",
-                (block.lines[0], block.lines[1] + item.line),
-                Text("{name} contradicts the source, which has {expected} here").of(
-                    name=quoted(item.name), expected=quoted(expected)
-                ),
-                hint=Text("give the unit or the word of the source"),
-                subject=f"{expected} {item.name}",
-            )
+def compare_numbers(pair: ComparedPages) -> None:
+    """Compares the numbers in the text, and what they count, block by block."""
+    aligned = numbers.align(pair)
+    _compare_numbers(pair, aligned)
+    blocks = list(numbers.paired_blocks(aligned))
+    _compare_number_words(pair, blocks)
+    _compare_number_order(pair, blocks)
+    _compare_units(pair, blocks)
 
 
-def compare_number_words(pair: ComparedPages) -> None:
-    """Reports a number word that contradicts the one of the source, block by block."""
-    for block in numbers.paired_blocks(pair):
+def _compare_numbers(pair: ComparedPages, aligned: numbers.AlignedBlocks) -> None:
+    """Reports missing and additional numbers; `two` and `두` may be written for 2."""
+    linked = _linked_numbers(pair)
+    for found in numbers.mismatches(aligned, pair.writing):
+        # A page that is linked once more is named once more, too.
+        extra = [item for item in found.extra if (item.name, item.line) not in linked or found.missing]
+        _NUMBER_RULE.report(Difference(found.missing, extra), pair)
+
+
+def _linked_numbers(pair: ComparedPages) -> set[tuple[str, int]]:
+    """The numbers in texts of links, with their lines, that the source has in a text of a link."""
+    names = {detail.name for detail in pair.source.structure.details if detail.kind == "link"}
+    known = {number for name in names for number in numbers.NUMBER.findall(name)}
+    return {
+        (number, detail.line)
+        for detail in pair.target.structure.details
+        if detail.kind == "link"
+        for number in numbers.NUMBER.findall(detail.name)
+        if number in known
+    }
+
+
+def _compare_number_words(pair: ComparedPages, blocks: Iterable[numbers.BlockPair]) -> None:
+    """Reports a number word that contradicts the one of the source."""
+    for block in blocks:
         found = numbers.exchanged_words(block.source, block.target, pair.writing)
         if found is not None:
             value, word = found
@@ -174,9 +191,9 @@ def compare_number_words(pair: ComparedPages) -> None:
             )
 
 
-def compare_number_order(pair: ComparedPages) -> None:
+def _compare_number_order(pair: ComparedPages, blocks: Iterable[numbers.BlockPair]) -> None:
     """Reports two numbers of a block that have changed places, where the grammar cannot have moved them."""
-    for block in numbers.paired_blocks(pair):
+    for block in blocks:
         found = number_order.exchanged(block.source, block.target, pair.writing)
         if found is not None:
             first, second = found
@@ -190,18 +207,16 @@ def compare_number_order(pair: ComparedPages) -> None:
             )
 
 
-def compare_numbers(pair: ComparedPages) -> None:
-    """Compares the numbers in the text, block by block; `two` and `두` may be written for 2."""
-    names = {detail.name for detail in pair.source.structure.details if detail.kind == "link"}
-    known = {number for name in names for number in numbers.NUMBER.findall(name)}
-    linked = {
-        (number, detail.line)
-        for detail in pair.target.structure.details
-        if detail.kind == "link"
-        for number in numbers.NUMBER.findall(detail.name)
-        if number in known
-    }
-    for found in numbers.mismatches(pair):
-        # A page that is linked once more is named once more, too.
-        extra = [item for item in found.extra if (item.name, item.line) not in linked or found.missing]
-        _NUMBER_RULE.report(Difference(found.missing, extra), pair)
+def _compare_units(pair: ComparedPages, blocks: Iterable[numbers.BlockPair]) -> None:
+    """Compares the units of numbers, and words such as half and double."""
+    for block in blocks:
+        for item, expected in units.wrong_units(block.source, block.target, pair.writing):
+            pair.findings.warning(
+                "unit",
+                (block.lines[0], block.lines[1] + item.line),
+                Text("{name} contradicts the source, which has {expected} here").of(
+                    name=quoted(item.name), expected=quoted(expected)
+                ),
+                hint=Text("give the unit or the word of the source"),
+                subject=f"{expected} {item.name}",
+            )

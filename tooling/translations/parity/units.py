@@ -54,6 +54,10 @@ _BY_LANGUAGE = {
         ),
     ),
 }  # fmt: skip
+_CONTRARY = {
+    code: re.compile("|".join(one.wrong.pattern for one in opposites))
+    for code, (_, _, opposites) in _BY_LANGUAGE.items()
+}
 
 
 def wrong_units(source: str, target: str, writing: WritingSystem) -> Iterator[tuple[Item, str]]:
@@ -64,8 +68,10 @@ def wrong_units(source: str, target: str, writing: WritingSystem) -> Iterator[tu
     if writing.code not in _BY_LANGUAGE:
         return
     pattern, names, opposites = _BY_LANGUAGE[writing.code]
-    ours = {(_plain(match[1]), _singular(match[2])) for match in _ENGLISH.finditer(source)}
     theirs = [(_plain(match[1]), names.get(match[2], match[2]), match) for match in pattern.finditer(target)]
+    if not theirs and _CONTRARY[writing.code].search(target) is None:
+        return
+    ours = {(_plain(match[1]), _singular(match[2])) for match in _ENGLISH.finditer(source)}
     written = {(number, unit) for number, unit, _ in theirs}
     for number, unit, match in theirs:
         wanted = sorted(other for value, other in ours if value == number)
