@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.gpu.code_model import Function, Instruction, Module, Parameter, SourceLocation
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
-from tooling.simulator.gpu.hooks import Access, AccessKind, LaunchContext, Space
+from tooling.simulator.gpu.hooks import Access, AccessKind, LaunchContext, Rows, Space
 from tooling.simulator.gpu.launch import Dim3, Launch
 
 BASE = 1 << 32
@@ -123,6 +124,7 @@ class HandLaunch:
         lanes, addresses = np.array(threads, np.int64), np.array(offsets, np.int64)
         if space is Space.SHARED and blocks is None:
             blocks = lanes // self.context.threads_per_block
+        own = blocks is not None and (blocks == lanes // self.context.threads_per_block).all()
         neighbours = bool((addresses == addresses[0] + width * np.arange(len(lanes))).all())
         access = Access(
             space,
@@ -135,12 +137,31 @@ class HandLaunch:
             blocks=blocks,
             contiguous=space is Space.GLOBAL and neighbours,
             uniform=len(set(offsets)) == 1,
+            rows=self._rows(threads, offsets, width) if own else None,
             values=values,
             asynchronous=asynchronous,
         )
         for check in self.checks:
             check.access(access)
         return access
+
+    def _rows(self, threads: Sequence[int], offsets: Sequence[int], width: int) -> Rows | None:
+        """The access as rows, if it is."""
+        by_block: dict[int, list[tuple[int, int]]] = {}
+        for thread, offset in zip(threads, offsets, strict=True):
+            block, inside = divmod(thread, self.context.threads_per_block)
+            by_block.setdefault(block, []).append((inside, offset))
+        blocks, each = list(by_block), list(by_block.values())
+        first, low, lanes = each[0][0][0], each[0][0][1], len(each[0])
+        there = list(range(low, low + lanes * width, width))
+        if blocks != list(range(blocks[0], blocks[0] + len(blocks))) or low % width:
+            return None
+        if any([offset for _, offset in one] != there for one in each):
+            return None
+        numbers = [number for one in each for number, _ in one]
+        consecutive = numbers == list(range(first, first + lanes)) * len(each)
+        rows = Rows(blocks[0], blocks[-1] + 1, lanes, low, low + lanes * width, None)
+        return replace(rows, thread=first) if consecutive else rows
 
     def copy(self, thread: int, offset: int) -> Access:
         """The thread starts an asynchronous copy into shared memory."""

@@ -17,7 +17,7 @@ from tooling.simulator.checks.findings import Action, Check, Finding, Kind, Seve
 from tooling.simulator.checks.footprint import Footprints, extent
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
-from tooling.simulator.gpu.hooks import Access, AccessKind, Ints, LaunchContext, Space
+from tooling.simulator.gpu.hooks import Access, AccessKind, Ints, LaunchContext, Rows, Space
 
 
 class WrittenBytes:
@@ -52,6 +52,23 @@ class WrittenBytes:
         words, first, full = self._words(offsets, width)
         for word in range(max(1, width // 8)):
             words[first + word if word else first] = full
+
+    def take_rows(self, rows: Rows, window: int, *, reads: bool, writes: bool) -> bool:
+        """Record an access to the same bytes of some blocks' windows.
+
+        Returns:
+            False, and nothing recorded, if it reads bytes that were not written.
+        """
+        self._flush_interval()
+        bytes_of_blocks = self._bytes[: self.size].reshape(-1, window)
+        here = bytes_of_blocks[rows.first : rows.last, rows.low : rows.high]
+        if reads and not here.all():
+            return False
+        if writes:
+            here[...] = 1
+        if reads:
+            self.check_complete()
+        return True
 
     def copy(self, low: int, source: WrittenBytes, start: int, size: int) -> None:
         """`size` bytes were copied here from `start` of another range: they are written if those are."""
@@ -229,7 +246,14 @@ class InitialisationCheck(CheckHook):
         if _is_call_parameter(access):
             return
         written = self._shared if access.space is Space.SHARED else self._local
-        if not written.covers(0, written.size):
+        if written.covers(0, written.size):
+            return
+        if access.rows is None or not written.take_rows(
+            access.rows,
+            _padded(self.context.shared_bytes),
+            reads=access.kind is not AccessKind.STORE,
+            writes=access.kind is not AccessKind.LOAD,
+        ):
             self._sparse(access, written, self._window_offsets(access), None)
 
     def register_unwritten(self, threads: Ints, instruction: Instruction) -> None:

@@ -26,7 +26,7 @@ from tooling.simulator.checks.findings import (
 from tooling.simulator.checks.footprint import Footprints, Piece
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.generic_addresses import CLUSTER_SHIFT
-from tooling.simulator.gpu.hooks import Access, AccessKind, Ints, LaunchContext, Space
+from tooling.simulator.gpu.hooks import Access, AccessKind, Ints, LaunchContext, Rows, Space
 from tooling.simulator.gpu.shared_arrays import SharedArray
 
 NULL_PAGE = 1 << 16
@@ -60,6 +60,8 @@ class MemoryCheck(CheckHook):
     def access(self, access: Access) -> None:
         """Check one access of many lanes: two reductions in the common case, none if the lanes are
         contiguous."""
+        if access.rows is not None and self._is_inside(access, access.rows):
+            return
         bits = _union_of_bits(access)
         if access.space is Space.GLOBAL:
             self._check_global(access)
@@ -191,16 +193,30 @@ class MemoryCheck(CheckHook):
             self._report(kind, access, left[same], buffer, offset=offset, distance=distance)
             left = left[~same]
 
+    def _array_of(self, access: Access) -> SharedArray | None:
+        shared = access.space is Space.SHARED
+        return self._arrays.get(access.instruction.code_position) if shared else None
+
+    def _bounds(self, access: Access) -> tuple[int, int]:
+        """Where the shared array of an access begins in the block's window, and its bytes; of the whole
+        window, or of a thread's local memory, if no array is known."""
+        array = self._array_of(access)
+        size = self.context.shared_bytes if access.space is Space.SHARED else self.context.local_bytes
+        if array is None:
+            return 0, size
+        return array.offset, size - array.offset if array.size is None else array.size
+
+    def _is_inside(self, access: Access, rows: Rows) -> bool:
+        """Whether rows of shared memory, which are aligned, are inside the array of the access."""
+        start, size = self._bounds(access)
+        return start <= rows.low and rows.high <= start + size
+
     def _check_window(self, access: Access, bits: int) -> None:
         """Shared and local accesses must stay inside the window of the block or thread, and inside their
         shared array.
         """
         shared = access.space is Space.SHARED
-        array = self._arrays.get(access.instruction.code_position) if shared else None
-        start, size = 0, self.context.shared_bytes if shared else self.context.local_bytes
-        if array is not None:
-            start = array.offset
-            size = size - start if array.size is None else array.size
+        start, size = self._bounds(access)
         if (
             not start and 0 <= bits <= size - access.bytes
         ):  # no address is higher than all their bits together
@@ -221,7 +237,7 @@ class MemoryCheck(CheckHook):
         kind = Kind.OUTSIDE_LOCAL
         if shared:
             kind = Kind.BEFORE_SHARED if distance < 0 else Kind.OUTSIDE_SHARED
-        buffer = self.window(access.space, access.element_bytes, array)
+        buffer = self.window(access.space, access.element_bytes, self._array_of(access))
         self._report(kind, access, outside, buffer, offset=offset, distance=distance)
 
     def _check_alignment(self, access: Access) -> None:

@@ -39,7 +39,14 @@ from tooling.simulator.checks.shadow import (
     gather,
     scatter,
 )
-from tooling.simulator.checks.targets import Target, dense_strip, dense_target, panel_target, sparse_target
+from tooling.simulator.checks.targets import (
+    Target,
+    dense_strip,
+    dense_target,
+    row_strip,
+    row_target,
+    sparse_target,
+)
 from tooling.simulator.gpu.clusters import clusters_of
 from tooling.simulator.gpu.code_model import Instruction, Integer
 from tooling.simulator.gpu.device_memory import Allocation
@@ -51,6 +58,7 @@ from tooling.simulator.gpu.hooks import (
     LaunchContext,
     MBarrierOperation,
     PartialBarrier,
+    Rows,
     Space,
     Transfer,
     Waiter,
@@ -60,6 +68,10 @@ from tooling.simulator.program.backend import Scope
 
 _NONE: NDArray[np.int64] = np.empty(0, np.int64)
 """No positions."""
+
+
+MAX_UNSTORED = 64
+"""Writes of shared memory whose values are kept as they are, before they are stored in the shadow."""
 
 
 class _Logged(NamedTuple):
@@ -149,6 +161,7 @@ class RaceCheck(CheckHook):
         self._global: dict[int, Shadow] = {}
         self._shared = Shadow(0, 4)
         self._shared_values: NDArray[np.uint64] | None = None
+        self._unstored: list[tuple[int, Access]] = []
         self._first_block = self._batch = self._shared_horizon = 0
         self._copies: list[_Copy] = []
         self._committed: Ints = np.zeros(0, np.int64)
@@ -164,6 +177,7 @@ class RaceCheck(CheckHook):
         assert isinstance(bulk_copies, BulkCopyCheck)
         twin._bulk_copies = bulk_copies
         twin._global, twin._log, twin._copies, twin._comparable = {}, [], [], deque()
+        twin._unstored = []
         return twin
 
     # Events of a launch
@@ -183,6 +197,7 @@ class RaceCheck(CheckHook):
         if accesses.granules[Space.GLOBAL] != self._granules[Space.GLOBAL]:
             self._global.clear()
         self._granules, self._accesses = accesses.granules, accesses
+        self._forgets_strips = not accesses.other_proxies and context.blocks_per_cluster == 1
         for shadow in self._global.values():
             shadow.forget(self._warp_mates)
 
@@ -190,6 +205,7 @@ class RaceCheck(CheckHook):
         self._first_block, self._batch = first_block, blocks
         self._shared = Shadow(blocks * self._window, self._granules[Space.SHARED], self._warp_mates)
         self._shared_values = None
+        self._unstored.clear()
         self._uses = BarrierUses(self.context.threads_per_block)
         self._copies.clear()
         self._comparable.clear()
@@ -382,6 +398,8 @@ class RaceCheck(CheckHook):
             return
         strong = access.kind is AccessKind.ATOMIC or access.instruction.is_strong
         clock = self._tick(access.instruction, action_of(access), access.value)
+        if access.rows is not None and not strong and self._take_strip(access, access.rows, clock):
+            return
         if access.asynchronous and access.kind is AccessKind.STORE:
             clock += IN_FLIGHT
         if strong and _takes_lock(access.instruction):
@@ -452,14 +470,12 @@ class RaceCheck(CheckHook):
     def _targets(self, access: Access, clock_part: int) -> Iterator[Target]:
         """The granules to compare; `clock_part` is common to the epochs of the access."""
         if access.space is Space.SHARED:
-            if access.value is not None:
-                access.value.comparable = True
-                self._comparable.append((self._now - 1, access.value))
+            self._compare_later(access)
             if access.bytes < self._shared.granule:
                 self._divide_shared(access.bytes)
-            panel = panel_target(access, self._shared, self._first_block, self._window, clock_part)
-            if panel is not None:
-                yield panel
+            rows = None if access.asynchronous else access.rows  # copies are tracked granule by granule
+            if rows is not None:
+                yield row_target(access, rows, self._shared, self._window, clock_part)
                 return
             size = self.context.threads_per_block
             blocks = access.threads // size if access.blocks is None else access.blocks
@@ -513,8 +529,54 @@ class RaceCheck(CheckHook):
                 allocation=allocation,
             )
 
+    def _take_strip(self, access: Access, rows: Rows, clock: int) -> bool:
+        """Record an ordinary access to rows of shared memory as a strip, if it certainly does not race.
+
+        Strips of before the last barrier are forgotten, which is right if no copy by another proxy needs the
+        last writer of its granules, and if other blocks do not access them.
+        """
+        shadow = self._shared
+        if not self._forgets_strips or access.asynchronous or access.transfer is not None:
+            return False
+        if access.bytes < shadow.granule or rows.thread is None:
+            return False
+        threads, clock_part = self.context.threads_per_block, clock << CLOCK_SHIFT
+        first = self._first_block * threads + rows.thread
+        strip = row_strip(rows, shadow.granule, access.bytes, first, clock_part, threads, self._window)
+        shadow.forget_ordered(self._shared_horizon)
+        writes = access.kind is not AccessKind.LOAD
+        if not shadow.take(strip, writes=writes):
+            return False
+        self._compare_later(access)
+        if writes:
+            if len(self._unstored) == MAX_UNSTORED:
+                self._store_values()
+            self._unstored.append((clock_part, access))
+        return True
+
+    def _compare_later(self, access: Access) -> None:
+        """Accesses of shared memory until the next barrier are compared with this one."""
+        if access.value is not None:
+            access.value.comparable = True
+            self._comparable.append((self._now - 1, access.value))
+
+    def _store_values(self) -> None:
+        """Store the values of the strips of writes in the shadow: what a later write may store as well."""
+        for clock_part, access in self._unstored:
+            if access.rows is not None and access.values is not None and clock_part >= self._shared_horizon:
+                target = row_target(access, access.rows, self._shared, self._window, 0)
+                self._set_values(target)
+        self._unstored.clear()
+
+    def _set_values(self, target: Target) -> None:
+        """The values of shared memory after a write."""
+        if self._shared_values is None:
+            self._shared_values = np.zeros(target.shadow.count, dtype=np.uint64)
+        scatter(self._shared_values, target.where, target.values())
+
     def _divide_shared(self, granule: int) -> None:
         """Divide the granules of shared memory: some GPUs load from any address, byte by byte."""
+        self._store_values()
         before = self._shared.granule
         self._shared.divide(granule)
         if self._shared_values is not None:
@@ -585,6 +647,8 @@ class RaceCheck(CheckHook):
         if self.context.blocks_per_cluster == 1:
             horizon = self._clocks.oldest_block_barrier(self._first_block, self._batch)
         self._shared_horizon = horizon << CLOCK_SHIFT
+        if self._unstored and self._unstored[-1][0] < self._shared_horizon:
+            self._unstored.clear()
         while self._comparable and self._comparable[0][0] < horizon:
             self._comparable.popleft()[1].settle()
 
@@ -611,9 +675,8 @@ class RaceCheck(CheckHook):
                 self._report(target, winners, displaced[excluded], Kind.NARROW_SCOPE)
             shadow.keep_writers(target.where, target.epochs, displaced)
         if access.space is Space.SHARED and access.values is not None:
-            if self._shared_values is None:
-                self._shared_values = np.zeros(shadow.count, dtype=np.uint64)
-            scatter(self._shared_values, target.where, target.values())
+            self._store_values()
+            self._set_values(target)
         if access.asynchronous and not isinstance(target.where, slice | Panel):
             self._begin_copy(target, None)
 
@@ -772,6 +835,7 @@ class RaceCheck(CheckHook):
         granule = target.shadow.granule
         granules = target.granules(lanes)
         if target.allocation is None:
+            self._store_values()
             if self._shared_values is None:
                 return np.ones(len(lanes), dtype=np.bool_)
             return np.asarray(self._shared_values[granules] != new)

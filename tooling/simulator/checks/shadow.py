@@ -96,10 +96,11 @@ def scatter(array: NDArray[Any], where: Selection | NDArray[np.int32], values: N
 
 
 class Strip(NamedTuple):
-    """A dense access: consecutive threads on consecutive granules, kept as five numbers.
+    """A dense access: consecutive threads on consecutive granules, kept as a few numbers.
 
     Granules `low` up to `high` (exclusive), `each` per thread, from thread `first` on; `clock_part` is common
-    to the epochs.
+    to the epochs. In the shared memory of blocks of `threads` threads, which is rows of `stride` granules, it
+    is the same granules of rows `top` up to `bottom` (exclusive), and `first` is the thread in row 0.
     """
 
     low: int
@@ -107,12 +108,34 @@ class Strip(NamedTuple):
     first: int
     each: int
     clock_part: int
+    top: int = 0
+    bottom: int = 1
+    threads: int = 0
+    stride: int = 0
+
+    @property
+    def where(self) -> slice | Panel:
+        """The granules."""
+        if not self.stride:
+            return slice(self.low, self.high)
+        return Panel(self.top, self.bottom, self.low, self.high, self.stride)
 
     def epochs(self) -> Epochs:
         """The epochs of the granules."""
         threads = np.arange(self.first, self.first + (self.high - self.low) // self.each)
+        if self.stride:
+            threads = (np.arange(self.top, self.bottom)[:, None] * self.threads + threads).ravel()
         epochs = threads | self.clock_part
         return epochs if self.each == 1 else np.repeat(epochs, self.each)
+
+    def overlaps(self, other: Strip) -> bool:
+        """Whether they have granules in common."""
+        return (
+            other.low < self.high
+            and self.low < other.high
+            and other.top < self.bottom
+            and self.top < other.bottom
+        )
 
     def same_threads(self, other: Strip) -> bool:
         """Whether each granule belongs to the same thread in both."""
@@ -120,6 +143,22 @@ class Strip(NamedTuple):
             self.each == other.each
             and self.first * self.each - self.low == other.first * other.each - other.low
         )
+
+
+class _Read(NamedTuple):
+    """A read that is not a strip: granules, and the thread of each."""
+
+    clock_part: int
+    where: slice | Panel | NDArray[np.int32]
+    threads: NDArray[np.int32]
+
+    def epochs(self) -> Epochs:
+        """The epochs of the granules."""
+        return self.threads.astype(np.int64) | self.clock_part
+
+
+def _clock_part(read: Strip | _Read) -> int:
+    return read.clock_part
 
 
 class _Touched:
@@ -143,7 +182,8 @@ class _Touched:
         strips = self.strips
         for index in range(len(strips) - 1, max(-1, len(strips) - 1 - LATEST), -1):
             other = strips[index]
-            if other[:4] == strip[:4] and (other.clock_part ^ strip.clock_part) & STRONG == 0:
+            same_place = other[:4] == strip[:4] and other[5:] == strip[5:]
+            if same_place and (other.clock_part ^ strip.clock_part) & STRONG == 0:
                 del strips[index]
                 return
 
@@ -155,9 +195,19 @@ class _Touched:
         if _overlap(self.entered, strip.low, strip.high):
             return True
         return _overlap(self.waiting, strip.low, strip.high) and any(
-            other.low < strip.high and strip.low < other.high and not other.same_threads(strip)
-            for other in self.strips
+            other.overlaps(strip) and not other.same_threads(strip) for other in self.strips
         )
+
+    def forget_ordered(self, newest: int, horizon: int) -> None:
+        """Forget what is ordered before every later access: all that is below the horizon.
+
+        Args:
+            newest: an upper bound of the epochs of granules that were touched by other accesses than strips.
+        """
+        if self.strips and self.strips[-1].clock_part < horizon:
+            self.forget_strips()
+        if newest < horizon:
+            self.entered = (0, 0)
 
 
 class Shadow:
@@ -202,7 +252,7 @@ class Shadow:
         self.newest_write = self.newest_read = 0
         self._written = _Touched()
         self._read = _Touched()
-        self._later: list[tuple[slice | Panel | NDArray[np.int32], NDArray[np.int32], int]] = []
+        self._later: list[_Read] = []
         self._further_readers = Further()
         self._strong_writers = Further()
         self._plain_writers = Further()
@@ -260,6 +310,12 @@ class Shadow:
         """Whether a granule of [low, high) may have been read in this launch."""
         return self._read.overlaps(low, high)
 
+    def forget_ordered(self, horizon: int) -> None:
+        """Forget the accesses below the horizon if none of them can matter any more, not even as the last
+        writer of its granules."""
+        self._written.forget_ordered(self.newest_write, horizon)
+        self._read.forget_ordered(self.newest_read, horizon)
+
     def take(self, strip: Strip, *, writes: bool) -> bool:
         """Record a dense access as a strip, unless it may conflict with another thread's.
 
@@ -269,7 +325,8 @@ class Shadow:
         if self._written.may_clash(strip) or (writes and self._read.may_clash(strip)):
             return False
         touched = self._written if writes else self._read
-        touched.forget_repeated(strip)
+        if not strip.stride or len(touched.strips) > LATEST:
+            touched.forget_repeated(strip)
         if len(touched.strips) == MAX_STRIPS:
             self.flush_writes()
             self.flush_reads(0)
@@ -294,12 +351,12 @@ class Shadow:
     def flush_writes(self) -> None:
         """Write the pending write strips to the arrays."""
         for strip in self._written.strips:
-            epochs, where = strip.epochs(), slice(strip.low, strip.high)
+            epochs, where = strip.epochs(), strip.where
             if strip.clock_part & STRONG:
-                before = self.writer[where]
+                before = gather(self.writer, where)
                 own = (before & STRONG == 0) & (before > 0)
                 self.keep_writers(where, before, np.flatnonzero(own))
-            self.writer[where] = epochs
+            scatter(self.writer, where, epochs)
             self._written.entered = _union(self._written.entered, strip.low, strip.high)
             self.newest_write = max(self.newest_write, int(epochs[0]))
         self._written.forget_strips()
@@ -311,15 +368,17 @@ class Shadow:
             horizon: an epoch below which every access is ordered before every later access.
         """
         self._further_readers.forget(horizon)
-        for strip in self._read.strips:
-            epochs = strip.epochs()
-            self._write_readers(slice(strip.low, strip.high), epochs, horizon)
-            self._read.entered = _union(self._read.entered, strip.low, strip.high)
-            self.newest_read = max(self.newest_read, int(epochs[0]))
+        strips, later = self._read.strips, self._later
+        if strips:
+            self.newest_read = max(self.newest_read, strips[-1].clock_part | THREAD)
+            for strip in strips:
+                self._read.entered = _union(self._read.entered, strip.low, strip.high)
+        if self.newest_read < horizon:
+            later = []
+        reads: list[Strip | _Read] = [*strips, *later]
+        for read in sorted(reads, key=_clock_part):
+            self._write_readers(read.where, read.epochs(), horizon)
         self._read.forget_strips()
-        if self.newest_read >= horizon:
-            for where, threads, clock_part in self._later:
-                self._write_readers(where, threads.astype(np.int64) | clock_part, horizon)
         self._later.clear()
 
     def record_read(self, target: Selection, epochs: Epochs, bounds: tuple[int, int], horizon: int) -> None:
@@ -338,7 +397,7 @@ class Shadow:
             self.flush_reads(horizon)
         first = int(epochs[0])
         short = target if isinstance(target, slice | Panel) else target.astype(np.int32)
-        self._later.append((short, (epochs & THREAD).astype(np.int32), first & ~THREAD))
+        self._later.append(_Read(first & ~THREAD, short, (epochs & THREAD).astype(np.int32)))
         self._read.entered = _union(self._read.entered, *bounds)
         self.newest_read = max(self.newest_read, first)
 

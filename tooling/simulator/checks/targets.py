@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.checks.shadow import Epochs, Panel, Selection, Shadow, Strip, granules_of
 from tooling.simulator.gpu.device_memory import Allocation
-from tooling.simulator.gpu.hooks import Access, Ints
+from tooling.simulator.gpu.hooks import Access, Ints, Rows
 
 
 class Target(Struct, frozen=True):
@@ -82,35 +82,32 @@ def dense_target(
     )
 
 
-def panel_target(
-    access: Access, shadow: Shadow, first_block: int, window: int, clock_part: int
-) -> Target | None:
-    """The target of an access in which each block touches the same contiguous bytes of its shared memory.
+def row_strip(  # noqa: PLR0917 - a strip and its units
+    rows: Rows, granule: int, size: int, first: int, clock_part: int, threads: int, window: int
+) -> Strip:
+    """An access of consecutive threads to rows of shared memory as a strip.
 
     Args:
-        first_block: the first of the batch, which `shadow` begins with; `window`: bytes from block to block.
-
-    Returns:
-        None if the addresses differ, or for an asynchronous copy, which is tracked granule by granule.
+        granule, size, window: bytes of a granule, of a lane's access, and from block to block.
+        first: the thread in the launch that is the first one of row 0; threads: of a block.
     """
-    addresses, blocks = access.addresses, access.blocks
-    if blocks is None or access.asynchronous:
-        return None
-    row, low = int(blocks[0]) - first_block, int(addresses[0])
-    rows = int(blocks[-1]) - int(blocks[0]) + 1
-    wide, rest = divmod(len(addresses), max(rows, 1))
-    high = low + wide * access.bytes
-    if rest or rows < 1 or int(addresses[-1]) + access.bytes != high or high > window:
-        return None
-    if not (addresses.reshape(rows, wide) == np.arange(low, high, access.bytes)).all():
-        return None
-    if not (blocks.reshape(rows, wide) == np.arange(rows)[:, None] + blocks[0]).all():
-        return None
+    low, high = rows.low // granule, rows.high // granule
+    return Strip(
+        low, high, first, size // granule, clock_part, rows.first, rows.last, threads, window // granule
+    )
+
+
+def row_target(access: Access, rows: Rows, shadow: Shadow, window: int, clock_part: int) -> Target:
+    """The target of an access to rows of shared memory.
+
+    Args:
+        window: bytes from block to block.
+    """
     granule = shadow.granule
     each = access.bytes // granule
     epochs = access.threads | clock_part
     epochs = epochs if each == 1 else np.repeat(epochs, each)
-    where = Panel(row, row + rows, low // granule, high // granule, window // granule)
+    where = Panel(rows.first, rows.last, rows.low // granule, rows.high // granule, window // granule)
     return Target(access, shadow, where, epochs, 0, shadow.count, None)
 
 

@@ -37,9 +37,12 @@ from tooling.simulator.program.backend import Device
 from tooling.simulator.program.program import Program
 from tooling.text import Text
 
-BATCH_LANES = 65536
+BATCH_LANES = 1 << 17
 """Lanes executed together: enough to amortise the interpreter's cost, few enough that some registers of that
 size stay in a core's second-level cache."""
+
+SHUFFLED_LANES = 1 << 16
+"""`BATCH_LANES` of the schedules that change the order of batches, of which there should be several."""
 
 BATCH_BYTES = 320 << 20
 """Maximum memory of blocks executed together, unless one block alone takes more. It can hold the shared
@@ -188,7 +191,9 @@ def _run_blocks(state: LaunchState) -> Iterator[Turn]:
     """
     context = state.context
     unit = blocks_together(context.launch)
-    lanes = RECURSIVE_LANES if state.program.frame_bytes else BATCH_LANES
+    lanes = BATCH_LANES if state.schedule == "lockstep" else SHUFFLED_LANES
+    if state.program.frame_bytes:
+        lanes = RECURSIVE_LANES
     together = lanes // context.lanes_per_block
     local = context.local_bytes * context.lanes_per_block
     cost = SHARED_COST * context.shared_bytes + LOCAL_COST * local

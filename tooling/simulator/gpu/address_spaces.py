@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tooling.simulator.gpu.clusters import Clusters
 from tooling.simulator.gpu.faults import illegal_address, misaligned, read_only
 from tooling.simulator.gpu.generic_addresses import CLUSTER_SHIFT
-from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, LaunchContext, Space
-from tooling.simulator.gpu.lanes import Group, Shape
+from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, LaunchContext, Rows, Space
+from tooling.simulator.gpu.lanes import Group, Lanes, Shape, numbers_of
 from tooling.simulator.gpu.loaded_values import LoadedValue
 from tooling.simulator.gpu.requests import MemoryRequest
 
@@ -73,6 +73,9 @@ class Spaces:
         self.first_wins = False
         self._last_lanes: object = self
         self._last_owners: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+        self._last_blocks = self.block_of_lane, self.block_of_lane + first_block
+        self._last_rows_of_lanes: tuple[object, Rows | None] = (self, None)
+        self._last_rows: tuple[object, object, int, Rows | None] = (self, None, 0, None)
 
     @cached_property
     def threads(self) -> NDArray[np.int64]:
@@ -89,6 +92,66 @@ class Spaces:
             self._last_lanes = lanes
             self._last_owners = request.pick(self.threads), request.pick(self.block_of_lane)
         return self._last_owners
+
+    def _in_launch(self, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers of the batch's blocks in the launch; the last answer is kept."""
+        if self._last_blocks[0] is not blocks:
+            self._last_blocks = blocks, blocks + self.first_block
+        return self._last_blocks[1]
+
+    def _rows_of_lanes(self, lanes: Lanes, *, distinct: bool) -> Rows | None:
+        """As many lanes of each of some neighbouring blocks, without addresses; None if they are not.
+
+        Args:
+            distinct: the lanes are known to ascend, so that they are consecutive if the first and the last
+                one of each block are as far apart as there are lanes between them.
+        """
+        blocks = self.shape.blocks
+        size = self.lanes // blocks
+        if lanes is None:
+            return Rows(0, blocks, size, 0, 0, 0)
+        numbers = numbers_of(lanes)
+        first, last = int(numbers[0]) // size, int(numbers[-1]) // size
+        each, rest = divmod(len(numbers), last - first + 1)
+        if rest or each < 1 or not (distinct or bool((np.diff(numbers) > 0).all())):
+            return None
+        starts = np.arange(first, last + 1) * size
+        low, high = numbers[::each] - starts, numbers[each - 1 :: each] - starts
+        if int(low.min()) < 0 or int(high.max()) >= size:
+            return None
+        offset = int(low[0])
+        consecutive = bool((low == offset).all() and (high == offset + each - 1).all())
+        return Rows(first, last + 1, each, 0, 0, offset if consecutive else None)
+
+    def _rows(self, request: MemoryRequest, address: Array) -> Rows | None:
+        """The shared addresses of a request as rows of consecutive, aligned bytes inside the windows of the
+        lanes' own blocks; None if they are not.
+
+        The last answer is kept: a load is often followed by a store to the same address.
+        """
+        lanes = request.group.lanes if request.lanes is None else request.lanes
+        size, known = request.width.bytes, self._last_rows
+        if known[0] is address and known[1] is lanes and known[2] == size:
+            return known[3]
+        if self._last_rows_of_lanes[0] is not lanes:
+            found = self._rows_of_lanes(lanes, distinct=request.lanes is None)
+            self._last_rows_of_lanes = lanes, found
+        rows = self._find_rows(self._last_rows_of_lanes[1], address, size)
+        self._last_rows = address, lanes, size, rows
+        return rows
+
+    def _find_rows(self, rows: Rows | None, address: Array, size: int) -> Rows | None:
+        if rows is None:
+            return None
+        low = int(address[0])
+        high = low + rows.lanes * size
+        if int(address[-1]) + size != high or high > self.context.shared_bytes or low % size:
+            return None
+        if len(address) > 1:
+            expected = self.shape.ramp(size, rows.lanes) + address[0]
+            if not (address.reshape(-1, rows.lanes) == expected).all():
+                return None
+        return Rows(rows.first, rows.last, rows.lanes, low, high, rows.thread)
 
     @property
     def shared_windows(self) -> NDArray[np.uint8]:
@@ -229,18 +292,24 @@ class Spaces:
         Raises:
             KernelFault: illegal or misaligned address, if no hook suppresses such lanes.
         """
-        if not self.suppresses_faults:
+        rows = self._rows(request, address) if space is Space.SHARED else None
+        if not self.suppresses_faults and rows is None:
             self.offsets(space, request, address, kind)
-        threads = self._owners(request)[0]
+        threads, own_blocks = self._owners(request)
         count = len(threads)
         uniform = len(address) == 1
         addresses = address.view(np.int64)
         blocks = None
-        if space is Space.SHARED:
+        if rows is not None:
+            blocks = self._in_launch(own_blocks)
+            request.run = rows.last - rows.first == 1
+        elif space is Space.SHARED:
             blocks, inside = self._windows(request, address)
-            blocks = blocks + self.first_block
+            blocks = self._in_launch(blocks)
             addresses = inside.view(np.int64)
-        if uniform:
+        if rows is not None and not uniform:
+            uniform = rows.lanes == 1
+        elif uniform:
             addresses = np.broadcast_to(addresses, count)
             request.run = count == 1
         else:
@@ -259,6 +328,7 @@ class Spaces:
             blocks=blocks,
             contiguous=bool(request.run),
             uniform=uniform,
+            rows=rows,
             values=values,
             asynchronous=request.asynchronous,
             transfer=request.transfer,
@@ -293,6 +363,10 @@ class Spaces:
             if left_out is not None:
                 return self._load_rest(space, request, address, left_out)
         width = request.width
+        if space is Space.SHARED:
+            found = self._rows(request, address)
+            if found is not None:
+                return _columns(self._table(found, width.element), width.count)
         if space is Space.LOCAL and len(address) == 1:
             rows, column = self._local_columns(request, address)
             return [request.pick(rows)[:, column + k].copy() for k in range(width.count)]
@@ -317,6 +391,11 @@ class Spaces:
         if not request.run or start < 0 or start % size or start + count * size > len(self.global_bytes):
             return None
         return start >> request.width.element.bit_length() - 1
+
+    def _table(self, rows: Rows, element: int) -> Array:
+        """(blocks, elements) the elements of each block in these rows, as a view."""
+        windows = self.view(Space.SHARED, element).reshape(self.shape.blocks, -1)
+        return windows[rows.first : rows.last, rows.low // element : rows.high // element]
 
     def _load_rest(
         self, space: Space, request: MemoryRequest, address: Array, left_out: NDArray[np.bool_]
@@ -422,6 +501,13 @@ class Spaces:
             for k, value in enumerate(values):
                 rows[chosen, column + k] = value
             return
+        rows_of_shared = self._rows(request, address) if space is Space.SHARED and not self.watching else None
+        if rows_of_shared is not None:
+            table = self._table(rows_of_shared, request.width.element)
+            for k, value in enumerate(values):
+                part = table[:, k :: len(values)]
+                part[...] = value if len(value) == 1 else value.reshape(part.shape)
+            return
         start = self._straight(request, address) if space is Space.GLOBAL and not self.watching else None
         if start is not None:
             table = self.view(space, request.width.element)[start : start + len(address) * len(values)]
@@ -469,6 +555,7 @@ def _elements(access: Access, lanes: NDArray[np.intp]) -> list[Access]:
             bytes=access.element_bytes,
             addresses=(addresses := access.addresses + access.element_bytes * number),
             contiguous=access.contiguous and (count == 1 or len(lanes) == 1),
+            rows=access.rows if count == 1 else None,
             value=LoadedValue(access.threads, addresses, lanes),
         )
         for number in range(count)
@@ -478,7 +565,7 @@ def _elements(access: Access, lanes: NDArray[np.intp]) -> list[Access]:
 def _columns(run: Array, count: int) -> list[Array]:
     """Copies of the elements of neighbouring lanes: the first of each lane, the second, …"""
     if count == 1:
-        return [run.copy()]
+        return [run.flatten()]
     return list(np.ascontiguousarray(run.reshape(-1, count).T))
 
 

@@ -93,6 +93,24 @@ class Transfer(Struct, frozen=True, eq=False):
     group: int = 0
 
 
+class Rows(Struct, frozen=True):
+    """Bytes of shared memory, the same ones in each of some neighbouring blocks, one lane after the other.
+
+    Attributes:
+        first, last: the blocks, from the batch's first one on (`last` is one past the last); lanes: how many
+            of each block.
+        low, high: the bytes in the window of a block (`high` is one past the last).
+        thread: the number in its block of the first lane's thread, if the threads are consecutive, else None.
+    """
+
+    first: int
+    last: int
+    lanes: int
+    low: int
+    high: int
+    thread: int | None
+
+
 class Access(Struct, eq=False):
     """One memory instruction of many lanes, before it is performed.
 
@@ -107,6 +125,7 @@ class Access(Struct, eq=False):
             `shared::cluster`), else None.
         contiguous: addresses == addresses[0] + bytes * arange(n).
         uniform: all addresses are equal.
+        rows: SHARED only: the addresses as rows of consecutive bytes, if they are.
         values: (n,) or (elements, n) unsigned bits about to be stored, or None for a load.
         asynchronous: part of a cp.async, complete only at the wait (`Hook.async_wait`).
         transfer: the bulk copy that it is part of, complete only when its completion is observed.
@@ -123,6 +142,7 @@ class Access(Struct, eq=False):
     blocks: Ints | None = None
     contiguous: bool = False
     uniform: bool = False
+    rows: Rows | None = None
     values: NDArray[Any] | None = None
     asynchronous: bool = False
     transfer: Transfer | None = None

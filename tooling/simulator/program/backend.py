@@ -123,6 +123,7 @@ class Accesses(Struct, frozen=True):
         order: how a strong access or a fence orders blocks.
         narrow: memories in which the scope of some strong access excludes threads of the launch.
         scope: of a strong access.
+        other_proxies: some access is by another proxy, which must be ordered after the last ordinary write.
     """
 
     granules: dict[Space, int]
@@ -132,6 +133,7 @@ class Accesses(Struct, frozen=True):
     order: Callable[[Instruction], Order] = lambda _instruction: Order()
     narrow: frozenset[Space] = frozenset()
     scope: Callable[[Instruction], Scope] = lambda _instruction: Scope.DEVICE
+    other_proxies: bool = False
 
 
 class Backend(Protocol):

@@ -48,6 +48,7 @@ def accesses_of(functions: Iterable[Function], read: frozenset[str]) -> Accesses
         _order,
         _spaces_of(narrow),
         _scope,
+        any(item.opcode == "wgmma" or "bulk" in item.modifiers for item in body),
     )
 
 
