@@ -80,6 +80,25 @@ class Work(Struct, frozen=True):
         return -(-self.threads // 32)
 
 
+class _Memory(Struct, frozen=True):
+    """What a launch demands of the second level and of device memory: see `Work`.
+
+    Attributes:
+        read, written: bytes of device memory; alone: see `Footprint`; asked: bytes that blocks ask the second
+            level for.
+    """
+
+    read: float
+    written: float
+    alone: float
+    asked: float
+
+    @property
+    def far(self) -> float:
+        """The share of what blocks ask for that comes from device memory."""
+        return min(1.0, self.read / self.asked) if self.asked else 1.0
+
+
 def work_of(
     observer: WorkObserver,
     tallies: Mapping[int, Tally],
@@ -111,9 +130,10 @@ def work_of(
     units = codes.units(tallies, blocks)
     memory = _memory(observer, reuse, resident, parameters, launch.blocks)
     units_of_tensor = _tensor(tallies, blocks)
-    cycles = _cycles(units, units_of_tensor, tallies, own, parameters, blocks=blocks)
-    per_warp = -(-context.threads_per_block // 32)
-    latency = _latency(observer, codes, own, parameters, memory=memory, warps=per_warp)
+    cycles = _cycles(units, units_of_tensor, tallies, total, own, parameters=parameters, blocks=blocks)
+    warps = -(-context.threads_per_block // 32)
+    latency = _latency(observer, codes, own, parameters, far=memory.far, warps=warps)
+    atomics, contended = _atomics(observer, tallies, launch.blocks / blocks, parameters)
     lines, sectors = parameters.second_level_line, parameters.second_level_sector
     second_level = (
         own.missed_lines * lines[0]
@@ -122,22 +142,23 @@ def work_of(
         + own.stored_sectors * sectors[1]
     )
     return Work(
-        launch.blocks,
-        context.threads_per_block,
-        resident,
-        occupancy.exact,
-        cycles,
-        latency.cycles,
-        latency.longest,
-        total.barriers / blocks / per_warp,
-        sum(units.values()),
-        second_level,
-        *_atomics(observer, tallies, launch.blocks / blocks, parameters),
-        memory[0],
-        memory[1],
-        memory[2],
-        memory[3],
-        blocks,
+        blocks=launch.blocks,
+        threads=context.threads_per_block,
+        resident=resident,
+        exact=occupancy.exact,
+        cycles=cycles,
+        latency=latency.cycles,
+        longest=latency.longest,
+        barriers=total.barriers / blocks / warps,
+        issued=sum(units.values()),
+        second_level=second_level,
+        atomics=atomics,
+        contended=contended,
+        read=memory.read,
+        written=memory.written,
+        alone=memory.alone,
+        sectors=memory.asked,
+        sampled=blocks,
     )
 
 
@@ -213,16 +234,18 @@ def _cycles(
     units: dict[str, float],
     tensor: dict[str, float],
     tallies: Mapping[int, Tally],
+    total: Counts,
     own: BlockReuse,
-    parameters: Parameters,
     *,
+    parameters: Parameters,
     blocks: int,
 ) -> dict[str, float]:
-    """Cycles of a multiprocessor for a block, by unit."""
+    """Cycles of a multiprocessor for a block, by unit.
+
+    Args:
+        total: of all tallies; blocks: that they count.
+    """
     interval = parameters.interval
-    total = Counts()
-    for tally in tallies.values():
-        total.add(tally.counts)
 
     def of(*names: str) -> float:
         return sum(units.get(name, 0.0) * interval[name] for name in names)
@@ -271,8 +294,7 @@ def _memory(
     resident: int,
     parameters: Parameters,
     blocks: int,
-) -> tuple[float, float, float, float]:
-    """Bytes read from device memory and written to it, the share of lone sectors, and bytes asked for."""
+) -> _Memory:
     context = observer.context
     assert context is not None
     grid = context.launch.grid
@@ -298,7 +320,12 @@ def _memory(
         loaded = (read.grid * max(read.grid, read.wave * blocks / wave)) ** 0.5
     else:
         loaded = max(read.grid, asked)
-    return min(loaded, max(asked, read.wave)), min(written.grid, written.allocated), read.alone, asked
+    return _Memory(
+        read=min(loaded, max(asked, read.wave)),
+        written=min(written.grid, written.allocated),
+        alone=read.alone,
+        asked=asked,
+    )
 
 
 def _allocated(observer: WorkObserver, *, loads: bool) -> float:
@@ -325,11 +352,14 @@ def _latency(
     own: BlockReuse,
     parameters: Parameters,
     *,
-    memory: tuple[float, float, float, float],
+    far: float,
     warps: int,
 ) -> Alone:
-    """A block by itself: the longest of some of its warps."""
-    far = min(1.0, memory[0] / memory[3]) if memory[3] else 1.0
+    """A block by itself: the longest of some of its warps.
+
+    Args:
+        far: see `_Memory`; warps: of the block.
+    """
     missed = parameters.level[2] * far + parameters.level[1] * (1 - far)
     barrier = between(parameters.barrier, warps)
 
