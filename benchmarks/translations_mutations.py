@@ -81,6 +81,8 @@ class Score:
     found: int = 0
     findings: int = 0
     right: int = 0
+    missing: int = 0  # findings of something that is missing
+    placed: int = 0  # those whose line is at most one from that of the error
     misses: list[str] = field(default_factory=list)
 
 
@@ -529,6 +531,10 @@ def score(family: Family, pages: list[Sample], library: Library) -> Score:
             result.broken += 1
             result.findings += len(found)
             result.right += sum(finding.kind in allowed for finding in found)
+            lines = [finding.line_target for finding in found if "missing" in finding.kind]
+            result.missing += len(lines)
+            broken = _first_difference(sample.text, text)
+            result.placed += sum(line is not None and abs(line - broken) <= 1 for line in lines)
             if any(finding.kind in family.kinds for finding in found):
                 result.found += 1
             else:
@@ -624,6 +630,12 @@ def _shown(finding: ParityFinding) -> str:
     return f"{finding.key} {in_language(finding.message, ENGLISH)}"
 
 
+def _first_difference(before: str, after: str) -> int:
+    old, new = before.split("\n"), after.split("\n")
+    pairs = enumerate(zip(old, new, strict=False), 1)
+    return next((line for line, (one, other) in pairs if one != other), min(len(old), len(new)) + 1)
+
+
 def _difference(before: str, after: str) -> str:
     old, new = before.split("\n"), after.split("\n")
     changed = next((pair for pair in zip(old, new, strict=False) if pair[0] != pair[1]), ("", ""))
@@ -662,6 +674,8 @@ def main() -> int:
     )
     out.write(f"recall    {detected}/{broken} = {detected / broken:.4f}\n")
     out.write(f"precision {right}/{all_findings} = {right / all_findings:.4f}\n")
+    missing, placed = sum(entry.missing for entry in scores), sum(entry.placed for entry in scores)
+    out.write(f"places    {placed}/{missing} = {placed / missing:.4f} of what is missing, within a line\n")
     score_of_numbers = number_score(ROOT / "book/src", ROOT / "i18n/ko/book/src")
     for kind, count in score_of_numbers.changed.items():
         silent = score_of_numbers.silent[kind]

@@ -142,7 +142,7 @@ DIFFERENT = {
         '<div class="code-tabs">\n<button class="tab-button">a</button>\n</div>\n',
         '<div class="code-tabs">\n</div>\n',
         ("tab",),
-        (2, 1),
+        (2, 2),
     ),
     "class": Case('<div class="a">\n', '<div class="b">\n', ("tag-changed",), (1, 1)),
     "alert": Case("> [!NOTE]\n> x\n", "> [!참고]\n> 가\n", ("alert-type",), (1, 1)),
@@ -231,6 +231,27 @@ def test_keys_are_unique() -> None:
     found = compare("`a` `a` `b`\n\n`a`\n", "가\n\n나\n")
     keys = [finding.key for finding in found]
     assert len(keys) == len(set(keys)) == 4
+
+
+PLACES = {
+    "a paragraph before it, too, is missing": (
+        "One `a`.\n\nTwo.\n\nThree `x` 8.\n",
+        "하나 `a`.\n\n셋 8.\n",
+        3,
+    ),
+    "the last paragraph": ("One.\n\nTwo `x`.\n", "하나입니다.\n", 1),
+    "a line of a paragraph": ("One\ntwo\n`x`.\n", "하나\n둘\n셋.\n", 3),
+    "an item of a list": ("- `a`\n- `b`\n- `c`\n", "- `a`\n- `c`\n", 2),
+    "a code block between paragraphs": ("One.\n\n```mojo\nx\n```\n\nTwo.\n", "하나.\n\n둘.\n", 2),
+    "a heading before a paragraph": ("One `a`.\n\n# H\n\nTwo `b`.\n", "하나 `a`.\n\n둘 `b`.\n", 2),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_what_is_missing_is_reported_where_it_belongs(name: str) -> None:
+    source, target, line = PLACES[name]
+    missing = [finding for finding in compare(source, target) if finding.kind.endswith("-missing")]
+    assert [finding.line_target for finding in missing] == [line]
 
 
 def test_repeated_items_are_missed_where_they_are_missing() -> None:

@@ -17,6 +17,7 @@ from tooling.translations.parity import code_blocks
 from tooling.translations.parity.findings import Findings, quoted
 from tooling.translations.parity.names import Names, without_directives
 from tooling.translations.parity.pair import Alignment
+from tooling.translations.parity.places import Places
 from tooling.translations.writing_systems import WritingSystem
 
 Token = tuple[object, ...]
@@ -100,11 +101,9 @@ def _alignment(left: _Side, right: _Side, pairs: list[tuple[int, int]]) -> Align
         if not isinstance(mark, Tag) and mark.line > source[-1] and right.marks[other].line > target[-1]:
             source.append(mark.line)
             target.append(right.marks[other].line)
-    blocks = (
-        tuple(sorted({block.line for block in left.page.structure.prose})),
-        tuple(sorted({block.line for block in right.page.structure.prose})),
-    )
-    return Alignment(tuple(source), tuple(target), blocks)
+    sections = tuple(source), tuple(target)
+    marks = [(left.marks[one], right.marks[other]) for one, other in pairs]
+    return Alignment(*sections, Places(left.page, right.page, marks, sections))
 
 
 # ---- tokens ----

@@ -12,6 +12,7 @@ from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
 from tooling.translations.parity.findings import Findings, Lines
 from tooling.translations.parity.names import Names
+from tooling.translations.parity.places import Places
 from tooling.translations.writing_systems import WritingSystem
 
 
@@ -20,23 +21,16 @@ class Alignment(Struct, frozen=True):
 
     Attributes:
         source, target: the lines at which sections begin.
-        blocks: the lines of the blocks of text of both pages, which correspond by their order in a section.
+        places: of lines inside the sections.
     """
 
     source: tuple[int, ...]
     target: tuple[int, ...]
-    blocks: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    places: Places
 
     def at_source(self, line: int) -> Lines:
         """A line of the source, with the line of the translation where its text should be."""
-        section = max(bisect_right(self.source, line) - 1, 0)
-        ours, theirs = self.blocks
-        before = [other for other in ours if self.source[section] <= other <= line]
-        end = self.target[section + 1] if section + 1 < len(self.target) else None
-        copies = [other for other in theirs if self.target[section] <= other and (end is None or other < end)]
-        if not before or not copies:
-            return line, self.target[section]
-        return line, copies[min(len(before), len(copies)) - 1]
+        return line, self.places.at(line)
 
     def at_target(self, line: int) -> Lines:
         """A line of the translation, after the line of the source that it was translated from."""
