@@ -29,7 +29,15 @@ from tooling.mdbook.files import Files
 from tooling.mdbook.markup import Prose
 from tooling.mdbook.pages import Page
 from tooling.text import ENGLISH, in_language
-from tooling.translations.parity import blocks, comparison, glossary, number_order, numbers, units
+from tooling.translations.parity import (
+    blocks,
+    comparison,
+    glossary,
+    number_order,
+    number_particles,
+    numbers,
+    units,
+)
 from tooling.translations.parity.findings import Findings, ParityFinding
 from tooling.translations.parity.names import Names
 from tooling.translations.parity.pair import ComparedPages, Difference
@@ -590,6 +598,7 @@ def _score_numbers(source: Page, target: Page, score: NumberScore) -> None:
             rules = (number_order.exchanged, numbers.exchanged_words, units.wrong_units)
             results = (rule(block.source, block.target, writing) for rule in rules)
             known[block] = [list(result) if isinstance(result, Iterator) else result for result in results]
+            known[block].append(list(number_particles.wrong_particles(block.target, writing)))
         return known[block]
 
     def found(prose: tuple[Prose, ...]) -> list[object]:

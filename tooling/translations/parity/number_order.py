@@ -1,6 +1,6 @@
 """Exchanged numbers: two of a block that have changed places although the grammar cannot have moved them.
 
-Two rules, each of which needs evidence in both languages:
+Rules, each of which needs evidence in both languages:
 
 Order. A sentence of another language may say first what English says last: 9개 중 6개 for 6 of 9. It does so
 around prepositions, conjunctions and relative clauses. Numbers with none of these between them, such as those
@@ -9,6 +9,12 @@ in each language.
 
 Nouns. What is counted or numbered is beside its number: 32 lanes, 레인 32개; puzzle 7, 퍼즐 7. Two numbers of
 which each has the other's noun are exchanged.
+
+Sequences. Numbers between which there are only signs, as in (0, 1), 16 × 8 × 8 or 3, 5, 9, stay together.
+
+Ranges. They begin at the same end: 0 to 7, 0부터 7까지.
+
+Signs. %, µs, KiB or the letter of 4t are written behind the same number.
 
 Not seen are two numbers with such a word between them and the same noun, or none that is in the table:
 whether block 7 has 3 threads or block 3 has 7, only the meaning tells.
@@ -25,6 +31,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from tooling.mdbook.markup import OBJECT
 from tooling.translations.parity.numbers import MONTH_BEFORE, NUMBER, Number, english_numbers, numbers_of
 from tooling.translations.writing_systems import WritingSystem
 
@@ -92,8 +99,17 @@ def exchanged(source: str, target: str, writing: WritingSystem) -> tuple[Number,
     if min(len({number.values[0] for number in numbers}) for numbers in (ours, theirs)) < 2:
         return None
     found = _by_nouns(source, target, ours, theirs, writing)
-    if found or min(sum(not number.spelled for number in numbers) for numbers in (ours, theirs)) < 2:
+    counts, copied = _counts(ours), _counts(theirs)
+    if found or min(counts.total(), copied.total()) < 2:
         return found
+    values = (
+        _in_sequences(source, target, writing)
+        or _in_ranges(source, target, writing)
+        or _beside_signs(source, target)
+    )
+    if values and all(counts[value] and copied[value] for value in values):
+        one, other = values
+        return _first(theirs, one), _first(theirs, other)
     return _by_order(source, target, writing)
 
 
@@ -251,3 +267,95 @@ def _copied_nouns(text: str, numbers: Iterable[Number], language: str) -> dict[s
         for value in number.values:
             found[value] |= nouns
     return found
+
+
+# ---- sequences, ranges and signs ----
+
+_DIGITS = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
+_ATOM = rf"(?:{_DIGITS}|(?<![A-Za-z])[A-Za-z](?![A-Za-z])|{OBJECT})"
+_JOINT = r"(?:\s?[·×+−*/=<>-]\s?|, | (?=[0-9]))"
+_LONE = r"(?<![\w.,#])"
+_LAST_JOINT = {"en": ",? (?:and|or) ", "ko": "(?:와|과|이나|나) "}
+_RANGES = {
+    "en": re.compile(
+        rf"{_LONE}({_DIGITS})(?:,? (?:and so on |down |up )?to | through |–)(?:[a-z]+ )?({_DIGITS})"
+    ),
+    "ko": re.compile(
+        rf"{_LONE}(?<!−)({_DIGITS})(?:[가-힣]{{0,3}}?(?:에서|부터) (?:[가-힣]+ )?"
+        rf"({_DIGITS})[가-힣]{{0,3}}까지|~({_DIGITS}))"
+    ),
+}
+_SUFFIX = re.compile(rf"{_LONE}({_DIGITS})(?:{_SIGN.pattern}|([a-z])(?![A-Za-z]))")
+
+
+def _plain(number: str) -> str:
+    return number.replace(",", "")
+
+
+@lru_cache
+def _sequence(language: str) -> re.Pattern[str]:
+    last = _LAST_JOINT.get(language, "(?!)")
+    return re.compile(rf"(?<![\w.,])[(\[]?{_ATOM}(?:{_JOINT}{_ATOM})*(?:{last}{_ATOM})?")
+
+
+class _Sequence(Struct, frozen=True):
+    """Numbers, letters and code in a row.
+
+    Attributes:
+        bracketed: the first one follows a bracket.
+    """
+
+    atoms: tuple[str, ...]
+    bracketed: bool
+
+
+def _sequences(text: str, language: str) -> Counter[_Sequence]:
+    """The sequences with two numbers that differ."""
+    found: Counter[_Sequence] = Counter()
+    for match in _sequence(language).finditer(text):
+        atoms = tuple(_plain(atom) for atom in re.findall(_ATOM, match.group()))
+        if len({atom for atom in atoms if atom[0].isdigit()}) > 1:
+            found[_Sequence(atoms, match.group()[0] in "([")] += 1
+    return found
+
+
+def _in_sequences(source: str, target: str, writing: WritingSystem) -> tuple[str, str] | None:
+    """A number of a sequence that the source lacks, and what it has in its place."""
+    ours, theirs = _sequences(source, "en"), _sequences(target, writing.code)
+    for copy in theirs - ours:
+        for sequence in ours - theirs:
+            if len(copy.atoms) != len(sequence.atoms):
+                continue
+            pairs = zip(copy.atoms, sequence.atoms, strict=True)
+            other = [(one, own) for one, own in pairs if one != own]
+            permuted = len(other) == 2 and sorted(copy.atoms) == sorted(sequence.atoms)
+            firm = len(copy.atoms) > 2 or (copy.bracketed and sequence.bracketed)
+            if permuted or (firm and len(other) == 1):
+                return other[0]
+    return None
+
+
+def _in_ranges(source: str, target: str, writing: WritingSystem) -> tuple[str, str] | None:
+    """The ends of a range that decreases, and does not in the source."""
+    if writing.code not in _RANGES:
+        return None
+    ours = {tuple(map(_plain, match.groups())) for match in _RANGES["en"].finditer(source)}
+    for match in _RANGES[writing.code].finditer(target):
+        first, last = (_plain(end) for end in match.groups() if end is not None)
+        if float(first) > float(last) and (first, last) not in ours:
+            return first, last
+    return None
+
+
+def _beside_signs(source: str, target: str) -> tuple[str, str] | None:
+    """A number with a sign that the source has behind another number, and that number."""
+    ours, theirs = _suffixes(source), _suffixes(target)
+    for number, sign in theirs - ours:
+        for own, same in ours - theirs:
+            if sign == same and number != own:
+                return number, own
+    return None
+
+
+def _suffixes(text: str) -> Counter[tuple[str, str]]:
+    return Counter((_plain(match[1]), match[2] or match[3]) for match in _SUFFIX.finditer(text))

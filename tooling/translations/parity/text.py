@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from tooling.mdbook.markup import Active, Structure
 from tooling.text import Text
-from tooling.translations.parity import number_order, numbers, units
+from tooling.translations.parity import number_order, number_particles, numbers, units
 from tooling.translations.parity.findings import quoted
 from tooling.translations.parity.pair import Alignment, ComparedPages, Difference, Item, difference
 
@@ -149,6 +149,7 @@ def compare_numbers(pair: ComparedPages) -> None:
     _compare_number_words(pair, blocks)
     _compare_number_order(pair, blocks)
     _compare_units(pair, blocks)
+    _check_particles(pair)
 
 
 def _compare_numbers(pair: ComparedPages, aligned: numbers.AlignedBlocks) -> None:
@@ -219,4 +220,20 @@ def _compare_units(pair: ComparedPages, blocks: Iterable[numbers.BlockPair]) -> 
                 ),
                 hint=Text("give the unit or the word of the source"),
                 subject=f"{expected} {item.name}",
+            )
+
+
+def _check_particles(pair: ComparedPages) -> None:
+    """Reports Korean particles that do not fit the number before them."""
+    for block in pair.target.structure.prose:
+        for wrong in number_particles.wrong_particles(block.text, pair.writing):
+            line = block.line + block.text.count("\n", 0, wrong.offset)
+            pair.findings.warning(
+                "number-particle",
+                pair.alignment.at_target(line),
+                Text("the particle of {written} does not fit; that of {expected} does").of(
+                    written=quoted(wrong.written), expected=quoted(wrong.expected)
+                ),
+                hint=Text("give the number of the source, or change the particle"),
+                subject=wrong.written,
             )
