@@ -451,7 +451,7 @@ def _run_case(
         environment=environment,
         time_limit=trial.limit,
         stream=stream,
-        count=bool(mode.counters) and target.counts,
+        count=any(target.judges(criterion.metric) for criterion in mode.counters),
         result_sizes=result_sizes(mode, case) if case and seen else None,
         graphs=executable.interpreter is not None,
         checks=trial.checks,

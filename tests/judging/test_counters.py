@@ -18,6 +18,9 @@ from tooling.judging.evidence import Evidence
 from tooling.judging.judge import judge_case, outcome_of
 from tooling.judging.verdict import Outcome
 from tooling.platform.exit_codes import ExitCode
+from tooling.simulator.amd.architectures import GFX942
+from tooling.simulator.amd.backend.counting import counting_rules
+from tooling.simulator.counters.issue import WarpWork
 from tooling.simulator.counters.profile import KernelProfile, Line, LineProfile
 from tooling.simulator.counters.traffic import Route, Traffic
 from tooling.simulator.gpu.launch import Dim3
@@ -48,12 +51,14 @@ def profile(
     written: int = 128,
     bulk_read: int = 0,
     bulk_written: int = 0,
+    busiest: int = 100,
 ) -> KernelProfile:
     """One request of 32 lanes with 4 bytes each, and one shared-memory access, at line 2 of a file."""
     source = tmp_path / "p99.mojo"
     source.write_text("def add():\n    output[i] = shared[2 * i]\n")
     kernel = KernelProfile("add", "add_0", Dim3(blocks), Dim3(1024), shared)
     kernel.counts.tensor = tensor
+    kernel.work = WarpWork(warps=4, instructions=400, busiest=busiest)
     line = LineProfile(Line(str(source), 2))
     for counts in (kernel.counts, line.counts):
         counts.bulk_read, counts.bulk_written = bulk_read, bulk_written
@@ -86,6 +91,7 @@ def profile(
         (("occupancy", "at_least", 1), {"shared": 113 * 1024}, {"shared": 114 * 1024}),
         (("tensor_core_instructions", "at_least", 1), {"tensor": 1}, {"tensor": 0}),
         (("blocks", "at_most", 8), {"blocks": 8}, {"blocks": 9}),
+        (("busiest_warp", "at_most", 1.25), {"busiest": 125}, {"busiest": 126}),
         (("global_bytes_read", "at_most", 128), {"read": 128, "shared_read": 256}, {"read": 132}),
         (("global_bytes_written", "equals", 0), {"written": 0, "bulk_written": 4}, {"written": 4}),
         (("tma_bytes_read", "equals", 64), {"bulk_read": 64, "read": 4}, {"bulk_read": 68}),
@@ -230,6 +236,24 @@ def test_what_only_the_simulator_counts_leaves_hardware_to_the_values() -> None:
     assert not judge_case(Evidence(mode, CASE, RAN, USED, {"out": RIGHT}, launches=1)).uncounted
     both = replace(MODE, counters=(tensor, criterion("occupancy", "at_least", 1)))
     assert judge_case(Evidence(both, CASE, RAN, USED, {"out": RIGHT}, launches=1)).uncounted
+
+
+def test_the_balance_of_warps_is_judged_on_every_simulated_gpu(tmp_path: Path) -> None:
+    balance = criterion("busiest_warp", "at_most", 1.25)
+    sectors = criterion("sectors_per_request", "at_most", 4)
+    for kernel in (profile(tmp_path, busiest=125), profile(tmp_path, busiest=200)):
+        kernel.rules = counting_rules(GFX942)
+        for criteria in ((balance,), (balance, sectors)):
+            mode = replace(MODE, counters=criteria)
+            verdict = judge_case(
+                Evidence(mode, CASE, RAN, USED, {"out": RIGHT}, launches=1, kernels=[kernel])
+            )
+            assert len(verdict.problems) == (kernel.work.busiest > 125)
+            assert verdict.uncounted == (sectors in criteria)
+    assert verdict.problems[0].what.render("en") == (
+        "the busiest of the 4 warps of `add` issues 200 instructions, 2 times the mean; "
+        "required: at most 1.25"
+    )
 
 
 def test_a_target_without_counters_never_passes() -> None:

@@ -133,8 +133,15 @@ class CounterMetric(Enum):
     OCCUPANCY = "occupancy"  # theoretical, 0 to 1, from block size and shared memory
     TENSOR = "tensor_core_instructions"  # matrix products on tensor cores, once per warp
     BLOCKS = "blocks"  # of one launch
+    BUSIEST_WARP = "busiest_warp"  # instructions of the warp of a launch with most, relative to the mean
     GLOBAL_ATOMICS = "global_atomics"  # atomic operations on global memory, once per thread
     SHARED_ATOMICS = "shared_atomics"  # atomic operations on shared memory, once per thread
+
+    @property
+    def portable(self) -> bool:
+        """Whether it is judged on every simulated GPU: it compares the warps of one launch with one another,
+        so that it depends neither on an H200's limits nor on how many instructions a compiler needs."""
+        return self is CounterMetric.BUSIEST_WARP
 
 
 class Bound(Enum):

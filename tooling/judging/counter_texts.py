@@ -35,6 +35,10 @@ FOUND: Mapping[CounterMetric, Text] = {
     ),
     CounterMetric.TENSOR: Text("the warps of `{kernel}` execute {counted:,} tensor-core instructions"),
     CounterMetric.BLOCKS: Text("a launch of `{kernel}` has {counted:,} blocks"),
+    CounterMetric.BUSIEST_WARP: Text(
+        "the busiest of the {warps:,} warps of `{kernel}` issues {busiest:,} instructions, "
+        "{counted:.3g} times the mean"
+    ),
     CounterMetric.GLOBAL_ATOMICS: Text(
         "the threads of `{kernel}` execute {counted:,} atomic operations on global memory"
     ),
@@ -106,6 +110,10 @@ ADVICE: Mapping[CounterMetric, Text] = {
     ),
     CounterMetric.BLOCKS: Text(
         "let each thread process several elements in a loop, whose step is the number of threads of the grid"
+    ),
+    CounterMetric.BUSIEST_WARP: Text(
+        "a launch ends when its busiest warp has ended: find out for which data one warp repeats a loop more "
+        "often than the others do, and divide the work so that each warp gets an equal part"
     ),
     CounterMetric.GLOBAL_ATOMICS: Text(
         "combine the values of a block in registers or shared memory first, and let few threads add the "

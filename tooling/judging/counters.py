@@ -102,6 +102,7 @@ COUNTS: Mapping[CounterMetric, Callable[[KernelProfile], float]] = {
     CounterMetric.OCCUPANCY: lambda kernel: kernel.occupancy.fraction,
     CounterMetric.TENSOR: lambda kernel: kernel.counts.tensor,
     CounterMetric.BLOCKS: lambda kernel: kernel.grid.count,
+    CounterMetric.BUSIEST_WARP: lambda kernel: kernel.work.of_mean,
     CounterMetric.GLOBAL_ATOMICS: lambda kernel: _global_atomics(kernel.counts),
     CounterMetric.SHARED_ATOMICS: lambda kernel: _shared_atomics(kernel.counts),
 }
@@ -116,6 +117,8 @@ def _facts(criterion: Criterion, kernel: KernelProfile) -> dict[str, object]:
         **({"registers": kernel.registers} if by_registers else {}),
         "counted": COUNTS[criterion.metric](kernel),
         "sectors": _sectors(kernel),
+        "busiest": kernel.work.busiest,
+        "warps": kernel.work.warps,
         "ways": kernel.counts.space(Space.SHARED).ways,
         "shared": kernel.shared_bytes,
         "available": H200.shared_bytes,

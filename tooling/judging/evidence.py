@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tooling.catalog.model import Mode, Output
+from tooling.catalog.model import Criterion, Mode, Output
 from tooling.execution.channel import BufferContent
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.reference import ReferenceCase
@@ -66,12 +66,27 @@ class Evidence(Struct, frozen=True, eq=False):
         return frozenset(launch.block.count for launch in several)
 
     @property
+    def judged_counters(self) -> tuple[Criterion, ...]:
+        """The criteria that the counts decide; without counts, and on a GPU whose counts no profiler has
+        confirmed, not all of the mode's."""
+        if self.kernels is None:
+            return ()
+        confirmed = all(kernel.rules.measured for kernel in self.kernels)
+        return tuple(each for each in self.mode.counters if confirmed or each.metric.portable)
+
+    @property
+    def unjudged_counters(self) -> tuple[Criterion, ...]:
+        """The other criteria of the mode."""
+        judged = self.judged_counters
+        return tuple(each for each in self.mode.counters if each not in judged)
+
+    @property
     def unchecked(self) -> tuple[str, ...]:
         """The keys of what nothing was recorded for: on a real GPU the mode's requirements, and `checks`,
         those of the simulated one; `lockstep` where threads share memory whose races were not all checked.
         """
         mode = self.mode
-        found = [] if self.kernels is not None or not mode.counters else ["counters"]
+        found = ["counters"] if self.unjudged_counters else []
         if self.provenance is None:
             facts = {"launch": mode.launch, "threads": mode.threads, "shared_memory": mode.shared_memory}
             found += [name for name, required in facts.items() if required is not None]

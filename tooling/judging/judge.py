@@ -33,7 +33,7 @@ def judge_case(evidence: Evidence) -> CaseVerdict:
         evidence.transcript,
         problems,
         tuple(evidence.findings),
-        uncounted=evidence.mode.needs_counters and evidence.kernels is None,
+        uncounted=any(not criterion.simulated_only for criterion in evidence.unjudged_counters),
         submitted=evidence.submitted,
         reference=case,
         inputs={name: _beginning(array) for name, array in case.inputs.items() if name not in case.expected},

@@ -87,11 +87,12 @@ def _other_launches(evidence: Evidence) -> Sequence[Problem]:
 
 def _counters(evidence: Evidence) -> Sequence[Problem]:
     """The mode's criteria of counters that are not met."""
-    if not evidence.mode.counters or evidence.kernels is None:
+    criteria = evidence.judged_counters
+    if not criteria or evidence.kernels is None:
         return ()
     from tooling.judging.counters import judge_counters  # noqa: PLC0415 - imports the simulator
 
-    return judge_counters(evidence.mode.counters, evidence.kernels)
+    return judge_counters(criteria, evidence.kernels)
 
 
 RULES: tuple[Rule, ...] = (

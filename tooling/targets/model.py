@@ -6,7 +6,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from tooling.catalog.model import LANES, Mode, Vendor
+from tooling.catalog.model import LANES, CounterMetric, Mode, Vendor
 from tooling.text import Sentence, Text
 
 _SIMULATED = Text("simulated GPU")
@@ -56,10 +56,9 @@ class Target(Struct, frozen=True, omit_defaults=True):
             return _SIMULATED
         return _SIMULATED_AMD.of(accelerator=self.accelerator) if self.simulated else self.device
 
-    @property
-    def counts(self) -> bool:
-        """Whether runs can be judged by counters, whose rules and limits are an H200's."""
-        return self.kind is TargetKind.SIM
+    def judges(self, metric: CounterMetric) -> bool:
+        """Whether runs can be judged by this counter; the rules and limits of most are an H200's."""
+        return self.kind is TargetKind.SIM or (self.simulated and metric.portable)
 
     @property
     def lockstep(self) -> bool:

@@ -72,6 +72,7 @@ def test_cache_lines_of_a_request(addresses: np.ndarray, width: int, route: Rout
 
 P12 = {
     "instructions": 97, "lanes_per_instruction": 5.9897, "barriers": 7,
+    "busiest_warp": 97, "busiest_warp_of_mean": 1.0,
     "global_load.requests": 2, "global_load.lines": 2, "global_load.lanes": 16,
     "global_load.used_bytes": 64,
     "global_store.requests": 1, "global_store.lines": 1, "global_store.lanes": 1,

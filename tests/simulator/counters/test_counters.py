@@ -87,6 +87,30 @@ def test_warp_instructions_and_their_lanes(case: Expected) -> None:
     assert (counted.instructions, counted.lanes) == (case.warps, case.lanes)
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_work_of_all_warps_is_what_was_issued(case: Expected) -> None:
+    profile = count_kernel(kernel(case.body, parameters=2), grid=3, block=case.block)
+    work = profile.work
+    assert (work.warps, work.instructions) == (3 * -(-case.block // 32), profile.counts.instructions)
+    assert work.busiest * work.warps >= work.instructions
+
+
+@pytest.mark.parametrize(("rounds", "busiest"), [(1, 1.0), (7, 1.7)])
+def test_the_busiest_warp_relative_to_the_mean(rounds: int, busiest: float) -> None:
+    """The second of three warps runs a loop of four instructions `rounds` times, the others once."""
+    body = (
+        "shfl.sync.idx.b32 %r2, %r30, 0, 31, 0xffffffff;\n"
+        f"setp.eq.u32 %p1, %r2, 32;\nselp.u32 %r3, {rounds}, 1, %p1;\n"
+        "mov.u32 %r1, 0;\nL:\nadd.s32 %r1, %r1, 1;\nadd.s32 %r4, %r1, 1;\n"
+        "setp.lt.u32 %p1, %r1, %r3;\n@%p1 bra L;"
+    )
+    work = count_kernel(kernel(body, parameters=2), block=96).work
+    assert work.warps == 3
+    other = (work.instructions - work.busiest) // 2
+    assert work.busiest - other == 4 * (rounds - 1)
+    assert round(work.of_mean, 2) == busiest
+
+
 class Recorder(Hook):
     """An observer in addition to the counters: both must receive the events."""
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.simulator.counters.document import VERSION
-from tooling.simulator.counters.metrics import values
+from tooling.simulator.counters.metrics import kernel_values
 from tooling.simulator.counters.profile import KernelProfile
 from tooling.simulator.counters.texts import say
 from tooling.text import Text
@@ -81,7 +81,7 @@ def show_difference(
 def _show_kernel(
     kernel: KernelProfile, before: Mapping[str, float], console: Console, language: str, path: Path
 ) -> None:
-    now = values(kernel.counts, kernel.rules)
+    now = kernel_values(kernel)
     names = [name for name in {**before, **now} if before.get(name, 0) != now.get(name, 0)]
     if not names:
         console.print(escape(say("equal", language, kernel=kernel.name, file=path)), highlight=False)

@@ -7,7 +7,14 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 
-from tooling.simulator.counters.metrics import COMPARABLE, UNMEASURED, metrics_of, values
+from tooling.simulator.counters.metrics import (
+    COMPARABLE,
+    UNMEASURED,
+    kernel_values,
+    metrics_of,
+    named_work,
+    values,
+)
 from tooling.simulator.counters.profile import KernelProfile, LineProfile
 from tooling.simulator.gpu.launch import Dim3
 from tooling.simulator.program.counting import CountingRules
@@ -59,6 +66,8 @@ def to_csv(kernels: Sequence[KernelProfile]) -> str:
         head = [number, kernel.name, _extents(kernel.block), _extents(kernel.grid)]
         for metric in metrics_of(kernel.rules):
             table.writerow([*head, metric.name, metric.unit, metric.read(kernel.counts)])
+        for row in named_work(kernel.work, kernel.rules):
+            table.writerow([*head, *row])
     return stream.getvalue()
 
 
@@ -74,7 +83,7 @@ def _kernel(kernel: KernelProfile) -> dict[str, object]:
         "block": list(kernel.block),
         "launches": kernel.launches,
         "faults": kernel.faults,
-        "metrics": values(kernel.counts, kernel.rules),
+        "metrics": kernel_values(kernel),
         "lines": [_line(line, kernel.rules) for line in kernel.in_order()],
     }
 

@@ -10,10 +10,10 @@ from msgspec import Struct, field
 from tooling.simulator.backends import backend_of, default_backend
 from tooling.simulator.checks.base import lanes_of, survivors
 from tooling.simulator.counters.banks import Service
-from tooling.simulator.counters.issue import IssueCounter
+from tooling.simulator.counters.issue import IssueCounter, WarpWork
 from tooling.simulator.counters.measure import measure
 from tooling.simulator.counters.traffic import Counts, Route
-from tooling.simulator.counters.warp_rows import warp_rows, warps_and_lanes
+from tooling.simulator.counters.warp_rows import distinct_warps, warp_rows, warps_and_lanes
 from tooling.simulator.gpu.code_model import Instruction, Integer
 from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
 from tooling.simulator.gpu.lanes import Lanes
@@ -50,10 +50,12 @@ class CounterHook(Hook):
 
     Attributes:
         tallies: the counts, by the identity of the instruction; complete after `launch_end`.
+        work: of the warps; complete after `launch_end`.
     """
 
     def __init__(self) -> None:
         self.tallies: dict[int, Tally] = {}
+        self.work = WarpWork()
         self._issue = IssueCounter(1)
         self._threads_per_block = 1
         self._read: frozenset[str] = frozenset()
@@ -67,6 +69,7 @@ class CounterHook(Hook):
         self._issue = IssueCounter(context.threads_per_block, context.lanes_per_block, self._rules.lanes)
 
     def launch_end(self, context: LaunchContext) -> None:
+        self.work = self._issue.work()
         for instruction, warps, lanes in self._issue.counted():
             counts = self._tally(instruction).counts
             counts.instructions += warps
@@ -77,7 +80,7 @@ class CounterHook(Hook):
                 counts.tensor += warps
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
-        self._issue.batch(blocks)
+        self._issue.batch(first_block, blocks)
 
     def issue(self, instructions: Sequence[Instruction], lanes: Lanes, executing: int | None) -> None:
         self._issue.issue(instructions, lanes, executing)
@@ -85,7 +88,9 @@ class CounterHook(Hook):
     def warp_sync(self, threads: Ints, masks: np.ndarray, instruction: Instruction) -> None:
         warps, _ = warps_and_lanes(threads, self._threads_per_block, self._rules.lanes)
         counts = self._tally(instruction).counts
-        issued = 1 + int(np.count_nonzero(np.diff(warps)))
+        own = distinct_warps(warps)
+        self._issue.issue_one(own)
+        issued = len(own)
         counts.instructions += issued
         if self._rules.is_matrix(instruction):
             counts.tensor += issued

@@ -10,12 +10,17 @@ machine code (SASS), the numbers cannot be compared and the names differ: `ptx.i
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from tooling.simulator.counters.issue import WarpWork
 from tooling.simulator.counters.traffic import Counts, Route
 from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.program.counting import CountingRules
+
+if TYPE_CHECKING:
+    from tooling.simulator.counters.profile import KernelProfile
 
 _LOADS = (Route.GLOBAL_LOAD, Route.GLOBAL_ASYNC)
 Value = int | float
@@ -32,6 +37,14 @@ class Metric(Struct, frozen=True):
     unit: str
     read: Callable[[Counts], Value]
     model: bool = False
+
+
+class WorkMetric(Struct, frozen=True):
+    """One number of the warps of a kernel; lines have none."""
+
+    name: str
+    unit: str
+    read: Callable[[WarpWork], Value]
 
 
 def _lookups(operation: str, space: str, *routes: Route) -> tuple[Metric, ...]:
@@ -138,6 +151,13 @@ UNMEASURED: tuple[Metric, ...] = (
 """Metrics of a GPU whose counts no profiler has confirmed, so without the names of one."""
 
 
+WORK: tuple[WorkMetric, ...] = (
+    WorkMetric("busiest_warp", "warp instructions", lambda work: work.busiest),
+    WorkMetric("busiest_warp_of_mean", "", lambda work: round(work.of_mean, 4)),
+)
+"""The balance of a launch, of several launches the least balanced one; named `ptx.…` where PTX is counted."""
+
+
 def metrics_of(rules: CountingRules) -> tuple[Metric, ...]:
     """The metrics of a GPU's kernels."""
     return (*COMPARABLE, *OWN) if rules.measured else UNMEASURED
@@ -147,3 +167,15 @@ def values(counts: Counts, rules: CountingRules) -> dict[str, Value]:
     """Every metric that is not zero, by name."""
     found = {metric.name: metric.read(counts) for metric in metrics_of(rules)}
     return {name: value for name, value in found.items() if value}
+
+
+def named_work(work: WarpWork, rules: CountingRules) -> tuple[tuple[str, str, Value], ...]:
+    """Name, unit and value of each number of the warps of a kernel."""
+    prefix = "ptx." if rules.measured else ""
+    return tuple((prefix + metric.name, metric.unit, metric.read(work)) for metric in WORK)
+
+
+def kernel_values(kernel: KernelProfile) -> dict[str, Value]:
+    """Every metric of a kernel that is not zero, by name."""
+    work = named_work(kernel.work, kernel.rules)
+    return values(kernel.counts, kernel.rules) | {name: value for name, _, value in work if value}

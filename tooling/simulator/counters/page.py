@@ -67,6 +67,8 @@ def to_html(
 def _kernel(number: int, kernel: KernelProfile, language: str, listing: str) -> str:
     many = say("launch", language) if kernel.launches == 1 else say("launches", language, n=kernel.launches)
     shape = f"{say('shape', language, grid=kernel.grid, block=kernel.block)}, {many}"
+    if kernel.work.warps > 1:
+        shape += f", {say('busiest', language, ratio=kernel.work.of_mean)}"
     shape += f", {occupancy_phrase(kernel, language)}"
     if kernel.faults:
         shape += f", {say('faults', language, n=kernel.faults)}"

@@ -53,6 +53,7 @@ class Profiler(Engine):
 
         def ended(result: LaunchResult) -> None:
             if counter.context is not None:
-                self.profiles.add(counter.context, counter.tallies, fault=result.error is not None)
+                fault = result.error is not None
+                self.profiles.add(counter.context, counter.tallies, counter.work, fault=fault)
 
         return Observer((counter,), ended)

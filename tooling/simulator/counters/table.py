@@ -123,6 +123,8 @@ def headline(kernel: KernelProfile, language: str) -> str:
     """Name, shape and number of launches, in rich's markup."""
     many = say("launch", language) if kernel.launches == 1 else say("launches", language, n=kernel.launches)
     items = [say("shape", language, grid=kernel.grid, block=kernel.block), many]
+    if kernel.work.warps > 1:
+        items.append(say("busiest", language, ratio=kernel.work.of_mean))
     if kernel.rules.measured:
         items.append(occupancy_phrase(kernel, language))
     else:

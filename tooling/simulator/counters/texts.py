@@ -14,6 +14,7 @@ _WORDS: dict[str, Text] = {
     "launch": Text("1 launch"),
     "faults": Text("stopped by a fault {n}×: counts end there"),
     "shape": Text("grid {grid}, block {block}"),
+    "busiest": Text("busiest warp {ratio:.3g}× the mean"),
     "occupancy": Text("{shared:,} B shared per block, occupancy at most {share:.0%} (registers unknown)"),
     "exact_occupancy": Text(
         "{shared:,} B shared per block, {registers} registers per thread, occupancy {share:.0%}"

@@ -61,6 +61,11 @@ def warps_and_lanes(threads: Ints, threads_per_block: int, size: int = LANES) ->
     return blocks * per_block + inside // size, inside % size
 
 
+def distinct_warps(warps: Ints) -> Ints:
+    """Each of these sorted numbers once."""
+    return np.asarray(warps[np.concatenate([[True], warps[1:] != warps[:-1]])])
+
+
 def distinct(rows: NDArray[Any]) -> Ints:
     """(w,) how many different values each row holds, NONE not counted."""
     ordered = np.sort(rows, axis=1)
