@@ -13,16 +13,19 @@ from tooling.remote.slurm import is_slurm
 from tooling.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tooling.catalog.model import Program, Puzzle
+    from tooling.classroom.hosts import Judge
     from tooling.classroom.judging import Judged
+    from tooling.classroom.shares import Work
     from tooling.classroom.students import Answer
     from tooling.project import Project
     from tooling.reports.terminal import Terminal
 
-_NOT_THERE = Text("answers are judged on this machine or on a cluster with Slurm, not on `{host}`")
-_ON_SLURM = Text("`--on slurm`, or `--on slurm:PARTITION`")
+_NO_FOLDER = Text("`--on {host}` does not name a folder")
+_WITH_FOLDER = Text("`--on HOST:FOLDER`, the folder of a checkout there, or `--on slurm`")
+_LOST = Text("{what}; other machines judged its answers")
 _POINTS = Text("{points} of {most} points")
 _WRITTEN = Text("the reports are in {folder}: results.html, results.csv, junit.xml, students/")
 _NOT_JUDGED = Text("{count} results could not be judged: {student}: {command}: {why}")
@@ -36,15 +39,16 @@ def collect_command(options: CollectOptions) -> int:
     from tooling.project import find_project
     from tooling.reports.terminal import open_terminal
 
-    if options.on is not None and not is_slurm(options.on):
-        raise UsageError(_NOT_THERE.of(host=options.on), hint=_ON_SLURM)
+    judge: Callable[..., list[Judged]] = _judge_here
+    if options.on is not None:
+        on_slurm = is_slurm(options.on)
+        judge = _judge_on_cluster if on_slurm else partial(_judge_on_hosts, _judges_of(options.on))
     project = find_project()
     output = OutputFolder.claim(options.output, "tooling collect", project.sources)
     programs = wanted_programs(load_catalogue(project), options.puzzle)
     terminal = open_terminal(sys.stdout)
     with students_of(options.sources) as students:
         answers = answers_of(students, programs, options.lang)
-    judge = _judge_here if options.on is None else _judge_on_cluster
     judged = sorted(
         judge(options, project, answers, programs, terminal), key=lambda each: (each.student, each.command)
     )
@@ -109,10 +113,58 @@ def _judge_on_cluster(
     _programs: Sequence[tuple[Puzzle, Program]],
     terminal: Terminal,
 ) -> list[Judged]:
-    from tooling.classroom.cluster import Work, judge_on_cluster
+    from tooling.classroom.cluster import judge_on_cluster
     from tooling.toolchain.cache import usable_cache
 
-    work = Work(
+    assert options.on is not None
+    work = _work_of(options, project, answers)
+    return judge_on_cluster(options.on, work, usable_cache(), partial(_show_progress, terminal))
+
+
+def _judge_on_hosts(
+    judges: Sequence[Judge],
+    options: CollectOptions,
+    project: Project,
+    answers: Sequence[Answer],
+    _programs: Sequence[tuple[Puzzle, Program]],
+    terminal: Terminal,
+) -> list[Judged]:
+    from tooling.classroom.hosts import judge_on_hosts
+    from tooling.classroom.shares import version_of
+    from tooling.toolchain.cache import usable_cache
+
+    work = _work_of(options, project, answers, version=version_of(project))
+    progress = partial(_show_progress, terminal)
+    judged, lost = judge_on_hosts(judges, work, usable_cache(), progress)
+    for error in lost:
+        error.speak(options.lang)
+        what = f"{error.what}: {error.why}" if error.why else error.what
+        said = _LOST.of(what=what).render(options.lang)
+        terminal.line(terminal.paint(_in_a_line(said), "yellow"))
+    return judged
+
+
+def _judges_of(on: str) -> list[Judge]:
+    """The machines of `--on HOST:FOLDER,…`, and their checkouts.
+
+    Raises:
+        UsageError: one has no folder.
+    """
+    from tooling.classroom.hosts import Judge
+
+    judges = []
+    for named in on.split(","):
+        host, _, folder = named.strip().partition(":")
+        if not folder:
+            raise UsageError(_NO_FOLDER.of(host=named), hint=_WITH_FOLDER)
+        judges.append(Judge(host, folder))
+    return judges
+
+
+def _work_of(options: CollectOptions, project: Project, answers: Sequence[Answer], version: str = "") -> Work:
+    from tooling.classroom.shares import Work
+
+    return Work(
         root=str(project.root),
         puzzles=options.puzzle,
         target=options.target,
@@ -120,9 +172,8 @@ def _judge_on_cluster(
         time_limit=options.timeout,
         language=options.lang,
         answers=tuple(answers),
+        version=version,
     )
-    assert options.on is not None
-    return judge_on_cluster(options.on, work, usable_cache(), partial(_show_progress, terminal))
 
 
 def _show_progress(terminal: Terminal, done: int, count: int) -> None:

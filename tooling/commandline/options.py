@@ -565,7 +565,11 @@ class CollectOptions(Struct, frozen=True, kw_only=True):
     ] = 4.0
     on: Annotated[
         str | None,
-        Option(Text("judge on a cluster: slurm, or slurm:PARTITION"), "slurm[:PARTITION]", read=str),
+        Option(
+            Text("judge on other machines, each with a checkout, or on a cluster: slurm, or slurm:PARTITION"),
+            "HOST:FOLDER,…",
+            read=str,
+        ),
     ] = None
     jobs: Annotated[int, Option(Text("answers at a time"))] = field(default_factory=_processors)
     lang: Language = field(default_factory=preset_language)

@@ -74,20 +74,72 @@ def run_on_host(
         libraries = {path.name: Content.of(path) for path in runtime_libraries(find_toolchain())}
     staged = sorted((lab.root / "in").glob("*.bin"))
     inputs = {path.name.removesuffix(".bin"): Content.of(path.read_bytes()) for path in staged}
-    host.provide([program, *libraries.values(), *inputs.values(), *sent.values()])
-    result = host.ask(
-        _Result,
-        "run",
+    host.provide([program])
+    return _run(
+        host,
+        lab,
+        inputs=inputs,
         program=program.name,
-        scripts={name: content.name for name, content in sent.items()},
-        script_path=["program", "problems"],
-        main=next(iter(sent), ""),
+        scripts=sent,
         flags=list(flags),
-        libraries={name: content.name for name, content in libraries.items()},
-        inputs={name: content.name for name, content in inputs.items()},
+        libraries=libraries,
         environment={name: value for name, value in environment.items() if name != VARIABLE},
         time_limit=time_limit,
         largest_buffer=largest_buffer,
+    )
+
+
+def run_script(
+    host: Connection,
+    script: Path,
+    arguments: Sequence[str],
+    data: bytes,
+    lab: LabFolder,
+    *,
+    time_limit: float,
+) -> Transcript:
+    """Runs a script in Python with the input `work`; what it hands in is written to the lab folder.
+
+    Args:
+        data: that input.
+        time_limit: seconds.
+
+    Raises: as `run_on_host`.
+    """
+    return _run(
+        host,
+        lab,
+        inputs={"work": Content.of(data)},
+        program="",
+        scripts={f"program/{script.name}": Content.of(script)},
+        flags=list(arguments),
+        libraries={},
+        environment={},
+        time_limit=time_limit,
+        largest_buffer=_LARGEST_BUFFER,
+    )
+
+
+def _run(
+    host: Connection,
+    lab: LabFolder,
+    *,
+    inputs: Mapping[str, Content],
+    scripts: Mapping[str, Content],
+    libraries: Mapping[str, Content],
+    **request: object,
+) -> Transcript:
+    """Sends the files of a run, has it done, and writes its buffers to the lab folder."""
+    host.provide([*libraries.values(), *inputs.values(), *scripts.values()])
+    result = host.ask(
+        _Result,
+        "run",
+        inputs={name: content.name for name, content in inputs.items()},
+        scripts={name: content.name for name, content in scripts.items()},
+        script_path=["program", "problems"],
+        main=next(iter(scripts), ""),
+        libraries={name: content.name for name, content in libraries.items()},
+        **request,
     )
     for folder, buffers in (("used", result.used), ("out", result.out)):
         for name, buffer in buffers.items():
