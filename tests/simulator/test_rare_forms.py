@@ -90,6 +90,7 @@ VIDEO: dict[str, Callable[[int, int], int]] = {
     "vadd": lambda a, b: a + b, "vsub": lambda a, b: a - b, "vmin": min, "vmax": max,
     "vabsdiff": lambda a, b: abs(a - b),
 }  # fmt: skip
+AVERAGES: dict[str, Callable[[int, int], int]] = {"vavrg": lambda a, b: (a + b + (a + b >= 0)) >> 1}
 WORDS = [0, 1, 0x80, 0x7F7F7F7F, 0x80808080, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF, 0x12F48A90, 0xFF00FF01]
 
 
@@ -116,7 +117,7 @@ KINDS = [("s32", "s32", "s32"), ("u32", "u32", "u32"), ("u32", "s32", "u32"), ("
 @pytest.mark.parametrize("kinds", KINDS, ids=".".join)
 @pytest.mark.parametrize("name", VIDEO)
 def test_video_instructions(name: str, kinds: tuple[str, str, str], saturates: str) -> None:
-    """Of whole words, of parts of them that selectors name, and of all halves and bytes (PTX ISA 9.7.17)."""
+    """Of whole words, and of parts of them that selectors name (PTX ISA 9.7.17)."""
     result, first, second = kinds
 
     def value(a: int, b: int, width: int) -> int:
@@ -128,15 +129,164 @@ def test_video_instructions(name: str, kinds: tuple[str, str, str], saturates: s
     assert both(form + " {}, {}.b1, {}.h1;") == [
         value(number(a, first, 8, 8), number(b, second, 16, 16), 32) for a, b in pairs()
     ]
+
+
+@pytest.mark.parametrize("saturates", ["", ".sat"])
+@pytest.mark.parametrize("kinds", KINDS, ids=".".join)
+@pytest.mark.parametrize("name", [*VIDEO, *AVERAGES])
+def test_video_instructions_on_parts(name: str, kinds: tuple[str, str, str], saturates: str) -> None:
+    """Of all halves, and of all bytes; averages round halves away from zero (PTX ISA 9.7.17.5, 9.7.17.6)."""
+    result, first, second = kinds
+    function = {**VIDEO, **AVERAGES}[name]
+
+    def part(a: int, b: int, low: int, width: int) -> int:
+        found = function(number(a, first, low, width), number(b, second, low, width))
+        return (clamped(found, result, width) if saturates else found) & (1 << width) - 1
+
     for width in (16, 8):
-        parts = form.replace(name, f"{name}{32 // width}")
-        assert both(parts + " {}, {}, {}, %r30;") == [
-            sum(
-                value(number(a, first, low, width), number(b, second, low, width), width) << low
-                for low in range(0, 32, width)
-            )
-            for a, b in pairs()
+        assert both(f"{name}{32 // width}.{'.'.join(kinds)}{saturates} {{}}, {{}}, {{}}, %r30;") == [
+            sum(part(a, b, low, width) << low for low in range(0, 32, width)) for a, b in pairs()
         ]
+
+
+@pytest.mark.parametrize("rest", ["", ".sat", ".po", ".shr7", ".sat.shr15", ".po.sat"])
+@pytest.mark.parametrize("kinds", KINDS, ids=".".join)
+def test_video_products(kinds: tuple[str, str, str], rest: str) -> None:
+    """a * b + c, signed if a factor is; the scaled sum is what saturates (PTX ISA 9.7.17.3)."""
+    result, first, second = kinds
+    signed = "s32" if "s32" in (first, second) else "u32"
+
+    def value(a: int, b: int, c: int) -> int:
+        total = a * b + number(c, signed) + (".po" in rest)
+        scaled = total >> (7 if "shr7" in rest else 15 if "shr15" in rest else 0)
+        return (clamped(scaled, signed, 32) if ".sat" in rest else scaled) & 0xFFFFFFFF
+
+    form = f"vmad.{result}.{first}.{second}{rest}"
+    added = "xor.b32 %r4, %r2, 0x80000001; "
+    assert both(added + form + " {}, {}, {}, %r4;") == [
+        value(number(a, first), number(b, second), a ^ 0x80000001) for a, b in pairs()
+    ]
+    assert both(added + form + " {}, {}.b1, {}.h0, %r4;") == [
+        value(number(a, first, 8, 8), number(b, second, 0, 16), a ^ 0x80000001) for a, b in pairs()
+    ]
+
+
+def test_a_saturated_product_of_24_bits() -> None:
+    """Bits 16 to 47 of the product, and an addend (PTX ISA 9.7.1.6)."""
+    assert both("mad24.hi.sat.s32 {}, {}, {}, 0x7FFFFFF0;") == [
+        clamped((number(a, "s32", 0, 24) * number(b, "s32", 0, 24) >> 16) + 0x7FFFFFF0, "s32", 32)
+        & 0xFFFFFFFF
+        for a, b in pairs()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [  # of 1 + 2**-20, its negative, 1 exactly, NaN, infinity, the largest float
+        ("rm", [0x3F80, 0xBF81, 0x3F80, 0x7FFF, 0x7F80, 0x7F7F]),
+        ("rp", [0x3F81, 0xBF80, 0x3F80, 0x7FFF, 0x7F80, 0x7F80]),
+        ("rm.ftz", [0x3F80, 0xBF81, 0x3F80, 0x7FFF, 0x7F80, 0x7F7F]),
+    ],
+)
+def test_floats_are_rounded_to_bfloats_in_a_direction(mode: str, expected: list[int]) -> None:
+    words = (0x3F800008, 0xBF800008, 0x3F800000, 0xFFC00001, 0x7F800000, 0x7F7FFFFF)
+    body = "mov.b32 %r2, {word}; cvt.{mode}.bf16.f32 %rs1, %r2; cvt.u32.u16 %r1, %rs1;"
+    assert [lanes(body.format(word=word, mode=mode))[0] for word in words] == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "move", "expected"),
+    [
+        ("u32", "mov.b32 %r2, 0x01FFFFFF;", 0x4BFF),
+        ("s32", "mov.b32 %r2, -257;", 0xC380),
+        ("u16", "mov.b16 %rs2, 511;", 0x43FF),
+        ("s16", "mov.b16 %rs2, -511;", 0xC3FF),
+        ("u64", "mov.b64 %rd2, 0xFFFFFFFFFFFFFFFF;", 0x5F7F),
+        ("s64", "mov.b64 %rd2, 0x8000000000000001;", 0xDEFF),
+        ("f64", "mov.b64 %rd2, 0x7FEFFFFFFFFFFFFF;", 0x7F7F),
+        ("f64", "mov.b64 %rd2, 0xBFF0000000000001;", 0xBF80),
+    ],
+)
+def test_numbers_are_cut_to_bfloats(kind: str, move: str, expected: int) -> None:
+    """`.rz` drops the bits behind the seventh of the fraction (PTX ISA 9.7.9.21)."""
+    source = {"16": "%rs2", "32": "%r2", "64": "%rd2"}[kind[1:]]
+    assert set(lanes(f"{move} cvt.rz.bf16.{kind} %rs1, {source}; cvt.u32.u16 %r1, %rs1;")) == {expected}
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [  # of 1 + 2**-10 + 2**-12 + 2**-11, its negative, the largest float, minus infinity, NaN
+        ("rn.relu", [0x3F804000, 0, 0x7F800000, 0, 0x7FFFE000]),
+        ("rz", [0x3F802000, 0xBF802000, 0x7F7FE000, 0xFF800000, 0x7FFFE000]),
+        ("rz.relu", [0x3F802000, 0, 0x7F7FE000, 0, 0x7FFFE000]),
+        ("rna.satfinite", [0x3F804000, 0xBF804000, 0x7F7FE000, 0xFF7FE000, None]),
+    ],
+)
+def test_conversions_to_tf32(form: str, expected: list[int | None]) -> None:
+    """10 bits of the fraction are kept: the step at 1 is 0x2000 (PTX ISA 9.7.9.21)."""
+    words = (0x3F803800, 0xBF803800, 0x7F7FFFFF, 0xFF800000, 0xFFC00001)
+    got = [lanes(f"mov.b32 %r2, {word}; cvt.{form}.tf32.f32 %r1, %r2;")[0] for word in words]
+    wanted = [one if two is None else two for one, two in zip(got, expected, strict=True)]
+    assert got == wanted
+
+
+def fragments_of(count: int, seed: int) -> list[list[int]]:
+    """By register and lane, what `fragments` puts there."""
+    return [
+        [(lane * 0x9E3779B9 + (seed + register) * 0x7F4A7C15) & 0xFFFFFFFF for lane in range(32)]
+        for register in range(count)
+    ]
+
+
+def fragments(first: int, count: int, seed: int) -> str:
+    """Instructions that fill registers from `first` on with bits of all kinds."""
+    return "".join(
+        f"mul.lo.u32 %r{first + n}, %r30, 0x9E3779B9;"
+        f"add.u32 %r{first + n}, %r{first + n}, {(seed + n) * 0x7F4A7C15 & 0xFFFFFFFF};\n"
+        for n in range(count)
+    )
+
+
+@pytest.mark.parametrize(
+    ("depth", "left", "right", "rest"),
+    [
+        (64, "s4", "s4", ""), (64, "u4", "s4", ""), (64, "s4", "s4", ".satfinite"), (32, "u4", "u4", ""),
+        (256, "b1", "b1", ".and.popc"), (256, "b1", "b1", ".xor.popc"), (128, "b1", "b1", ".and.popc"),
+    ],
+)  # fmt: skip
+def test_products_of_less_than_a_byte(depth: int, left: str, right: str, rest: str) -> None:
+    """Lane t has 8 numbers (of 4 bits) or 32 (of one) of row t / 4 from t % 4 on (PTX ISA 9.7.14.5)."""
+    bits = int(left[1:])
+    packed = 32 // bits
+    registers = depth // packed // 4  # of B; A has as many for each of two rows
+    a, b, c = fragments_of(2 * registers, 1), fragments_of(registers, 9), fragments_of(4, 20)
+    rows, columns = np.zeros((16, depth), np.int64), np.zeros((8, depth), np.int64)
+    for lane in range(32):
+        group, inside = divmod(lane, 4)
+        for register in range(registers):
+            for k in range(packed):
+                at = inside * packed + k + 4 * packed * register
+                for half in range(2):
+                    word = a[2 * register + half][lane]
+                    rows[group + 8 * half, at] = number(word, f"{left[0]}32", bits * k, bits)
+                columns[group, at] = number(b[register][lane], f"{right[0]}32", bits * k, bits)
+    products = rows[:, None, :] ^ columns[None] if "xor" in rest else rows[:, None, :] * columns[None]
+    sums = products.sum(2)
+    before, after = ("", rest) if "popc" in rest else (rest, "")
+    form = f"mma.sync.aligned.m16n8k{depth}.row.col{before}.s32.{left}.{right}.s32{after}"
+
+    def names(first: int, count: int) -> str:
+        return "{" + ",".join(f"%r{first + n}" for n in range(count)) + "}"
+
+    body = fragments(10, 2 * registers, 1) + fragments(16, registers, 9) + fragments(20, 4, 20)
+    operands = f"{names(1, 4)}, {names(10, 2 * registers)}, {names(16, registers)}, {names(20, 4)}"
+    for register in range(4):
+        expected = []
+        for lane in range(32):
+            row, column = lane // 4 + 8 * (register // 2), lane % 4 * 2 + register % 2
+            total = int(sums[row, column]) + number(c[register][lane], "s32")
+            expected.append((clamped(total, "s32", 32) if "sat" in rest else total) & 0xFFFFFFFF)
+        assert lanes(f"{body}{form} {operands};", f"%r{register + 1}") == expected
 
 
 @pytest.mark.parametrize("mode", ["clamp", "wrap"])

@@ -175,15 +175,24 @@ def bf16_to_f32(bits: Array) -> Array:
 
 
 def f32_to_bf16(value: Array, mode: str = "rn") -> Array:
-    """float32 to bfloat16 bits (uint16), to nearest-even or towards zero; NaN becomes 0x7fff."""
+    """float32 to bfloat16 bits (uint16); NaN becomes 0x7fff.
+
+    Args:
+        mode: `rn` (to nearest-even), `rz` (towards zero), `rm` (down) or `rp` (up).
+    """
     bits = value.view(U32)
     half = np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
-    rounded = bits + half if mode == "rn" else bits
+    rounded = bits
+    if mode == "rn":
+        rounded = bits + half
+    elif mode != "rz":
+        away = np.signbit(value) == (mode == "rm")
+        rounded = np.where(away, bits + np.uint32(0xFFFF), bits)  # infinity has no lower bits
     result = (rounded >> np.uint32(16)).astype(U16)
     return np.where(np.isnan(value), np.uint16(0x7FFF), result)
 
 
-def f64_to_bf16(value: Array) -> Array:
+def f64_to_bf16(value: Array, mode: str = "rn") -> Array:
     """float64 to bfloat16 bits with one rounding: first to float32 rounded to odd."""
     nearest = value.astype(F32)
     wide = nearest.astype(F64)
@@ -192,14 +201,20 @@ def f64_to_bf16(value: Array) -> Array:
         toward_zero.astype(F64) != value, toward_zero.view(U32) | np.uint32(1), toward_zero.view(U32)
     )
     odd = np.where(np.isfinite(value), odd, nearest.view(U32))
-    return f32_to_bf16(odd.astype(U32).view(F32))
+    return f32_to_bf16(odd.astype(U32).view(F32), mode)
 
 
 def f32_to_tf32(value: Array, mode: str = "rna") -> Array:
-    """float32 rounded to the 10 mantissa bits of tf32 (`rna`: nearest, ties away from zero), as f32 bits."""
+    """float32 rounded to the 10 mantissa bits of tf32, as f32 bits.
+
+    Args:
+        mode: `rna` (nearest, ties away from zero), `rn` (ties to even) or `rz` (towards zero).
+    """
     bits = value.view(U32)
     if mode == "rna":
         rounded = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+    elif mode == "rz":
+        rounded = bits & np.uint32(0xFFFFE000)
     else:
         rounded = (bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))) & np.uint32(0xFFFFE000)
     special = bits & np.uint32(0xFFFFE000)

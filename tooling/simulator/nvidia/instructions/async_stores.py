@@ -29,7 +29,7 @@ from tooling.simulator.program.program import Batch
 Array = NDArray[Any]
 
 _ASYNC_KINDS: dict[str, tuple[str, ...]] = {
-    "add": ("u32", "s32", "u64"), "min": ("u32", "s32"), "max": ("u32", "s32"),
+    "add": ("u32", "s32", "u64", "s64"), "min": ("u32", "s32"), "max": ("u32", "s32"),
     "and": ("b32",), "or": ("b32",), "xor": ("b32",), "inc": ("u32",), "dec": ("u32",),
 }  # fmt: skip
 _ASYNC_STORED = ("b32", "b64", "u32", "u64", "s32", "s64", "f32", "f64")

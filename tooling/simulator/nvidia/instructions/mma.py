@@ -60,6 +60,17 @@ def _octets(kind: str) -> Callable[[Array], Array]:
     return lambda registers: values8(kind)[np.ascontiguousarray(registers).view(np.uint8)].astype(F64)
 
 
+def _bits(width: int, *, signed: bool) -> Callable[[Array], Array]:
+    """The numbers of less than a byte in registers, the lowest bits first."""
+
+    def widen(registers: Array) -> Array:
+        shifts = np.arange(0, 32, width, dtype=np.uint32)
+        numbers = (registers[..., None] >> shifts & np.uint32((1 << width) - 1)).astype(S64)
+        return numbers - (numbers >> width - 1 << width) if signed else numbers
+
+    return widen
+
+
 ELEMENTS = {
     "tf32": Element(32, lambda registers: (registers & np.uint32(0xFFFFE000)).view(F32).astype(F64)),
     "f16": Element(16, _halves(lambda bits: bits.view(F16)), F16_SMALLEST),
@@ -68,18 +79,26 @@ ELEMENTS = {
     "e5m2": Element(8, _octets("e5m2"), F16_SMALLEST),
     "s8": Element(8, lambda registers: np.ascontiguousarray(registers).view(np.int8).astype(S64)),
     "u8": Element(8, lambda registers: np.ascontiguousarray(registers).view(np.uint8).astype(S64)),
+    "s4": Element(4, _bits(4, signed=True)),
+    "u4": Element(4, _bits(4, signed=False)),
+    "b1": Element(1, _bits(1, signed=False)),
     "f64": Element(64, lambda registers: registers.view(F64)),
 }
 DEPTHS = {
     "tf32": (4, 8), "f16": (8, 16), "bf16": (8, 16), "e4m3": (16, 32), "e5m2": (16, 32),
-    "s8": (16, 32), "u8": (16, 32), "f64": (4, 8, 16),
+    "s8": (16, 32), "u8": (16, 32), "s4": (32, 64), "u4": (32, 64), "b1": (128, 256), "f64": (4, 8, 16),
 }  # fmt: skip
 """Depths of m16n8 products."""
 
-FAMILIES = (frozenset({"s8", "u8"}), frozenset({"e4m3", "e5m2"}))
+FAMILIES = (frozenset({"s8", "u8"}), frozenset({"s4", "u4"}), frozenset({"e4m3", "e5m2"}))
 """Input types that may be combined."""
 
-RESULTS = {"s8": ("s32",), "u8": ("s32",), "f64": ("f64",), "tf32": ("f32",), "bf16": ("f32",)}
+RESULTS = {
+    **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",)),
+    "f64": ("f64",),
+    "tf32": ("f32",),
+    "bf16": ("f32",),
+}
 """Result types by input type; f16 and f32 for other inputs."""
 
 
@@ -92,6 +111,9 @@ def mixes(left: str, right: str) -> bool:
 def _multiply(decoder: Decoder, instruction: Instruction, following: int) -> None:
     modifiers = [m for m in instruction.modifiers if m not in ("satfinite", "rn")]
     satfinite, rounded = (word in instruction.modifiers for word in ("satfinite", "rn"))
+    combine = ""
+    if modifiers[-1] == "popc":
+        *modifiers, combine, _ = modifiers
     if len(modifiers) != 9 or modifiers[:2] != ["sync", "aligned"] or modifiers[3:5] != ["row", "col"]:
         raise decoder.unknown(instruction)
     shape, result, left, right, addend = modifiers[2], *modifiers[5:]
@@ -99,14 +121,16 @@ def _multiply(decoder: Decoder, instruction: Instruction, following: int) -> Non
     known = left in ELEMENTS and right in ELEMENTS and mixes(left, right) and result == addend
     if not known or not depth or result not in RESULTS.get(left, ("f32", "f16")):
         raise decoder.unknown(instruction)
-    if (satfinite and result != "s32") or (rounded and result != "f64"):
+    if (satfinite and (result != "s32" or combine)) or (rounded and result != "f64"):
+        raise decoder.unknown(instruction)
+    if (left == "b1") is not (combine in ("and", "xor")):
         raise decoder.unknown(instruction)
     targets, a, b, c = (_elements(decoder, instruction, operand) for operand in instruction.operands)
     word = U64 if left == "f64" else U32
     sources = [[decoder.value(x, word, instruction) for x in operand] for operand in (a, b, c)]
     destinations = [write(decoder, x, instruction) for x in targets]
     mask = decoder.constant(0xFFFFFFFF, U32)
-    product = Product(height, depth, ELEMENTS[left], ELEMENTS[right], result, satfinite)
+    product = Product(height, depth, ELEMENTS[left], ELEMENTS[right], result, satfinite, combine == "xor")
 
     def perform(group: Group, _batch: Batch) -> None:
         fragments = [
@@ -121,9 +145,16 @@ def _multiply(decoder: Decoder, instruction: Instruction, following: int) -> Non
     together(decoder, instruction, following, mask, perform, whole=True)
 
 
+_LOW_SHAPES = frozenset(
+    {("m8n8k4", "f64"), *(("m8n8k16", kind) for kind in ("s8", "u8")), ("m8n8k128", "b1")}
+    | {("m8n8k32", kind) for kind in ("s4", "u4")}
+)
+"""Shapes with eight rows, by input type."""
+
+
 def _shape(shape: str, left: str) -> tuple[int, int]:
     """Height and depth of a shape such as `m16n8k16`; depth 0 for an unknown shape."""
-    if (shape, left) in (("m8n8k4", "f64"), ("m8n8k16", "s8"), ("m8n8k16", "u8")):
+    if (shape, left) in _LOW_SHAPES:
         return 8, int(shape.partition("k")[2])
     size = shape.removeprefix("m16n8k")
     depth = int(size) if size.isdigit() else 0
@@ -137,7 +168,11 @@ def _elements(decoder: Decoder, instruction: Instruction, operand: Operand) -> t
 
 
 class Product(Struct, frozen=True):
-    """A (height x depth) times B (depth x 8) plus C (height x 8)."""
+    """A (height x depth) times B (depth x 8) plus C (height x 8).
+
+    Attributes:
+        differs: of single bits, the sum of those that differ, instead of those that are both set.
+    """
 
     height: int
     depth: int
@@ -145,6 +180,7 @@ class Product(Struct, frozen=True):
     right: Element
     result: str
     satfinite: bool = False
+    differs: bool = False
 
     def of(self, a: Array, b: Array, c: Array) -> Array:
         """Result registers (warps, 32, n) from the fragments' registers of the same shape."""
@@ -159,6 +195,9 @@ class Product(Struct, frozen=True):
                 total = fma64(left.reshape(-1), right.reshape(-1), total.reshape(-1)).reshape(shape)
             return np.ascontiguousarray(total).view(U64)
         addend = gather(c, self.result, self.height, 8)
+        if self.differs:
+            ones = rows.sum(2)[:, :, None] + columns.sum(2)[:, None, :]
+            rows, addend = -2 * rows, addend.astype(S64) + ones
         if self.result == "s32":
             return scatter(whole_sum(rows, columns, addend, satfinite=self.satfinite))
         if self.left.bits > 8:

@@ -244,8 +244,13 @@ class Form(Struct, frozen=True):
 def _form(decoder: Decoder, instruction: Instruction) -> Form:
     shape, result, left, right = instruction.modifiers[3:]
     width = shape.removeprefix("m64n").partition("k")[0]
-    known = left in ELEMENTS and right in ELEMENTS and left != "f64" and mixes(left, right)
-    if not known or not width.isdigit() or result not in RESULTS.get(left, ("f32", "f16")):
+    known = left in ELEMENTS and right in ELEMENTS and mixes(left, right)
+    if (
+        not known
+        or ELEMENTS[left].bits not in (8, 16, 32)
+        or not width.isdigit()
+        or result not in RESULTS.get(left, ("f32", "f16"))
+    ):
         raise decoder.unknown(instruction)
     depth = 8 * _ROW_BYTES // ELEMENTS[left].bits
     if shape != f"m64n{width}k{depth}" or int(width) % 8 or not 8 <= int(width) <= 256:

@@ -48,6 +48,13 @@ _TYPES_OF_FLAGS: dict[str, Callable[[str, str], bool]] = {
 """The modifiers of a conversion between two scalar types, and whether they exist for a pair (to, source)."""
 
 
+_TF32_FORMS = frozenset(
+    {("rna", ""), ("rna", "satfinite"), ("rn", ""), ("rn", "relu"), ("rz", ""), ("rz", "relu")}
+)
+"""Rounding of conversions to tf32, and the one modifier that may follow it."""
+_INFINITY = np.uint32(0x7F800000)
+
+
 @makes("cvt")
 def _convert(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     if len(modifiers) < 2:
@@ -60,8 +67,8 @@ def _convert(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         return narrow_form(to, source, flags)
     if to in ("f16x2", "bf16x2") and source == "f32":
         return _pack(to, flags)
-    if to == "tf32" and source == "f32" and flags in (("rna",), ("rn",)):
-        return Operation(lambda a: f32_to_tf32(a, flags[0]), U32, (F32,), SECTION)
+    if to == "tf32" and source == "f32":
+        return _to_tf32(flags)
     if not _allowed(flags, to, source):
         return None
     if source in _INTEGERS:
@@ -69,6 +76,24 @@ def _convert(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     else:
         make = _float_to_integer if to in _INTEGERS else _float_to_float
     return make(to, source, flags)
+
+
+def _to_tf32(flags: tuple[str, ...]) -> Operation | None:
+    mode, *rest = flags or ("",)
+    extra = "".join(rest)
+    if len(rest) > 1 or (mode, extra) not in _TF32_FORMS:
+        return None
+
+    def convert(a: Array) -> Array:
+        bits = f32_to_tf32(a, mode)
+        if extra == "relu":  # a NaN is positive
+            return np.where(bits >> np.uint32(31) != 0, np.uint32(0), bits)
+        if extra == "satfinite":
+            infinite = bits & np.uint32(0x7FFFFFFF) == _INFINITY
+            return np.where(infinite, bits - np.uint32(0x2000), bits)
+        return bits
+
+    return Operation(convert, U32, (F32,), SECTION)
 
 
 def _allowed(flags: tuple[str, ...], to: str, source: str) -> bool:
@@ -140,7 +165,7 @@ def _integer_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation
         return Operation(
             lambda a: _to_f16(a.astype(F64).clip(-(2.0**17), 2.0**17), mode), F16, (argument,), SECTION
         )
-    if mode != "rn" or clamp:
+    if mode not in ("rn", "rz") or clamp:
         return None
 
     def to_bf16(a: Array) -> Array:
@@ -151,7 +176,7 @@ def _integer_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation
         odd = np.where(
             inward.astype(np.longdouble) != exact, inward.view(U32) | np.uint32(1), inward.view(U32)
         )
-        return f32_to_bf16(odd.astype(U32).view(F32))
+        return f32_to_bf16(odd.astype(U32).view(F32), mode)
 
     return Operation(to_bf16, U16, (argument,), SECTION)
 
@@ -220,8 +245,8 @@ _NARROWING: dict[tuple[str, str], tuple[tuple[str, ...], Callable[[Array, str], 
     ("f16", "f64"): (("rn", "rz"), _to_f16),
     ("f16", "f32"): (("rn", "rz", "rm", "rp"), _to_f16),
     ("f16", "bf16"): (("rn", "rz"), _to_f16),
-    ("bf16", "f32"): (("rn", "rz"), f32_to_bf16),
-    ("bf16", "f64"): (("rn",), lambda a, _mode: f64_to_bf16(a)),
+    ("bf16", "f32"): (("rn", "rz", "rm", "rp"), f32_to_bf16),
+    ("bf16", "f64"): (("rn", "rz"), f64_to_bf16),
     ("bf16", "f16"): (("rn",), lambda a, _mode: f64_to_bf16(a.astype(F64))),
 }
 """Conversions (to, source) that may lose bits: their rounding modes, and the function of (value, mode)."""

@@ -122,6 +122,9 @@ def _product(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
 
 @makes("mul24", "mad24")
 def _product24(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
+    saturates = (opcode, modifiers) == ("mad24", ("hi", "sat", "s32"))
+    if saturates:
+        modifiers = ("hi", "s32")
     if len(modifiers) != 2 or modifiers[0] not in ("lo", "hi") or modifiers[1] not in ("u32", "s32"):
         return None
     dtype = DTYPES[modifiers[1]]
@@ -135,7 +138,8 @@ def _product24(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
 
     if opcode == "mul24":
         return Operation(multiply, dtype, (dtype, dtype), "9.7.1.5")
-    return Operation(lambda a, b, c: multiply(a, b) + c, dtype, (dtype,) * 3, "9.7.1.6")
+    add = saturated_add if saturates else np.add
+    return Operation(lambda a, b, c: add(multiply(a, b), c), dtype, (dtype,) * 3, "9.7.1.6")
 
 
 @makes("neg", "abs")

@@ -1,4 +1,4 @@
-"""Video instructions: sums, differences and comparisons of words, or of their halves and bytes.
+"""Video instructions: sums, differences, averages, products and comparisons of words, or of their parts.
 
 Source: PTX ISA 9.7.17. The assembler replaces them by several instructions on Hopper. Not here are the
 optional second operation and the forms that keep a part of the destination.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tooling.simulator.numerics.rounding import S64, U32
+from tooling.simulator.numerics.rounding import S64, U32, U64
 from tooling.simulator.nvidia.semantics.registry import Array, Operation, makes
 
 _KINDS = ("u32", "s32")
@@ -18,6 +18,11 @@ _OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
     "vadd": np.add, "vsub": np.subtract, "vmin": np.minimum, "vmax": np.maximum,
     "vabsdiff": lambda a, b: np.abs(a - b),
 }  # fmt: skip
+_OF_PARTS: dict[str, Callable[[Array, Array], Array]] = {
+    **_OPERATIONS,
+    "vavrg": lambda a, b: (a + b + (a + b >= 0)) >> 1,  # halves are rounded away from zero
+}
+_SCALES = {"shr7": 7, "shr15": 15}
 _COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
     "ge": np.greater_equal,
@@ -80,6 +85,32 @@ def _combination(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     return Operation(function, U32, (U32, U32), "9.7.17.1")
 
 
+@makes("vmad")
+def _multiply_add(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
+    """a * b + c, and 1 with `.po`, shifted right. It is signed if a factor is, whatever the result's type."""
+    plain, parts = _split(modifiers)
+    typed = _typed(plain, 3)
+    if typed is None:
+        return None
+    (_, *kinds), rest = typed
+    scales = [_SCALES[modifier] for modifier in rest if modifier in _SCALES]
+    if len(set(rest)) < len(rest) or len(scales) > 1 or not {*rest} <= {"sat", "po", *_SCALES}:
+        return None
+    signed = "s32" in kinds
+    wide = S64 if signed else U64
+    shift = wide.type(sum(scales))
+    one = wide.type("po" in rest)
+    first, second = (_reader(kind, parts.get(number)) for number, kind in enumerate(kinds, start=1))
+    addend = _reader("s32" if signed else "u32", None)
+
+    def function(a: Array, b: Array, c: Array) -> Array:
+        total = first(a).astype(wide) * second(b).astype(wide) + addend(c).astype(wide) + one
+        scaled = total >> shift
+        return _word(_saturated(scaled, 32, signed=signed) if "sat" in rest else scaled)
+
+    return Operation(function, U32, (U32, U32, U32), "9.7.17.3")
+
+
 @makes("vshl", "vshr")
 def _shift(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     plain, parts = _split(modifiers)
@@ -123,7 +154,7 @@ def _of_parts(width: int, name: str) -> None:
         if typed is None or typed[1] not in ([], ["sat"]):
             return None
         (result, *kinds), saturates = typed
-        combine = _OPERATIONS[name]
+        combine = _OF_PARTS[name]
 
         def part(a: Array, b: Array, low: int) -> Array:
             left, right = (
@@ -168,5 +199,5 @@ def _compared_parts(width: int) -> None:
 
 for _width in (16, 8):
     _compared_parts(_width)
-    for _name in _OPERATIONS:
+    for _name in _OF_PARTS:
         _of_parts(_width, _name)
