@@ -5,9 +5,11 @@ The machine is this one. Its GPU is the simulated one, whose driver the server p
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from tooling.simulator.server.session import Simulation, SimulationOptions
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
+HOME_THERE = "TEST_HOME_THERE"
 SERVER = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
 
 
@@ -53,6 +56,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
             "PATH": f"{commands}:{os.environ['PATH']}",
             "HOME": str(home),
             "XDG_CACHE_HOME": str(home / ".cache"),
+            "TMPDIR": str(home),
         }
         variables = " ".join(f'"{name}={value}"' for name, value in there.items())
         (folder / "sshd_config").write_text(
@@ -85,6 +89,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
                 "PATH": f"{wrapper.parent}:{os.environ['PATH']}",
                 "PUZZLE_STATE_DIR": str(folder / "state"),
                 "PUZZLE_ON": "box",
+                HOME_THERE: str(home),
             }
         finally:
             server.terminate()
@@ -127,3 +132,81 @@ def test_a_machine_that_does_not_exist_is_named(environment: dict[str, str]) -> 
     result = run(environment, "run", "p01", "--on", "nowhere.invalid")
     assert result.returncode == ExitCode.NOT_POSSIBLE
     assert result.stderr.startswith("error: `nowhere.invalid` cannot be reached\n  why: ssh: Could not")
+
+
+LOST = "error: the connection to `box` was lost\n"
+UNREACHABLE = "error: `box` cannot be reached\n"
+MOMENTS = 10
+_statuses: list[int] = []  # of the runs of which a part was killed
+
+
+def processes(variable: str) -> dict[int, list[str]]:
+    """The command lines of the processes that have a variable with its value in their environment."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if variable.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found[int(folder.name)] = (folder / "cmdline").read_text("utf-8", "replace").split("\0")
+    return found
+
+
+@pytest.fixture(scope="module")
+def seconds(environment: dict[str, str]) -> float:
+    """What a run takes that has nothing to build or to send."""
+    for _ in range(2):
+        start = time.monotonic()
+        assert run(environment, "run", "p01", "--solution").returncode == ExitCode.PASSED
+    return time.monotonic() - start
+
+
+def kill(killed: str, tool: subprocess.Popen[str], there: str, here: str) -> None:
+    if killed == "ssh":
+        found = [pid for pid, command in processes(here).items() if command[0].endswith("ssh")]
+    elif killed == "agent":
+        found = [pid for pid, command in processes(there).items() if "-u" in command]
+    else:
+        tool.send_signal(signal.Signals[killed])
+        return
+    for pid in found:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("moment", range(MOMENTS))
+@pytest.mark.parametrize("killed", ["SIGINT", "SIGTERM", "SIGKILL", "ssh", "agent"])
+def test_a_run_of_which_a_part_is_killed_leaves_nothing(
+    environment: dict[str, str], seconds: float, killed: str, moment: int
+) -> None:
+    there, mark = f"HOME={environment[HOME_THERE]}", f"TEST_RUN={killed}-{moment}"
+    variables = environment | {"TEST_RUN": f"{killed}-{moment}"}
+    command = [sys.executable, "-m", "tooling", "run", "p01", "--solution"]
+    with subprocess.Popen(
+        command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as tool:
+        time.sleep(seconds * (moment + 0.5) / MOMENTS)
+        kill(killed, tool, there, mark)
+        stdout, stderr = tool.communicate(timeout=120)
+    status = tool.returncode
+    _statuses.append(status)
+    if status == ExitCode.PASSED:  # it had ended, or its last message had come
+        assert "✅" in stdout
+    elif killed in ("ssh", "agent"):
+        assert status == ExitCode.NOT_POSSIBLE, stderr
+        assert stderr.startswith((LOST, UNREACHABLE)), stderr
+    else:
+        number = signal.Signals[killed]
+        assert status in (-number, 128 + number), stderr
+        assert "Traceback" not in stderr
+    for _ in range(200):
+        if not (left := processes(there) | processes(mark)):
+            break
+        time.sleep(0.05)
+    assert left == {}
+    if killed != "agent":  # what it leaves is removed a day later
+        assert list(Path(environment[HOME_THERE]).glob("gpu-puzzle-run-*")) == []
+
+
+def test_a_run_after_all_that_is_right(environment: dict[str, str]) -> None:
+    if len(_statuses) == 5 * MOMENTS:  # not a choice of them
+        assert sum(status != ExitCode.PASSED for status in _statuses) > len(_statuses) // 2
+    assert run(environment, "run", "p01", "--solution").returncode == ExitCode.PASSED
