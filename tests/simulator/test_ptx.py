@@ -293,6 +293,9 @@ INNER = ".loc 2 90 1, function_name $L0, inlined_at 2 50 1"
         ),
         (f"{CALL.format(7)}\n{INNER}\n.loc 1 0 0", ["library.mojo:90", "library.mojo:50", "a.mojo:7"]),
         (INNER, ["library.mojo:90", "library.mojo:50"]),
+        # LLVM numbers the lines of inline assembly from that of its statement on
+        (".loc 1 7 5\n// begin inline asm\n.loc 1 9 5", ["a.mojo:7"]),
+        (".loc 1 7 5\n// begin inline asm\n.loc 1 9 5\n// end inline asm\n.loc 1 8 5", ["a.mojo:8"]),
     ],
 )
 def test_a_location_has_the_chain_of_inlined_calls(table: str, chain: list[str]) -> None:

@@ -31,6 +31,9 @@ _LABEL = re.compile(r"\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
 _LOC = re.compile(
     r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:\s*,\s*function_name\s+[^,]+)?(?:\s*,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
 )
+_ASSEMBLY, _ASSEMBLY_END = "// begin inline asm", "// end inline asm"
+"""The comments that LLVM writes around inline assembly. Inside, the k-th line of the text gets a `.loc` of
+its own, k lines below the statement that contains it, although that is other code: these are left out."""
 _LISTS = (".branchtargets", ".calltargets", ".callprototype")
 _MOST_NESTED = 256  # compilers nest a few blocks at most
 _TOKENS = re.compile(r"[{}]|(?:(?<=[;{}])|^)\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
@@ -87,6 +90,7 @@ class BodyParser:
         lines, match = self.lines, _INSTRUCTION.match
         append = self.body.statements.append
         index = start
+        in_assembly = False
         while index < len(lines):
             line = lines[index]
             found = match(line)
@@ -100,9 +104,11 @@ class BodyParser:
                 continue
             text = line.strip()
             if not text or text.startswith("//"):
+                in_assembly = text == _ASSEMBLY or (in_assembly and text != _ASSEMBLY_END)
                 index += 1
             elif text.startswith((".loc\t", ".loc ")):
-                self._location(text, index)
+                if not in_assembly:
+                    self._location(text, index)
                 index += 1
             elif text[0] == "}":
                 index = self._rest(index, text[1:])
