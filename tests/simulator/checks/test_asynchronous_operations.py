@@ -229,6 +229,13 @@ def test_a_matrix_product_ends_where_it_is_waited_for(body: str, found: set[Kind
     assert got == found
 
 
+def test_an_operand_outside_shared_memory_is_reported_as_such() -> None:
+    """A distance of 8 KiB instead of 256 bytes between groups of rows, as of a descriptor in other units."""
+    far = product().replace("0x1000080000;", "0x20000080000;", 1)
+    (finding,) = findings(far, block=128)
+    assert finding.kind is Kind.OUTSIDE_SHARED
+
+
 def test_the_messages_of_products_say_what_to_call() -> None:
     (early,) = findings(product(pending=1), block=128)
     assert "a result of an asynchronous matrix product is used before the product is done" in render(early)

@@ -166,13 +166,15 @@ def _begin(
         for first_thread in np.unique(first_threads).tolist():
             warps = np.flatnonzero(first_threads == first_thread)
             starts = np.unique(np.concatenate([each[warps].ravel() for each in read]) & ~np.int64(15))
+            # What is outside the block's memory was reported when it was read.
+            starts = starts[(starts >= 0) & (starts <= batch.context.shared_bytes - 16)]
             count = len(starts)
             transfer = Transfer(first_thread, instruction, None, int(groups[32 * warps[0]]))
             operands = Access(
                 Space.SHARED, AccessKind.LOAD, instruction, 16, 4, starts, np.full(count, first_thread),
                 blocks=np.full(count, first_thread // size), transfer=transfer,
             )  # fmt: skip
-            for hook in batch.hooks.products_read:
+            for hook in batch.hooks.products_read if count else ():
                 hook.products_read(operands)
     if batch.followed is not None:
 
