@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +27,7 @@ sys.path.insert(0, str(ROOT))
 from tooling.simulator.counters.profiler import ProfilingHook  # noqa: E402
 from tooling.simulator.gpu.launch import LaunchResult  # noqa: E402
 from tooling.simulator.nvidia.machine_code.tools import find_tools  # noqa: E402
+from tooling.simulator.timing.benchmark import rows_in  # noqa: E402
 from tooling.simulator.timing.comparison import (  # noqa: E402
     ESTIMATES,
     OBSERVED,
@@ -41,7 +41,6 @@ from tooling.simulator.timing.observer import WorkObserver  # noqa: E402
 from tooling.simulator.timing.profiler import Key, TimedLaunch, TimingProfiler  # noqa: E402
 from tooling.target_run import RunOptions, simulated_run  # noqa: E402
 
-_RAN = re.compile(r"^ran: (.+) elements: (\d+)$", re.MULTILINE)
 _LANES = 4096
 _ACCURACY = ROOT / "tooling/simulator/timing/accuracy.json"
 
@@ -71,13 +70,13 @@ def observe(executable: Path) -> Iterator[ObservedRow]:
     )
     run = simulated_run([executable], options)
     launches = iter(profiler.launches)
-    for name, elements in _RAN.findall(run.transcript.stdout):
+    for name, elements in rows_in(run.transcript.stdout):
         own = [next(launches) for _ in range(2 if name == "copy, twice" else 1)]
         refused = own[0].refused.render("en") if own[0].refused else ""
         yield ObservedRow(
             executable.name,
             name,
-            int(elements),
+            elements,
             len(own),
             own[0].work.get("h200"),
             own[0].work.get("h200 ptx"),

@@ -36,6 +36,7 @@ def profile_command(options: ProfileOptions) -> int:
     from tooling.simulator.listings.page import listings_page
     from tooling.simulator.listings.table import show_listing
     from tooling.simulator.nvidia.machine_code.tools import find_tools, has_tools
+    from tooling.simulator.timing.benchmark import benchmark_of, document_of_benchmark, show_benchmark
     from tooling.simulator.timing.parameters import GPUS
     from tooling.simulator.timing.profiler import TimingProfiler
     from tooling.simulator.timing.report import document_of, show_times, times_of
@@ -88,6 +89,8 @@ def profile_command(options: ProfileOptions) -> int:
         terminal.line(line.render(options.lang))
     times = times_of(kernels, profiler.launches, GPUS[0])
     show_times(times, GPUS[0], console, options.lang)
+    benchmark = benchmark_of(run.transcript.stdout, profiler.launches, GPUS[0])
+    show_benchmark(benchmark, console, options.lang)
     for listing in listings:
         show_listing(listing, console, options.lang)
     if baseline and options.baseline:
@@ -103,7 +106,9 @@ def profile_command(options: ProfileOptions) -> int:
     if options.json:
         documents = [listing_document(listing) for listing in listings]
         estimated = [document_of(time, GPUS[0]) for _, time in times]
-        write_report(options.json, to_json(kernels, subject.name, status, documents, estimated))
+        rows = document_of_benchmark(benchmark)
+        document = to_json(kernels, subject.name, status, documents, estimated, benchmark=rows)
+        write_report(options.json, document)
     if options.csv:
         write_report(options.csv, to_csv(kernels))
     if options.html:

@@ -28,6 +28,8 @@ def to_json(
     status: int,
     machine_code: Sequence[Mapping[str, object]] = (),
     times: Sequence[Mapping[str, object]] = (),
+    *,
+    benchmark: Sequence[Mapping[str, object]] = (),
 ) -> str:
     """The document's text.
 
@@ -35,6 +37,7 @@ def to_json(
         program: what was profiled, as typed by the user; status: its exit status.
         machine_code: of each kernel, in their order; empty: it was not asked for.
         times: the estimated time of each kernel; empty: none is estimated.
+        benchmark: the rows of a benchmark; empty: the program is not one.
     """
     measured = all(kernel.rules.measured for kernel in kernels)
     entries = [_kernel(kernel) for kernel in kernels]
@@ -44,7 +47,7 @@ def to_json(
     if times:
         for entry, time in zip(entries, times, strict=True):
             entry["time"] = time
-    document = {
+    document: dict[str, object] = {
         "version": VERSION,
         "program": program,
         "status": status,
@@ -52,6 +55,8 @@ def to_json(
         "model": [metric.name for metric in UNMEASURED if metric.model and not measured],
         "kernels": entries,
     }
+    if benchmark:
+        document["benchmark"] = benchmark
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 

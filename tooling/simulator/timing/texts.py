@@ -18,6 +18,11 @@ PTX_NOTE = Text(
     "The extra `sass` is not installed, so PTX stands for machine code, and registers are unknown: the range "
     "is wider."
 )
+KERNEL = Text("kernel")
+ELEMENTS = Text("elements")
+TIME = Text("time on an {gpu}")
+ESTIMATED = Text("estimated {low} to {high} µs")
+NOT_ESTIMATED = Text("not estimated")
 SAMPLED = Text("{sampled} of {blocks} blocks were simulated")
 
 CONTENDED = Text(
