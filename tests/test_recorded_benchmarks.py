@@ -550,3 +550,41 @@ def test_the_products_with_register_tiles() -> None:
     for book in _BOOKS:
         text = (book / "puzzle_41/puzzle_41.md").read_text("utf-8")
         assert [it for it in controls.values() if it not in text] == []
+
+
+def test_the_prefix_sums_and_their_controls() -> None:
+    """Puzzle 38's tables, with CUB's time of the same session beside them."""
+    elements = 64 * _MI
+    kernels = on_h200("prefix_sums.mojo", elements)
+    solutions = {row.kernel: row.mean for row in table("p38 --benchmark")}
+    cub = on_h200("cub.cu, with the prefix sums", elements)["CUB prefix sum"].mean
+
+    def cells(*times: float) -> list[list[str]]:
+        return [[f"{time:.1f}", f"{cub / time:.0%}"] for time in (*times, cub)]
+
+    by_name = {name: row.mean for name, row in kernels.items()}
+    check_rows(
+        "puzzle_38/puzzle_38.md",
+        cells(
+            by_name["three launches"],
+            by_name["256 x 8, one thread"],
+            solutions["prefix_sum"],
+            by_name["256 x 8, no tickets"],
+        ),
+    )
+    check_rows(
+        "puzzle_38/packed.md",
+        cells(
+            solutions["prefix_sum"],
+            by_name["256 x 8, unordered"],
+            solutions["prefix_sum_packed"],
+            by_name["512 x 8, packed"],
+        ),
+    )
+    assert cub / solutions["prefix_sum_packed"] > 0.8
+    ordered, unordered, packed = (by_name[f"256 x 8{form}"] for form in ("", ", unordered", ", packed"))
+    assert f"{1 - packed / unordered:.0%}" == "17%"
+    assert f"{1 - unordered / ordered:.0%}" == "2%"
+    assert f"{1 - by_name['256 x 8, no tickets'] / ordered:.0%}" == "2%"
+    assert f"{by_name['256 x 8, one thread'] / solutions['prefix_sum'] - 1:.0%}" == "64%"
+    assert f"{ordered:.1f}" == "231.2"

@@ -2,8 +2,8 @@
 
 `one_pass` is puzzle 38's kernel with its tile and its look-back as parameters: a warp looks at as many blocks
 at a time as it has lanes (`WARP`), one thread looks at one block after the other (`THREAD`), or a warp reads flag
-and value together from one element of 64 bits, without acquire and release (`PACKED`). `three_launches` adds up each
-tile, scans the sums of the tiles, and reads every tile a second time.
+and value together from one element of 64 bits, without acquire and release (`PACKED`). `UNORDERED` is a control: the
+kernel of `WARP` with relaxed flags and volatile values, which no rule makes right. `three_launches` adds up each tile, scans the sums of the tiles, and reads every tile a second time.
 
     mojo build -I problems benchmarks/kernels/prefix_sums.mojo -o prefix_sums
 """
@@ -41,6 +41,7 @@ comptime PREFIX = Int32(2)
 comptime WARP = 0
 comptime THREAD = 1
 comptime PACKED = 2
+comptime UNORDERED = 3
 
 
 def scan_tile[
@@ -120,6 +121,13 @@ def one_pass[
     var shared = unsafe_stack_allocation[
         2, Int32, address_space=AddressSpace.SHARED
     ]()
+    comptime acquire = (
+        Ordering.RELAXED if look == UNORDERED else Ordering.ACQUIRE
+    )
+    comptime release = (
+        Ordering.RELAXED if look == UNORDERED else Ordering.RELEASE
+    )
+    comptime volatile = look == UNORDERED
     var lane = Int(lane_id())
     var block = Int(block_idx.x)
     comptime if tickets:
@@ -143,7 +151,7 @@ def one_pass[
         else:
             if lane == 0:
                 aggregates[unsafe_offset=block] = aggregate
-                Atomic.store[ordering=Ordering.RELEASE](
+                Atomic.store[ordering=release](
                     flags.unsafe_offset(block), AGGREGATE
                 )
         comptime if look == THREAD:
@@ -178,13 +186,17 @@ def one_pass[
                             )
                     else:
                         while flag == EMPTY:
-                            flag = Atomic.load[ordering=Ordering.ACQUIRE](
+                            flag = Atomic.load[ordering=acquire](
                                 flags.unsafe_offset(other)
                             )
                         if flag == PREFIX:
-                            value = prefixes[unsafe_offset=other]
+                            value = prefixes.unsafe_load[volatile=volatile](
+                                other
+                            )
                         else:
-                            value = aggregates[unsafe_offset=other]
+                            value = aggregates.unsafe_load[volatile=volatile](
+                                other
+                            )
                 var nearest = warp.min(
                     Int32(lane if flag == PREFIX else WARP_SIZE)
                 )
@@ -201,7 +213,7 @@ def one_pass[
                 )
             else:
                 prefixes[unsafe_offset=block] = prefix + aggregate
-                Atomic.store[ordering=Ordering.RELEASE](
+                Atomic.store[ordering=release](
                     flags.unsafe_offset(block), PREFIX
                 )
             shared[unsafe_offset=1] = prefix
@@ -331,7 +343,8 @@ def measure[
         )
 
     table.measure(name, size, 8 * size, run)
-    data.check_and_clear(size)
+    comptime if look != UNORDERED:
+        data.check_and_clear(size)
 
 
 def measure_three[
@@ -374,6 +387,12 @@ def measure_all[size: Int](mut table: Benchmark, ctx: DeviceContext) raises:
     measure[size, 256, 8, WARP, True](table, "256 x 8", data, ctx)
     measure[size, 256, 8, THREAD, True](table, "256 x 8, one thread", data, ctx)
     measure[size, 256, 8, PACKED, True](table, "256 x 8, packed", data, ctx)
+    measure[size, 256, 8, UNORDERED, True](
+        table, "256 x 8, unordered", data, ctx
+    )
+    measure[size, 256, 8, WARP, False](
+        table, "256 x 8, no tickets", data, ctx
+    )
     measure[size, 512, 8, WARP, True](table, "512 x 8", data, ctx)
     measure[size, 512, 8, THREAD, True](table, "512 x 8, one thread", data, ctx)
     measure[size, 512, 8, PACKED, True](table, "512 x 8, packed", data, ctx)

@@ -151,11 +151,14 @@ def probes() -> Iterator[Probe]:
 PROBES = {str(probe): probe for probe in probes()}
 
 _BYTES = "its inputs are bytes, and its sums are counts"
+_INTEGERS = "its inputs are integers, of more bits than narrower types hold"
 WITHOUT_INPUTS = {
     "p09-first-case": "its unsolved program has no input: that is the mistake to find",
     "p37-global": _BYTES,
     "p37-shared": _BYTES,
     "p37-merged": _BYTES,
+    "p38-scan": _INTEGERS,
+    "p38-packed": _INTEGERS,
 }
 NOT_READ = {
     ("p22-backward", "linear_bias"): "no gradient depends on it",
