@@ -588,3 +588,36 @@ def test_the_prefix_sums_and_their_controls() -> None:
     assert f"{1 - by_name['256 x 8, no tickets'] / ordered:.0%}" == "2%"
     assert f"{by_name['256 x 8, one thread'] / solutions['prefix_sum'] - 1:.0%}" == "64%"
     assert f"{ordered:.1f}" == "231.2"
+
+
+def test_the_products_of_sparse_matrices() -> None:
+    """Puzzle 40's tables: five kinds of matrices, cuSPARSE in the same run, and the controls."""
+    kinds = ("banded", "uniform", "power law", "empty rows", "huge rows")
+    times = {
+        row.kernel: row.mean
+        for file in ("sparse_product.mojo", "cusparse.cu")
+        for row in table(f"benchmarks/kernels/{file}")
+    }
+    after = {row.kernel: row.mean for row in table("benchmarks/kernels/cusparse.cu, after it")}
+    for name, mean in after.items():
+        assert mean == pytest.approx(times[name], rel=0.02)
+
+    def share(kernel: str) -> float:
+        """The mean of cuSPARSE's time divided by the kernel's."""
+        return sum(times[f"cuSPARSE default, {it}"] / times[f"{kernel}, {it}"] for it in kinds) / len(kinds)
+
+    def means(kernel: str) -> list[str]:
+        return [f"{times[f'{kernel}, {it}']:,.1f}" for it in kinds]
+
+    kernels = ("thread per row", "warp per row", "2, vote", "cuSPARSE default")
+    controls = ("1 tile", "64 bits", "1, given", "2, loop")
+    check_rows(
+        "puzzle_40/puzzle_40.md",
+        [
+            *([*means(name), f"{share(name):.0%}"] for name in (*kernels, *controls)),
+            [*means("gathers"), ""],
+        ],
+    )
+    assert share("2, vote") >= 0.8
+    assert share("cuSPARSE 1") == pytest.approx(1, abs=0.01)
+    assert share("cuSPARSE 2") < 1

@@ -98,7 +98,8 @@ TOGETHER = """
     p27_tile_tensor --normalize | p28_tile_tensor | p29_tile_tensor --multi-stage
     p29_tile_tensor --double-buffer | p32 --two-way | p33_tile_tensor --tensor-core | p34 --coordination
     p34_tile_tensor --reduction | p34_tile_tensor --advanced | p36 --atomic-sum | p36 --two-launches
-    p37 --shared | p37 --merged | p38 --scan | p38 --packed | p41 --product | p48 --one-shot
+    p37 --shared | p37 --merged | p38 --scan | p38 --packed | p40 --warp-per-row | p40 --equal-work
+    p41 --product | p48 --one-shot
 """
 
 
