@@ -590,6 +590,61 @@ def test_the_prefix_sums_and_their_controls() -> None:
     assert f"{ordered:.1f}" == "231.2"
 
 
+def test_the_radix_sorts_and_their_controls() -> None:
+    """Puzzle 39's tables, with CUB beside them, and what its text says of passes and counters."""
+    own, controls, cub = (
+        {row.kernel: row.mean for row in table(program) if row.elements == 64 * _MI}
+        for program in (
+            "p39 --benchmark",
+            *(f"benchmarks/kernels/{it}" for it in ("radix_sort.mojo", "cub.cu, before the sorts")),
+        )
+    )
+    library = cub["CUB sort of pairs"]
+    sorts = [
+        *(own[it] for it in ("scatter, 4 bits", "scatter_sorted, 4 bits", "scatter_sorted, 8 bits")),
+        controls["look-back 384x16, least 2"],
+        library,
+    ]
+    launches = [
+        [controls[f"{name} {bits}, 256x16{what}"] for bits in (4, 8)]
+        for name, what in (
+            *((it, "") for it in ("count", "scan", "direct", "local")),
+            *(("local", it) for it in (", ordered", ", least 3", ", least 4")),
+            ("rank", ""),
+        )
+    ]
+    launches.append([controls["copy 256x16"]] * 2)
+    check_rows(
+        "puzzle_39/sort.md",
+        [
+            *([f"{it / 1000:.2f}", f"{64 * _MI / it:,.0f}", f"{library / it:.0%}"] for it in sorts),
+            *([f"{it:,.1f}" for it in row] for row in launches),
+        ],
+    )
+    assert library / own["scatter_sorted, 8 bits"] > 0.5
+    _, _, direct, local, ordered, at_most_80, _, _, _ = launches
+    assert [round(few / it, 2) for it, few in zip(direct, local, strict=True)] == [0.36, 0.32]
+    assert round(local[1] / local[0], 1) == 1.3
+    assert [round(1 - few / it, 2) for it, few in zip(local, at_most_80, strict=True)] == [0.16, 0.04]
+    assert [round(1 - few / it, 2) for it, few in zip(local, ordered, strict=True)] == [0.04, 0.2]
+    profiles = RECORDED["profiles"]
+    once = [
+        profiles["benchmarks/kernels/radix_sort.mojo --once"][f"scatter_sorted, {it} bits"] for it in (4, 8)
+    ]
+    assert [it["launch__registers_per_thread"] for it in once] == [122, 122]
+    for metric, shown in (
+        ("dram__throughput.avg.pct_of_peak_sustained_elapsed", [34, 26]),
+        ("smsp__issue_active.avg.pct_of_peak_sustained_active", [36, 38]),
+    ):
+        assert [round(it[metric]) for it in once] == shown
+    stores = [
+        counted["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"]
+        / counted["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"]
+        for counted in (profiles["p39 --pass"]["scatter"], profiles["p39 --sort"]["scatter_sorted"])
+    ]
+    assert [round(it, 1) for it in stores] == [15.3, 5.4]
+
+
 def test_the_products_of_sparse_matrices() -> None:
     """Puzzle 40's tables: five kinds of matrices, cuSPARSE in the same run, and the controls."""
     kinds = ("banded", "uniform", "power law", "empty rows", "huge rows")

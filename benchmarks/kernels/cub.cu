@@ -1,6 +1,6 @@
-// CUB's sum, histogram and prefix sum, by the protocol of problems/lab/benchmark.mojo: a buffer larger than the caches is
-// overwritten before each repetition, until the standard error of the mean is below one percent. The inputs are
-// those of array_sums.mojo, histogram.mojo and prefix_sums.mojo, and the results are compared.
+// CUB's sum, histogram, prefix sum and radix sort, by the protocol of problems/lab/benchmark.mojo: a buffer larger than
+// the caches is overwritten before each repetition, until the standard error of the mean is below one percent. The inputs
+// are those of array_sums.mojo, histogram.mojo, prefix_sums.mojo and puzzle 39, and the results are compared.
 //
 //     nvcc -O3 -arch=sm_90 benchmarks/kernels/cub.cu -o cub
 
@@ -150,6 +150,45 @@ static void prefix_sums(size_t size) {
   CHECK(cudaFree(out));
 }
 
+static void sorts(size_t size) {
+  std::vector<uint32_t> host(size), keys(size), values(size);
+  uint32_t state = 1;
+  for (size_t i = 0; i < size; i++) {
+    state = state * 1664525u + 1013904223u;
+    host[i] = i % 5 == 4 ? host[i - 3] : state ^ state >> 15;
+    values[i] = (uint32_t)i;
+  }
+  uint32_t *source[2], *target[2];
+  for (int i = 0; i < 2; i++) {
+    CHECK(cudaMalloc(&source[i], 4 * size));
+    CHECK(cudaMalloc(&target[i], 4 * size));
+  }
+  CHECK(cudaMemcpy(source[0], host.data(), 4 * size, cudaMemcpyHostToDevice));
+  CHECK(cudaMemcpy(source[1], values.data(), 4 * size, cudaMemcpyHostToDevice));
+  size_t bytes = 0;
+  void* scratch = nullptr;
+  auto launch = [&] {
+    CHECK(cub::DeviceRadixSort::SortPairs(scratch, bytes, source[0], target[0], source[1], target[1], (int)size));
+  };
+  launch();
+  CHECK(cudaMalloc(&scratch, bytes));
+  measure("CUB sort of pairs", size, 16 * size, launch);
+  CHECK(cudaMemcpy(keys.data(), target[0], 4 * size, cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(values.data(), target[1], 4 * size, cudaMemcpyDeviceToHost));
+  for (size_t i = 0; i < size; i++) {
+    bool ordered = i == 0 || keys[i - 1] < keys[i] || (keys[i - 1] == keys[i] && values[i - 1] < values[i]);
+    if (!ordered || keys[i] != host[values[i]]) {
+      std::printf("wrong pair %zu\n", i);
+      break;
+    }
+  }
+  CHECK(cudaFree(scratch));
+  for (int i = 0; i < 2; i++) {
+    CHECK(cudaFree(source[i]));
+    CHECK(cudaFree(target[i]));
+  }
+}
+
 int main() {
   cudaDeviceProp device;
   CHECK(cudaGetDeviceProperties(&device, 0));
@@ -160,6 +199,7 @@ int main() {
   for (size_t size : {16u << 20, 64u << 20}) {
     sums(size);
     prefix_sums(size);
+    sorts(size);
   }
   histograms(1056u * 256 * 16 * 31);
 }

@@ -152,6 +152,7 @@ PROBES = {str(probe): probe for probe in probes()}
 
 _BYTES = "its inputs are bytes, and its sums are counts"
 _INTEGERS = "its inputs are integers, of more bits than narrower types hold"
+_MOVED = "its keys and values are integers of 32 bits, and are moved"
 WITHOUT_INPUTS = {
     "p09-first-case": "its unsolved program has no input: that is the mistake to find",
     "p37-global": _BYTES,
@@ -159,6 +160,8 @@ WITHOUT_INPUTS = {
     "p37-merged": _BYTES,
     "p38-scan": _INTEGERS,
     "p38-packed": _INTEGERS,
+    "p39-pass": _MOVED,
+    "p39-sort": _MOVED,
 }
 NOT_READ = {
     ("p22-backward", "linear_bias"): "no gradient depends on it",
