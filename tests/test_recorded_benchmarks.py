@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tooling.simulator.counters.occupancy import Limit, theoretical_occupancy
 
@@ -676,3 +677,77 @@ def test_the_products_of_sparse_matrices() -> None:
     assert share("2, vote") >= 0.8
     assert share("cuSPARSE 1") == pytest.approx(1, abs=0.01)
     assert share("cuSPARSE 2") < 1
+
+
+def test_the_tensor_copies_and_their_controls() -> None:
+    """Puzzle 43's tables, and the numbers of its text."""
+    recorded = table("benchmarks/kernels/tensor_copies.mojo")
+    rows = {(row.kernel, row.elements): row for row in recorded}
+    small = {kernel: row for (kernel, elements), row in rows.items() if elements == 8192**2}
+    ring = small["ring 16x64, 4, 1056 blocks"]
+
+    def share(row: Row) -> str:
+        assert row.of_copy is not None
+        return f"{row.of_copy:.0%}"
+
+    check_rows(
+        "puzzle_43/puzzle_43.md",
+        [
+            [f"{row.mean:.2f}", f"{row.bandwidth:,.1f}", share(row)]
+            for row in (small["loads"], small["float4"], small["one_tile"], ring)
+        ],
+    )
+    shapes = [(4, 1), (4, 2), (4, 4), (4, 8), (4, 13), (2, 4), (2, 8), (2, 13)]
+    check_rows(
+        "puzzle_43/ring.md",
+        [
+            [
+                f"{132 * blocks:,}",
+                str(blocks),
+                str(stages),
+                share(small[f"ring 16x64, {stages}, {132 * blocks} blocks"]),
+            ]
+            for stages, blocks in shapes
+        ],
+    )
+    ways = ("multicast", "multicast by one block", "each block loads", "each loads, cluster_sync")
+    check_rows("puzzle_43/multicast.md", [[f"{small[way].mean:.2f}", share(small[way])] for way in ways])
+    again = {row.kernel: row.of_copy for row in table("p43 --benchmark")}
+    controls = [
+        share(small["ring 32x64, 4, 132 blocks"]),
+        share(small["untouched, 1056 blocks"]),
+        share(rows["ring 16x64, 4, 1056 blocks", 16384**2]),
+        f"{again['ring']:.1%}",
+    ]
+    for book in _BOOKS:
+        text = (book / "puzzle_43/ring.md").read_text("utf-8")
+        assert [number for number in controls if number not in text] == []
+    assert (again["one_tile"] or 0) > 0.95
+
+
+def test_what_an_h200_does_with_wrong_tensor_copies() -> None:
+    """Puzzle 43's table of mistakes: every run of a mode had the same result."""
+    recorded = json.loads((_DATA / "h200/tensor_copies.json").read_text("utf-8"))
+    rows = []
+    for mistake, modes in recorded["mistakes"].items():
+        assert all(len(set(results)) == 1 for results in modes.values())
+        rows.append(
+            [mistake, *(modes.get(mode, [""])[0] for mode in ("--one-tile", "--ring", "--benchmark"))]
+        )
+    page = (_BOOKS[0] / "puzzle_43/puzzle_43.md").read_text("utf-8")
+    lines = ["|" + "".join(f" {cell} |" if cell else " |" for cell in row) + "\n" for row in rows]
+    assert [line for line in lines if line not in page] == []
+
+
+@pytest.mark.parametrize("mode", ["--one-tile", "--ring", "--multicast"])
+def test_tensor_copies_write_what_the_manifest_asks_for(mode: str) -> None:
+    """The bytes written are counted alike by an H200, and no thread accesses global memory."""
+    counted = json.loads((_DATA / "h200/tensor_copies.json").read_text("utf-8"))["counters"][mode]
+    manifest = yaml.safe_load((Path(__file__).parents[1] / "problems/p43/puzzle.yaml").read_text("utf-8"))
+    (criteria,) = [each["counters"] for each in manifest["modes"] if each["flags"] == [mode]]
+    required = {each["metric"]: each["equals"] for each in criteria if "equals" in each}
+    assert (
+        counted["l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum"] == required["tma_bytes_written"]
+    )
+    assert counted["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == required["global_bytes_read"] == 0
+    assert counted["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"] == required["global_bytes_written"] == 0

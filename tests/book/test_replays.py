@@ -99,7 +99,8 @@ TOGETHER = """
     p29_tile_tensor --double-buffer | p32 --two-way | p33_tile_tensor --tensor-core | p34 --coordination
     p34_tile_tensor --reduction | p34_tile_tensor --advanced | p36 --atomic-sum | p36 --two-launches
     p37 --shared | p37 --merged | p38 --scan | p38 --packed | p39 --pass | p39 --sort
-    p40 --warp-per-row | p40 --equal-work | p41 --product | p48 --one-shot
+    p40 --warp-per-row | p40 --equal-work | p41 --product | p43 --one-tile | p43 --ring
+    p43 --multicast | p48 --one-shot
 """
 
 

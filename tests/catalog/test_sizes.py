@@ -34,6 +34,9 @@ EXCEPTED = {
     ("p40", "COLS", "GUARD"): "the kernels use neither of them",
     ("p41", "DEPTH", "SIDE"): "the terms of a step, and the results of a thread, by which loops differ",
     ("p41", "ROWS", "THREADS"): "the kernel uses neither of them",
+    ("p43", "SEQUENCES", "SLICE_ROWS"): "the kernel needs the second only",
+    ("p43", "STAGES", "SEQUENCES"): "of two kernels",
+    ("p43", "STAGES", "SLICE_ROWS"): "of two kernels",
     ("p48", "GPUS", "BLOCKS"): "kernels use the first only, and get the second from the launch",
     ("p48", "MOST_POLLS", "BENCHMARK_SIZE"): "a number of polls",
 }

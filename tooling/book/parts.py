@@ -23,6 +23,7 @@ _PATTERNS = {
     11: "#+#+/+#+#/#+#+/+#+#",  # the fragments of a matrix
     12: "#+++/.#++/..#+/...#",  # an offset from line to line
     13: "#.+./#.+./#.+./#.+.",  # elements of one thread, a step apart
+    14: "##../##../..++/..++",  # a tile that is copied
     15: "##.#/##+#/#+##/#.##",  # two devices that exchange their borders
 }
 """For each part the rows of its pattern: `#` strong, `+` pale, `.` hardly visible."""

@@ -134,6 +134,7 @@ PART_TITLES = {
     "XI": Text("Part XI: Tensor cores and clusters"),
     "XII": Text("Part XII: Alignment"),
     "XIII": Text("Part XIII: Algorithms at scale"),
+    "XIV": Text("Part XIV: Hopper"),
     "XV": Text("Part XV: Several GPUs"),
 }
 """The titles of the parts, as in SUMMARY.md, which a folder of puzzles without the book lacks."""
