@@ -62,6 +62,8 @@ EQUAL = {
         "30,000 blocks, 1,200,000 threads, 120,000,000 elements.\n",
         "블록 3만 개, 스레드 120만 개, 원소 1억 2,000만 개입니다.\n",
     ),
+    "a range of large numbers": Case("They have 12 to 17 million.\n", "1200만~1700만 개입니다.\n"),
+    "nonzero": Case("The nonzero values.\n", "0이 아닌 값입니다.\n"),
     "English words for large numbers": Case("About 1.2 million threads.\n", "스레드는 약 120만 개입니다.\n"),
     "particle that looks like ten thousand": Case(
         "Only Python 3.11 and 3.\n", "Python 3.11만, 그리고 3만큼입니다.\n"

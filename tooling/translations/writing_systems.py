@@ -101,7 +101,7 @@ _NUMBER_WORDS: dict[str, dict[str, re.Pattern[str]]] = {
 # counted, so that a sign needs a counter, or another sign, after it.
 _LARGE_NUMBERS: dict[str, dict[str, int]] = {"ko": {"천": 10**3, "만": 10**4, "억": 10**8, "조": 10**12}}
 _COUNTERS = {
-    "ko": "(?= ?(?:[0-9]|[개명번회배원줄행열쪽년초건대장억조여]|만(?= ?[개명])"
+    "ko": "(?= ?(?:[0-9~–]|[개명번회배원줄행열쪽년초건대장억조여]|만(?= ?[개명])"
     "|분의|가지|바이트|비트|스레드|블록|원소|단어))"
 }
 

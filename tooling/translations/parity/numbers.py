@@ -28,7 +28,7 @@ _CELL = " | "
 # ---- English ----
 
 _WORDS = {
-    "0": ("zero", "zeros", "zeroes"),
+    "0": ("zero", "zeros", "zeroes", "nonzero", "nonzeros"),
     "1": ("one", "ones", "once", "first", "single"),
     "2": ("two", "twice", "second", "both", "pair", "pairs", "double", "doubles", "doubled", "doubling"),
     "3": ("three", "third", "thirds", "triple", "thrice"),
@@ -65,6 +65,8 @@ MONTH_BEFORE = re.compile(rf"(?:{'|'.join(_MONTHS)}) $")
 _AFTERNOON = re.compile(r"\b([0-9]{1,2})(?::[0-9]{2})? ?[Pp]\.?[Mm]\b")
 _LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _SCALED = re.compile(rf"([0-9][0-9,.]*) ({'|'.join(_LARGE)})\b")
+_SCALED_START = re.compile(rf"([0-9][0-9,.]*)(?= ?(?:to|or|[-–]) ?[0-9][0-9,.]* ({'|'.join(_LARGE)})\b)")
+"""The first number of `12 to 17 million`."""
 _SPELLED = re.compile(
     rf"\b([a-z]+)(?: (hundred))? ({'|'.join(_LARGE)}|hundred)(?=s?\b)(?! of )", re.IGNORECASE
 )
@@ -111,7 +113,8 @@ def english_numbers(text: str) -> Sequence[Number]:
     """The numbers of an English text: in digits, in words, and the Roman ones of parts."""
     if _TELLING.isdisjoint(_WORD.findall(text.lower())):
         return _digits(text, {})
-    found = _digits(text, {match.start(): _scaled(match, _LARGE) for match in _SCALED.finditer(text)})
+    scaled = [match for pattern in (_SCALED, _SCALED_START) for match in pattern.finditer(text)]
+    found = _digits(text, {match.start(): _scaled(match, _LARGE) for match in scaled})
     for match in _AFTERNOON.finditer(text):
         values = (match[1], str(int(match[1]) % 12 + 12))
         found = [number for number in found if number.offset != match.start()]
