@@ -18,7 +18,10 @@ from tests.machine import needs_simulated_gpu
 from tooling.simulator.nvidia.machine_code.tools import has_tools
 
 FOLDER = Path(__file__).parents[1] / "data" / "estimates"
-SHOWN = {"p35": ("p35_tile_tensor", ("--scalar", "--unaligned", "--aligned"))}
+SHOWN = {
+    "p31": ("p31", ("--sophisticated", "--balanced")),
+    "p35": ("p35_tile_tensor", ("--scalar", "--unaligned", "--aligned")),
+}
 """By the name of a file, the program and the modes whose estimates it has."""
 
 pytestmark = [pytest.mark.mojo, pytest.mark.slow, needs_simulated_gpu]
