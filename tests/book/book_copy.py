@@ -12,7 +12,8 @@ from tooling.project import Project
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = (
     "book", "i18n", "problems", "solutions",
-    "tests/data/h200/shown", "tests/data/outputs", "tests/data/traces", "tests/mutants",
+    "tests/data/estimates", "tests/data/h200/shown", "tests/data/outputs", "tests/data/traces",
+    "tests/mutants",
 )  # fmt: skip
 FILES = (
     "pyproject.toml", "pixi.toml", "tests/data/h100/benchmarks.json", "tests/data/h200/benchmarks.json",
