@@ -19,6 +19,7 @@ from tooling.translations.commands.source_history import SourceHistory, read_sou
 from tooling.translations.commands.untouched import untouched_sections
 from tooling.translations.commands.writing import ConcurrentEditError, replace_page
 from tooling.translations.findings import describe_section, is_expected
+from tooling.translations.freshness.include_drift import included_paths
 from tooling.translations.freshness.pair import PagePair
 from tooling.translations.freshness.survey import survey
 from tooling.translations.git.marker_history import read_marker_history
@@ -29,7 +30,6 @@ from tooling.translations.model import PageStatus, Pin, SectionChange
 from tooling.translations.pages import comparable, find_files, read_translation
 from tooling.translations.parity import comparison
 from tooling.translations.parity.findings import ParityFinding, ParitySeverity
-from tooling.translations.parity.include_drift import included_paths
 from tooling.translations.roots import Roots
 from tooling.translations.settings import Profile
 

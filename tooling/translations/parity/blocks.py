@@ -13,11 +13,11 @@ from msgspec import Struct
 from tooling.mdbook.markup import Alert, Fence, Heading, Image, Mark, Marker, Table, Tag
 from tooling.mdbook.pages import Page
 from tooling.text import ENGLISH, Text
+from tooling.translations.diff.places import Places
 from tooling.translations.parity import code_blocks
 from tooling.translations.parity.findings import Findings, quoted
 from tooling.translations.parity.names import Names, without_directives
 from tooling.translations.parity.pair import Alignment
-from tooling.translations.parity.places import Places
 from tooling.translations.writing_systems import WritingSystem
 
 Token = tuple[object, ...]

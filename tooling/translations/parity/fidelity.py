@@ -21,6 +21,7 @@ from tooling.text import Text
 from tooling.translations.cache import Cache
 from tooling.translations.findings import FidelityResult, TranslationFinding
 from tooling.translations.freshness.checkout import git_problem
+from tooling.translations.freshness.include_drift import IncludeUse, find_drift, uses_of
 from tooling.translations.freshness.survey import Survey
 from tooling.translations.freshness.workers import map_pages
 from tooling.translations.git.pins import PinReader
@@ -29,7 +30,6 @@ from tooling.translations.model import Fidelity, Freshness, FreshnessSeverity, P
 from tooling.translations.pages import comparable
 from tooling.translations.parity import comparison
 from tooling.translations.parity.findings import ParityFinding
-from tooling.translations.parity.include_drift import IncludeUse, find_drift, uses_of
 from tooling.translations.parity.marker import find_wrong_commits
 from tooling.translations.parity.page_cache import CachedResult, PageResult, ResultFinder, digest_of
 from tooling.translations.roots import Roots

@@ -10,8 +10,8 @@ from tooling.mdbook.files import Files
 from tooling.platform.state_file import encoded
 from tooling.translations.cache import Cache, load_cache
 from tooling.translations.findings import TranslationFinding
+from tooling.translations.freshness.include_drift import IncludeUse
 from tooling.translations.model import PageStatus
-from tooling.translations.parity.include_drift import IncludeUse
 from tooling.translations.roots import Roots
 
 _COMPARING = (

@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
+from tooling.translations.diff.places import Places
 from tooling.translations.parity.findings import Findings, Lines
 from tooling.translations.parity.names import Names
-from tooling.translations.parity.places import Places
 from tooling.translations.writing_systems import WritingSystem
 
 
