@@ -70,9 +70,9 @@ def _run(step: Selection, live: Live, language: str) -> None:
     command = [*own_command(), "run", *step.command.split()]
     with keyboard.released_terminal(live):
         subprocess.run(command, check=False, env={**os.environ, "PUZZLE_LANG": language})
-        sys.stdout.write("\n" + _GO_ON.render(language) + "\n")
-        sys.stdout.flush()
-        with keyboard.unbuffered_keys():
+        with keyboard.unbuffered_keys():  # which discards keys that were typed before
+            sys.stdout.write("\n" + _GO_ON.render(language) + "\n")
+            sys.stdout.flush()
             keyboard.read_keys()
 
 

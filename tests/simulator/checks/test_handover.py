@@ -144,7 +144,7 @@ def test_races_between_blocks_are_found_beside_atomics_however_many_blocks_there
     mov.u32 %r2, 0; setp.eq.u32 %p2, %r1, 9999; @%p2 st.global.b32 [%rd30+4], %r2;
     END:
     """
-    _, findings = run(body, blocks=2500, block=32, size=64)
+    _, findings = run(body, blocks=5000, block=32, size=64)
     assert [finding.kind for finding in findings] == [Kind.SAME_INSTRUCTION, Kind.WRITE_AFTER_WRITE]
 
 
