@@ -66,22 +66,22 @@ def test_a_record_must_contain_what_the_entry_says(checkout: Project) -> None:
     change_table(checkout, '"82.42"', '"83.42"')
     assert found(checkout) == [
         f"{CAUSES}: the record h100/benchmarks.json / counters / benchmarks/kernels/reductions.mojo "
-        "does not have 83.42, for “The trees use 82%”"
+        "does not have 83.42, for “The counter that explains”"
     ]
 
 
 def test_a_record_must_exist(checkout: Project) -> None:
     change_table(
         checkout,
-        'says = "The trees use 82%"\nrecord = ["h100/',
-        'says = "The trees use 82%"\nrecord = ["h300/',
+        'says = "The counter that explains"\nrecord = ["h100/',
+        'says = "The counter that explains"\nrecord = ["h300/',
     )
     (message,) = found(checkout)
     assert message.startswith(f"{CAUSES}: there is no record h300/benchmarks.json / counters / ")
 
 
 def test_an_entry_whose_sentence_is_gone_is_reported(checkout: Project) -> None:
-    change_table(checkout, 'says = "The trees use 82%"', 'says = "The trees use 99%"')
+    change_table(checkout, 'says = "The counter that explains"', 'says = "The counter which explains"')
     assert [message.partition(": ")[2][:40] for message in found(checkout)] == [
         "no record is named for the cause in “The",
         f"{PAGE} has no sentence with a cause that"[:40],
