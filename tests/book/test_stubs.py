@@ -38,6 +38,7 @@ def _steps(page: str) -> dict[str, str]:
     return dict(re.findall(r'rel="(prev|next)" href="([^"]+)"', page))
 
 
+@pytest.mark.slow  # builds the whole book
 def test_a_stub_shows_what_the_puzzle_is(stubbed: Path) -> None:
     page = (stubbed / "puzzle_12" / "puzzle_12.html").read_text(encoding="utf-8")
     assert "<title>Puzzle 12: Dot product · GPU Puzzle Lab</title>" in page
@@ -57,6 +58,7 @@ def test_a_stub_shows_what_the_puzzle_is(stubbed: Path) -> None:
     assert re.search(link + r" <span>\d+", korean)
 
 
+@pytest.mark.slow  # builds the whole book
 def test_previous_and_next_lead_through_the_stubs(stubbed: Path) -> None:
     for folder in ("", "ko"):
         stub = _steps((stubbed / folder / "puzzle_12" / "puzzle_12.html").read_text(encoding="utf-8"))
@@ -66,6 +68,7 @@ def test_previous_and_next_lead_through_the_stubs(stubbed: Path) -> None:
         assert before["next"].endswith("puzzle_12/puzzle_12.html")
 
 
+@pytest.mark.slow  # builds the whole book
 def test_a_stub_is_marked_in_the_contents_and_its_part_is_added(stubbed: Path) -> None:
     page = (stubbed / "puzzle_11" / "puzzle_11.html").read_text(encoding="utf-8")
     assert '<a href="../puzzle_12/puzzle_12.html" class="unwritten" title="not written yet">' in page

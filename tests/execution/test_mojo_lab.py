@@ -13,7 +13,10 @@ from tooling.execution.channel import VARIABLE, LabFolder
 from tooling.project import Project
 from tooling.toolchain import BuildCache, BuildRequest, build, find_toolchain
 
-pytestmark = pytest.mark.mojo
+pytestmark = [
+    pytest.mark.mojo,
+    pytest.mark.slow,
+]  # every judged program of the first tier uses the package, too
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """\
 from max.gpu.host import DeviceContext
