@@ -31,6 +31,10 @@ EACH_GPU = pytest.mark.parametrize("accelerator", ["gfx942", pytest.param("gfx11
 """The first tier builds for one of them."""
 
 
+APPROXIMATE = {"mathematics": 2.0**-22, "functions": 1e-5}
+"""Relative differences between the vendors: on NVIDIA a division is `div.full` (2 ulp)."""
+
+
 def run(name: str, *arguments: str, accelerator: str = "gfx942") -> tuple[str, Simulation]:
     """Standard output of a program on the simulated GPU that it was built for, and the simulation."""
     instruction_set = "ptx" if accelerator.startswith("sm_") else accelerator
@@ -86,13 +90,14 @@ def test_all_simulated_gpus_compute_the_same() -> None:
         text, simulation = run("operations", accelerator=accelerator)
         assert not simulation.findings
         texts[accelerator] = text.splitlines()
-    exact = [[line for line in lines if not line.startswith("functions")] for lines in texts.values()]
-    assert len(exact[0]) == 7 * 192
+    exact = [[line for line in lines if line.split()[0] not in APPROXIMATE] for lines in texts.values()]
+    assert len(exact[0]) == 6 * 192
     assert exact[0] == exact[1] == exact[2]
-    approximate = [
-        [float(line.split()[2]) for line in lines if line.startswith("functions")] for lines in texts.values()
-    ]
-    assert approximate[0] == approximate[1] == pytest.approx(approximate[2], rel=1e-5)
+    for name, relative in APPROXIMATE.items():
+        gfx942, gfx1100, sm_90a = (
+            [float(line.split()[2]) for line in lines if line.split()[0] == name] for lines in texts.values()
+        )
+        assert gfx942 == gfx1100 == pytest.approx(sm_90a, rel=relative)
 
 
 def test_strings_are_part_of_a_message_for_the_host() -> None:
