@@ -86,6 +86,13 @@ def test_an_answer_has_one_recording_without_a_sentence(real: Project) -> None:
     assert [path.name for path in verdicts(real) if RECORDED.search(path.read_text("utf-8"))] == []
 
 
+def test_no_recording_names_a_folder_of_the_machine(real: Project) -> None:
+    recorded = [path for path in (real.root / "tests/data/outputs").rglob("*") if path.is_file()]
+    assert len(recorded) > 300
+    folder = re.compile(r"/(home|root|tmp|usr|var|work)/")
+    assert [path.name for path in recorded if folder.search(path.read_text("utf-8"))] == []
+
+
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_a_page_shows_the_words_that_the_terminal_shows(real: Project, language: str) -> None:
     compared = 0

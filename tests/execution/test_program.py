@@ -45,3 +45,12 @@ def test_lines_of_the_runtime_about_debugging_are_left_out() -> None:
         "stack trace was not collected. Enable it with `MODULAR_DEBUG`\nUnhandled exception: 1\n  left: 0.0\n"
     )
     assert without_noise(said) == "Unhandled exception: 1\n  left: 0.0\n"
+
+
+def test_the_frames_of_a_stack_dump_are_left_out() -> None:
+    frames = (
+        " #0 0x00007f37dfacf328 AsyncRT_DeviceContext_release (/home/me/lib/libAsyncRT.so+0x45328)\n"
+        "#10 0x000055c238201a35 p38::main() device_context.mojo:0:10\n"
+    )
+    said = "ABORT: an error of the device\n# 3 of 4\n"
+    assert without_noise(f"Stack dump without symbol names (ensure …)\n{said}{frames}") == said

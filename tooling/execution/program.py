@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import selectors
 import subprocess
 import time
@@ -33,7 +34,11 @@ _NOISE = (
     "stack trace was not collected",
     "To get more accurate error information, set MODULAR_DEBUG",
     "Failed to initialize Crashpad",
+    "Stack dump without symbol names",
+    "Stack dump:",
 )
+_FRAME = re.compile(r" ?#\d+ 0x[0-9a-f]{8,16} ")
+"""A frame of a stack dump: addresses, and files of this machine."""
 
 
 class ProgramNotStarted(ToolingError):
@@ -96,8 +101,9 @@ _EXCEEDED = {
 
 
 def without_noise(stderr: str) -> str:
-    """What a Mojo program wrote to stderr, without the lines of its runtime about settings for debugging."""
-    return "".join(line for line in stderr.splitlines(keepends=True) if not line.startswith(_NOISE))
+    """What a Mojo program wrote to stderr, without its runtime's lines about debugging and its stack dump."""
+    lines = stderr.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith(_NOISE) and not _FRAME.match(line))
 
 
 def run_program(
