@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import queue
 import shutil
@@ -9,15 +10,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tooling.classroom.judging import Judged
-from tooling.classroom.shares import Work
+from tooling.classroom.shares import Work, version_of
 from tooling.execution.channel import LabFolder
 from tooling.execution.program import Ending
 from tooling.platform.atomic_write import write_atomically
 from tooling.platform.processes import temporary_folder
 from tooling.platform.state_file import encoded, read_json
 from tooling.platform.workers import program_pool
+from tooling.project import find_project
 from tooling.remote.connection import Connection, HostError
 from tooling.remote.runs import run_script
 from tooling.standalone import class_share
@@ -54,56 +57,44 @@ def judge_on_hosts(
     Raises:
         HostError: no machine is left.
     """
-    text = encoded(work)
+    text = encoded(replace(work, version=version_of(find_project(Path(work.root)))))
     folder = cache.root / "collect" / hashlib.sha256(text).hexdigest()[:20]
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     shares = -(-len(work.answers) // _ANSWERS_OF_A_SHARE)
-    limit = _SECONDS_OF_AN_ANSWER * _ANSWERS_OF_A_SHARE
     results = [folder / f"{share}.json" for share in range(shares)]
-    open_shares: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for share, path in enumerate(results):
-        if not path.is_file():
-            open_shares.put(share)
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     def judge_shares(judge: Judge) -> HostError | None:
+        """Judges shares until none waits, or the machine is lost."""
         try:
-            connection = Connection(judge.host)
+            with contextlib.closing(Connection(judge.host)) as connection, contextlib.suppress(queue.Empty):
+                while True:
+                    share = waiting.get_nowait()
+                    judged = _judge_there(connection, judge, text, (shares, share))
+                    write_atomically(results[share], judged)
+                    done = sum(path.is_file() for path in results) * _ANSWERS_OF_A_SHARE
+                    progress(min(done, len(work.answers)), len(work.answers))
         except HostError as error:
             return error
-        try:
-            while True:
-                try:
-                    share = open_shares.get_nowait()
-                except queue.Empty:
-                    return None
-                try:
-                    judged = _judge_there(connection, judge, text, (shares, share), time_limit=limit)
-                except HostError as error:
-                    open_shares.put(share)
-                    return error
-                write_atomically(results[share], judged)
-                done = sum(path.is_file() for path in results)
-                progress(min(done * _ANSWERS_OF_A_SHARE, len(work.answers)), len(work.answers))
-        finally:
-            connection.close()
+        return None
 
     lost: list[HostError] = []
     left = list(judges)
-    while left and not open_shares.empty():
+    while missing := [share for share, path in enumerate(results) if not path.is_file()]:
+        if not left:
+            raise lost[0]
+        for share in missing:
+            waiting.put(share)
         with program_pool(len(left)) as pool:
             ended = list(pool.map(judge_shares, left))
         lost += [error for error in ended if error is not None]
         left = [judge for judge, error in zip(left, ended, strict=True) if error is None]
-    if not open_shares.empty():
-        raise lost[0]
     judged = [each for path in results for each in read_json(path, tuple[Judged, ...])]
     shutil.rmtree(folder)
     return judged, lost
 
 
-def _judge_there(
-    host: Connection, judge: Judge, work: bytes, share: tuple[int, int], *, time_limit: float
-) -> bytes:
+def _judge_there(host: Connection, judge: Judge, work: bytes, share: tuple[int, int]) -> bytes:
     """The results of a share, as the tool there writes them.
 
     Args:
@@ -116,7 +107,8 @@ def _judge_there(
         lab = LabFolder(folder)
         lab.create()
         arguments = [judge.folder, *map(str, share)]
-        done = run_script(host, Path(class_share.__file__), arguments, work, lab, time_limit=time_limit)
+        limit = _SECONDS_OF_AN_ANSWER * _ANSWERS_OF_A_SHARE
+        done = run_script(host, Path(class_share.__file__), arguments, work, lab, time_limit=limit)
         if done.status == class_share.NO_CHECKOUT:
             raise HostError(_NO_CHECKOUT.of(folder=judge.folder, host=judge.host), hint=_MAKE_IT)
         found = folder / "out" / "judged.uint8.bin"

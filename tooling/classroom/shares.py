@@ -12,7 +12,7 @@ import argparse
 import hashlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -74,8 +74,8 @@ def version_of(project: Project) -> str:
     return digest.hexdigest()
 
 
-def judge_share(work: Work, *, shares: int, share: int, jobs: int) -> tuple[Judged, ...]:
-    """The results of every answer of one share.
+def judge_share(work: Work, *, shares: int = 1, share: int = 0, jobs: int) -> Iterator[list[Judged]]:
+    """The results of every answer of one share, answer by answer, in the order in which they are ready.
 
     Args:
         jobs: answers at a time.
@@ -96,8 +96,7 @@ def judge_share(work: Work, *, shares: int, share: int, jobs: int) -> tuple[Judg
     )
     programs = wanted_programs(load_catalogue(project), work.puzzles)
     judge = partial(judge_answer, programs=programs, rules=rules)
-    found = map_in_processes(judge, work.answers[share::shares], jobs)
-    return tuple(each for answer in found for each in answer)
+    yield from map_in_processes(judge, work.answers[share::shares], jobs, ordered=False)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -114,9 +113,9 @@ def main(arguments: Sequence[str]) -> int:
     if chosen.root:
         work = replace(work, root=str(chosen.root))
     try:
-        judged = judge_share(
-            work, shares=chosen.shares, share=chosen.share, jobs=chosen.jobs or os.cpu_count() or 1
-        )
+        jobs = chosen.jobs or os.cpu_count() or 1
+        found = judge_share(work, shares=chosen.shares, share=chosen.share, jobs=jobs)
+        judged = tuple(each for answer in found for each in answer)
     except ToolingError as error:
         error.speak(work.language)
         print(error, file=sys.stderr)  # noqa: T201 - the other machine shows it

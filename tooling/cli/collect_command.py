@@ -15,12 +15,9 @@ from tooling.text import Text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tooling.catalog.model import Program, Puzzle
     from tooling.classroom.hosts import Judge
     from tooling.classroom.judging import Judged
     from tooling.classroom.shares import Work
-    from tooling.classroom.students import Answer
-    from tooling.project import Project
     from tooling.reports.terminal import Terminal
 
 _NO_FOLDER = Text("`--on {host}` does not name a folder")
@@ -34,24 +31,33 @@ _NOT_JUDGED = Text("{count} results could not be judged: {student}: {command}: {
 def collect_command(options: CollectOptions) -> int:
     from tooling.catalog.catalogue import load_catalogue
     from tooling.classroom.reports import ClassResults, tasks_of, write_reports
+    from tooling.classroom.shares import Work
     from tooling.classroom.students import answers_of, students_of, wanted_programs
     from tooling.platform.output_folder import OutputFolder
     from tooling.project import find_project
     from tooling.reports.terminal import open_terminal
 
-    judge: Callable[..., list[Judged]] = _judge_here
-    if options.on is not None:
-        on_slurm = is_slurm(options.on)
-        judge = _judge_on_cluster if on_slurm else partial(_judge_on_hosts, _judges_of(options.on))
+    judge: Callable[[Work, Terminal], list[Judged]] = partial(_judge_here, options.jobs)
+    if options.on is not None and is_slurm(options.on):
+        judge = partial(_judge_on_cluster, options.on)
+    elif options.on is not None:
+        judge = partial(_judge_on_hosts, _judges_of(options.on))
     project = find_project()
     output = OutputFolder.claim(options.output, "tooling collect", project.sources)
     programs = wanted_programs(load_catalogue(project), options.puzzle)
     terminal = open_terminal(sys.stdout)
     with students_of(options.sources) as students:
         answers = answers_of(students, programs, options.lang)
-    judged = sorted(
-        judge(options, project, answers, programs, terminal), key=lambda each: (each.student, each.command)
+    work = Work(
+        root=str(project.root),
+        puzzles=options.puzzle,
+        target=options.target,
+        memory=options.memory,
+        time_limit=options.timeout,
+        language=options.lang,
+        answers=tuple(answers),
     )
+    judged = sorted(judge(work, terminal), key=lambda each: (each.student, each.command))
     names = tuple(student.name for student in students)
     results = ClassResults(names, tasks_of(judged), tuple(judged))
     with output.replaced() as folder:
@@ -80,66 +86,32 @@ def _in_a_line(text: str) -> str:
     return printable(text).replace("\n", " ")
 
 
-def _judge_here(
-    options: CollectOptions,
-    project: Project,
-    answers: Sequence[Answer],
-    programs: Sequence[tuple[Puzzle, Program]],
-    terminal: Terminal,
-) -> list[Judged]:
-    from tooling.classroom.judging import judge_answer, rules_for
-    from tooling.platform.workers import map_in_processes
+def _judge_here(jobs: int, work: Work, terminal: Terminal) -> list[Judged]:
+    from tooling.classroom.shares import judge_share
 
-    rules = rules_for(
-        project,
-        target=options.target,
-        memory=options.memory,
-        time_limit=options.timeout,
-        language=options.lang,
-    )
-    judging = partial(judge_answer, programs=programs, rules=rules)
     judged: list[Judged] = []
-    found = map_in_processes(judging, answers, max(1, options.jobs), ordered=False)
-    for number, own in enumerate(found, 1):
+    for number, own in enumerate(judge_share(work, jobs=max(1, jobs)), 1):
         judged += own
-        _show_progress(terminal, number, len(answers))
+        _show_progress(terminal, number, len(work.answers))
     return judged
 
 
-def _judge_on_cluster(
-    options: CollectOptions,
-    project: Project,
-    answers: Sequence[Answer],
-    _programs: Sequence[tuple[Puzzle, Program]],
-    terminal: Terminal,
-) -> list[Judged]:
+def _judge_on_cluster(host: str, work: Work, terminal: Terminal) -> list[Judged]:
     from tooling.classroom.cluster import judge_on_cluster
     from tooling.toolchain.cache import usable_cache
 
-    assert options.on is not None
-    work = _work_of(options, project, answers)
-    return judge_on_cluster(options.on, work, usable_cache(), partial(_show_progress, terminal))
+    return judge_on_cluster(host, work, usable_cache(), partial(_show_progress, terminal))
 
 
-def _judge_on_hosts(
-    judges: Sequence[Judge],
-    options: CollectOptions,
-    project: Project,
-    answers: Sequence[Answer],
-    _programs: Sequence[tuple[Puzzle, Program]],
-    terminal: Terminal,
-) -> list[Judged]:
+def _judge_on_hosts(judges: Sequence[Judge], work: Work, terminal: Terminal) -> list[Judged]:
     from tooling.classroom.hosts import judge_on_hosts
-    from tooling.classroom.shares import version_of
     from tooling.toolchain.cache import usable_cache
 
-    work = _work_of(options, project, answers, version=version_of(project))
-    progress = partial(_show_progress, terminal)
-    judged, lost = judge_on_hosts(judges, work, usable_cache(), progress)
+    judged, lost = judge_on_hosts(judges, work, usable_cache(), partial(_show_progress, terminal))
     for error in lost:
-        error.speak(options.lang)
+        error.speak(work.language)
         what = f"{error.what}: {error.why}" if error.why else error.what
-        said = _LOST.of(what=what).render(options.lang)
+        said = _LOST.of(what=what).render(work.language)
         terminal.line(terminal.paint(_in_a_line(said), "yellow"))
     return judged
 
@@ -159,21 +131,6 @@ def _judges_of(on: str) -> list[Judge]:
             raise UsageError(_NO_FOLDER.of(host=named), hint=_WITH_FOLDER)
         judges.append(Judge(host, folder))
     return judges
-
-
-def _work_of(options: CollectOptions, project: Project, answers: Sequence[Answer], version: str = "") -> Work:
-    from tooling.classroom.shares import Work
-
-    return Work(
-        root=str(project.root),
-        puzzles=options.puzzle,
-        target=options.target,
-        memory=options.memory,
-        time_limit=options.timeout,
-        language=options.lang,
-        answers=tuple(answers),
-        version=version,
-    )
 
 
 def _show_progress(terminal: Terminal, done: int, count: int) -> None:
