@@ -67,19 +67,17 @@ def run_on_host(
         HostError: the connection was lost, or the program cannot be kept there.
         OSError: the lab folder cannot be written.
     """
-    program = Content.of(executable.path)
     sent = {name: Content.of(path) for name, path in (scripts or {}).items()}
     libraries = {}
     if not sent:  # MAX has its own
         libraries = {path.name: Content.of(path) for path in runtime_libraries(find_toolchain())}
     staged = sorted((lab.root / "in").glob("*.bin"))
     inputs = {path.name.removesuffix(".bin"): Content.of(path.read_bytes()) for path in staged}
-    host.provide([program])
     return _run(
         host,
         lab,
+        program=None if sent else Content.of(executable.path),
         inputs=inputs,
-        program=program.name,
         scripts=sent,
         flags=list(flags),
         libraries=libraries,
@@ -109,8 +107,8 @@ def run_script(
     return _run(
         host,
         lab,
+        program=None,
         inputs={"work": Content.of(data)},
-        program="",
         scripts={f"program/{script.name}": Content.of(script)},
         flags=list(arguments),
         libraries={},
@@ -124,16 +122,23 @@ def _run(
     host: Connection,
     lab: LabFolder,
     *,
+    program: Content | None,
     inputs: Mapping[str, Content],
     scripts: Mapping[str, Content],
     libraries: Mapping[str, Content],
     **request: object,
 ) -> Transcript:
-    """Sends the files of a run, has it done, and writes its buffers to the lab folder."""
-    host.provide([*libraries.values(), *inputs.values(), *scripts.values()])
+    """Sends the files of a run, has it done, and writes its buffers to the lab folder.
+
+    Args:
+        program: an executable; None: the first of the scripts.
+    """
+    programs = [] if program is None else [program]
+    host.provide([*programs, *libraries.values(), *inputs.values(), *scripts.values()])
     result = host.ask(
         _Result,
         "run",
+        program="" if program is None else program.name,
         inputs={name: content.name for name, content in inputs.items()},
         scripts={name: content.name for name, content in scripts.items()},
         script_path=["program", "problems"],
