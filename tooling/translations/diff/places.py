@@ -8,7 +8,9 @@ between two anchors and is missing belongs on the blank line before the second o
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from itertools import groupby
 
 from msgspec import Struct
@@ -69,19 +71,18 @@ class Places(Struct):
     def _of_blocks(self) -> list[_Anchor]:
         ours, theirs = self.sections
         blocks, copies = _by_section(self.source, ours), _by_section(self.target, theirs)
+        of_block, of_copy = _fingerprints(self.source), _fingerprints(self.target)
+
+        def shared(block: Prose, copy: Prose) -> float:
+            """How much two blocks share that no translator changes, 0 to 1."""
+            one, other = of_block(_span(block)), of_copy(_span(copy))
+            return similarity(one, other) if one or other else 0.5
+
         return [
             _Anchor(_span(block), _span(copy))
             for section in blocks.keys() & copies.keys()
-            for block, copy in _paired(blocks[section], copies[section], self._shared)
+            for block, copy in _paired(blocks[section], copies[section], shared)
         ]
-
-    def _shared(self, block: Prose, copy: Prose) -> float:
-        """How much two blocks share that no translator changes, 0 to 1."""
-        ours, theirs = (
-            fingerprint("\n".join(page.text.splitlines()[span.first - 1 : span.last]))
-            for page, span in ((self.source, _span(block)), (self.target, _span(copy)))
-        )
-        return similarity(ours, theirs) if ours or theirs else 0.5
 
 
 def _span(item: Mark | Prose) -> _Span:
@@ -93,6 +94,17 @@ def _span(item: Mark | Prose) -> _Span:
     elif isinstance(item, Table):
         rows = len(item.cells)
     return _Span(item.line, item.line + rows)
+
+
+def _fingerprints(page: Page) -> Callable[[_Span], Counter[str]]:
+    """The fingerprint of lines of a page; each is computed once."""
+    lines = page.text.splitlines()
+
+    @cache
+    def fingerprint_of(span: _Span) -> Counter[str]:
+        return fingerprint("\n".join(lines[span.first - 1 : span.last]))
+
+    return fingerprint_of
 
 
 def _by_section(page: Page, starts: Sequence[int]) -> dict[int, list[Prose]]:
