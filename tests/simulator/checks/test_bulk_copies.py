@@ -133,12 +133,11 @@ def test_the_latest_groups_may_be_left_unfinished() -> None:
     assert found(two + wait.format(2, "%rd3")) == {Kind.BULK_COPY_IN_FLIGHT}
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_blocks_of_a_cluster_wait_for_what_others_copy_to_them(schedule: str) -> None:
+def multicast(body: str, schedule: str) -> tuple[np.ndarray, list[Finding]]:
+    """What two blocks of a cluster store that copy a tile to both of them, and the findings."""
     checks = make_checks()
-    text = tensors.program(tensors.MULTICAST)
     result, (_, got) = simulate(
-        text,
+        tensors.program(body),
         [np.arange(32, dtype=np.float32), np.zeros(2, np.float32)],
         grid=2,
         block=1,
@@ -148,8 +147,14 @@ def test_blocks_of_a_cluster_wait_for_what_others_copy_to_them(schedule: str) ->
         schedule=schedule,
     )
     assert result.error is None, result.error
+    return got, findings_of(checks)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_blocks_of_a_cluster_wait_for_what_others_copy_to_them(schedule: str) -> None:
+    got, findings = multicast(tensors.MULTICAST, schedule)
     assert got.tolist() == [9, 9]
-    assert findings_of(checks) == []
+    assert findings == []
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -164,21 +169,10 @@ def test_blocks_of_a_cluster_wait_for_what_others_copy_to_them(schedule: str) ->
 def test_an_mbarrier_is_initialised_before_another_block_copies_to_it(
     start: str, kinds: set[Kind], schedule: str
 ) -> None:
-    checks = make_checks()
     meet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
     init, _, copy = tensors.MULTICAST.partition(meet)
-    result, _ = simulate(
-        tensors.program(start.format(init=init, meet=meet) + copy),
-        [np.arange(32, dtype=np.float32), np.zeros(2, np.float32)],
-        grid=2,
-        block=1,
-        cluster=2,
-        extra=tensors.tensor_map((32,), (8,)),
-        hooks=checks,
-        schedule=schedule,
-    )
-    assert result.error is None, result.error
-    assert {finding.kind for finding in findings_of(checks)} == kinds
+    _, findings = multicast(start.format(init=init, meet=meet) + copy, schedule)
+    assert {finding.kind for finding in findings} == kinds
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
