@@ -1,62 +1,22 @@
-// CUB's sum, histogram, prefix sum and radix sort, by the protocol of problems/lab/benchmark.mojo: a buffer larger than
-// the caches is overwritten before each repetition, until the standard error of the mean is below one percent. The inputs
-// are those of array_sums.mojo, histogram.mojo, prefix_sums.mojo and puzzle 39, and the results are compared.
+// CUB's sum, histogram, prefix sum and radix sort, by the protocol of repeated_calls.cuh. The inputs are those of
+// array_sums.mojo, histogram.mojo, prefix_sums.mojo and puzzle 39, and the results are compared.
 //
 //     nvcc -O3 -arch=sm_90 benchmarks/kernels/cub.cu -o cub
 
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include <cub/cub.cuh>
 
-static void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) {
-    std::fprintf(stderr, "%s: %s\n", call, cudaGetErrorString(status));
-    std::exit(1);
-  }
-}
-#define CHECK(call) check(call, #call)
-
-constexpr size_t FLUSH_BYTES = 512u << 20;
-static void* flush;
-
-struct Sample {
-  double mean, error;
-  int repetitions;
-};
+#include "repeated_calls.cuh"
 
 static Sample repeat(const std::function<void()>& launch) {
-  cudaEvent_t begin, end;
-  CHECK(cudaEventCreate(&begin));
-  CHECK(cudaEventCreate(&end));
-  for (int i = 0; i < 3; i++) launch();
-  double mean = 0, squares = 0, error = 1;
-  int count = 0;
-  while (count < 2000) {
-    CHECK(cudaMemsetAsync(flush, count % 251, FLUSH_BYTES));
-    CHECK(cudaEventRecord(begin));
-    launch();
-    CHECK(cudaEventRecord(end));
-    CHECK(cudaEventSynchronize(end));
-    float milliseconds;
-    CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
-    double time = milliseconds * 1e3;
-    count++;
-    double distance = time - mean;
-    mean += distance / count;
-    squares += distance * (time - mean);
-    if (count >= 10) {
-      error = std::sqrt(squares / (count - 1) / count) / mean;
-      if (error < 0.01) break;
-    }
-  }
-  CHECK(cudaGetLastError());
-  return {mean, error, count};
+  static const Timer timer(nullptr);
+  return timer.repeat(launch);
 }
 
 static void measure(const std::string& name, size_t elements, size_t bytes, const std::function<void()>& launch) {
@@ -67,8 +27,7 @@ static void measure(const std::string& name, size_t elements, size_t bytes, cons
   Sample copy = repeat([&] { CHECK(cudaMemcpyAsync(target, source, bytes / 2, cudaMemcpyDeviceToDevice)); });
   Sample own = repeat(launch);
   std::printf("%-28s%12zu%6d%13.2f%7.2f%9.1f%9.3f%s\n", name.c_str(), elements, own.repetitions, own.mean,
-              100 * own.error, bytes / own.mean / 1e3, copy.mean / own.mean,
-              own.error >= 0.01 ? "  (not settled)" : "");
+              100 * own.error, bytes / own.mean / 1e3, copy.mean / own.mean, own.note());
   std::fflush(stdout);
   CHECK(cudaFree(source));
   CHECK(cudaFree(target));
@@ -195,7 +154,6 @@ int main() {
   std::fprintf(stderr, "CUB %d\n", CUB_VERSION);
   std::printf("device: %s\n", device.name);
   std::printf("%-28s%12s%6s%13s%7s%9s%9s\n", "kernel", "elements", "runs", "mean (us)", "+- %", "GB/s", "of copy");
-  CHECK(cudaMalloc(&flush, FLUSH_BYTES));
   for (size_t size : {16u << 20, 64u << 20}) {
     sums(size);
     prefix_sums(size);

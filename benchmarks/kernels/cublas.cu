@@ -1,65 +1,14 @@
-// Times of cuBLAS's matrix product in float32 without tensor cores, by the protocol of problems/lab/benchmark.mojo:
-// before each repetition a buffer larger than any cache is overwritten, and a call is repeated until the standard
-// error of its mean is below one percent. The matrices are those of register_tiles.mojo.
+// Times of cuBLAS's matrix product in float32 without tensor cores, by the protocol of repeated_calls.cuh. The
+// matrices are those of register_tiles.mojo.
 //
 //     nvcc -O3 -std=c++17 -arch=sm_90 benchmarks/kernels/cublas.cu -o cublas -lcublas
 
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <string>
 #include <vector>
 
-#include <cuda_runtime.h>
 #include <cublas_v2.h>
 
-#define CHECK(call)                                                                  \
-    do {                                                                             \
-        int status = static_cast<int>(call);                                         \
-        if (status != 0) {                                                           \
-            std::fprintf(stderr, "%s:%d: status %d\n", __FILE__, __LINE__, status);  \
-            std::exit(1);                                                            \
-        }                                                                            \
-    } while (0)
-
-constexpr size_t FLUSH_BYTES = 512u << 20;
-
-struct Timer {
-    cudaStream_t stream;
-    cudaEvent_t begin, end;
-    void *flush;
-
-    Timer() {
-        CHECK(cudaStreamCreate(&stream));
-        CHECK(cudaEventCreate(&begin));
-        CHECK(cudaEventCreate(&end));
-        CHECK(cudaMalloc(&flush, FLUSH_BYTES));
-    }
-
-    template <typename Call> void measure(const char *name, size_t elements, Call call) {
-        for (int i = 0; i < 3; ++i) call();
-        double mean = 0, squares = 0, error = 1;
-        int count = 0;
-        while (count < 2000) {
-            CHECK(cudaMemsetAsync(flush, count % 251, FLUSH_BYTES, stream));
-            CHECK(cudaEventRecord(begin, stream));
-            call();
-            CHECK(cudaEventRecord(end, stream));
-            CHECK(cudaEventSynchronize(end));
-            float ms = 0;
-            CHECK(cudaEventElapsedTime(&ms, begin, end));
-            double distance = ms * 1000 - mean;
-            mean += distance / ++count;
-            squares += distance * (ms * 1000 - mean);
-            if (count >= 10) {
-                error = std::sqrt(squares / (count - 1) / count) / mean;
-                if (error < 0.01) break;
-            }
-        }
-        std::printf("%-28s%12zu%6d%13.2f%7.2f\n", name, elements, count, mean, error * 100);
-        std::fflush(stdout);
-    }
-};
+#include "repeated_calls.cuh"
 
 template <typename T> T *filled(size_t count, int (*value)(size_t)) {
     std::vector<T> host(count);
@@ -70,7 +19,7 @@ template <typename T> T *filled(size_t count, int (*value)(size_t)) {
     return device;
 }
 
-void product(Timer &timer, cublasHandle_t handle, const char *name, cublasMath_t mode, int n) {
+void product(const Timer &timer, cublasHandle_t handle, const char *name, cublasMath_t mode, int n) {
     CHECK(cublasSetMathMode(handle, mode));
     size_t count = static_cast<size_t>(n) * n;
     float *a = filled<float>(count, [](size_t i) { return static_cast<int>(i % 13); });
@@ -78,9 +27,11 @@ void product(Timer &timer, cublasHandle_t handle, const char *name, cublasMath_t
     float *out = filled<float>(count, [](size_t) { return -1; });
     float one = 1, zero = 0;
     // Matrices are stored by columns there: b * a is the product of the matrices by rows.
-    timer.measure(name, n, [&] {
+    Sample own = timer.repeat([&] {
         CHECK(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b, n, a, n, &zero, out, n));
     });
+    std::printf("%-28s%12zu%6d%13.2f%7.2f\n", name, static_cast<size_t>(n), own.repetitions, own.mean, own.error * 100);
+    std::fflush(stdout);
     cudaFree(a), cudaFree(b), cudaFree(out);
 }
 
@@ -88,7 +39,7 @@ int main() {
     cudaDeviceProp device;
     CHECK(cudaGetDeviceProperties(&device, 0));
     std::printf("device: %s\n", device.name);
-    Timer timer;
+    Timer timer(new_stream());
     cublasHandle_t handle;
     CHECK(cublasCreate(&handle));
     CHECK(cublasSetStream(handle, timer.stream));

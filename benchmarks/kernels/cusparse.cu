@@ -1,72 +1,22 @@
-// cuSPARSE's product of a sparse matrix and a vector in float32, by the protocol of problems/lab/benchmark.mojo: a
-// buffer larger than the caches is overwritten before each repetition, until the standard error of the mean is below
-// one percent. The matrices are those of sparse_product.mojo, in CSR, and the results are compared. `default` is
+// cuSPARSE's product of a sparse matrix and a vector in float32, by the protocol of repeated_calls.cuh. The
+// matrices are those of sparse_product.mojo, in CSR, and the results are compared. `default` is
 // CUSPARSE_SPMV_ALG_DEFAULT, `1` and `2` are CUSPARSE_SPMV_CSR_ALG1 and ALG2. The analysis of a matrix
 // (cusparseSpMV_preprocess) is not part of the time, except in the rows `not prepared`, which have none.
 //
 //     nvcc -O3 -std=c++17 -arch=sm_90 benchmarks/kernels/cusparse.cu -o cusparse -lcusparse
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
-#include <cuda_runtime.h>
 #include <cusparse.h>
 
-#define CHECK(call)                                                                  \
-    do {                                                                             \
-        int status = static_cast<int>(call);                                         \
-        if (status != 0) {                                                           \
-            std::fprintf(stderr, "%s:%d: status %d\n", __FILE__, __LINE__, status);  \
-            std::exit(1);                                                            \
-        }                                                                            \
-    } while (0)
+#include "repeated_calls.cuh"
 
-constexpr size_t FLUSH_BYTES = 512u << 20;
 enum Kind { BANDED, UNIFORM, POWER_LAW, EMPTY_ROWS, HUGE_ROWS, KINDS };
 const char *const NAMES[] = {"banded", "uniform", "power law", "empty rows", "huge rows"};
-
-struct Timer {
-    cudaStream_t stream;
-    cudaEvent_t begin, end;
-    void *flush;
-
-    Timer() {
-        CHECK(cudaStreamCreate(&stream));
-        CHECK(cudaEventCreate(&begin));
-        CHECK(cudaEventCreate(&end));
-        CHECK(cudaMalloc(&flush, FLUSH_BYTES));
-    }
-
-    template <typename Call> void measure(const std::string &name, size_t elements, size_t bytes, Call call) {
-        for (int i = 0; i < 3; ++i) call();
-        double mean = 0, squares = 0, error = 1;
-        int count = 0;
-        while (count < 2000) {
-            CHECK(cudaMemsetAsync(flush, count % 251, FLUSH_BYTES, stream));
-            CHECK(cudaEventRecord(begin, stream));
-            call();
-            CHECK(cudaEventRecord(end, stream));
-            CHECK(cudaEventSynchronize(end));
-            float ms = 0;
-            CHECK(cudaEventElapsedTime(&ms, begin, end));
-            double distance = ms * 1000 - mean;
-            mean += distance / ++count;
-            squares += distance * (ms * 1000 - mean);
-            if (count >= 10) {
-                error = std::sqrt(squares / (count - 1) / count) / mean;
-                if (error < 0.01) break;
-            }
-        }
-        std::printf("%-28s%12zu%6d%13.2f%7.2f%9.1f%s\n", name.c_str(), elements, count, mean, error * 100,
-                    bytes / mean / 1e3, error >= 0.01 ? "  (not settled)" : "");
-        std::fflush(stdout);
-    }
-};
 
 uint32_t mixed(int64_t number) {
     uint32_t x = static_cast<uint32_t>(number);
@@ -110,7 +60,7 @@ template <typename T> T *on_device(const std::vector<T> &host) {
     return device;
 }
 
-void product(Timer &timer, cusparseHandle_t handle, Kind kind, int64_t size) {
+void product(const Timer &timer, cusparseHandle_t handle, Kind kind, int64_t size) {
     int64_t rows = kind == EMPTY_ROWS ? 4 * size : size, cols = size;
     std::vector<int> starts(rows + 1), columns;
     std::vector<float> values, x(cols), expected(rows), out(rows);
@@ -155,10 +105,14 @@ void product(Timer &timer, cusparseHandle_t handle, Kind kind, int64_t size) {
             CHECK(cusparseSpMV_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix, vector, &zero,
                                           result, CUDA_R_32F, way.algorithm, scratch));
         size_t bytes = 8 * nonzeros + 8 * rows + 4 + 4 * cols;
-        timer.measure(std::string(way.name) + ", " + NAMES[kind], nonzeros, bytes, [&] {
+        std::string name = std::string(way.name) + ", " + NAMES[kind];
+        Sample own = timer.repeat([&] {
             CHECK(cusparseSpMV(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix, vector, &zero, result,
                                CUDA_R_32F, way.algorithm, scratch));
         });
+        std::printf("%-28s%12zu%6d%13.2f%7.2f%9.1f%s\n", name.c_str(), nonzeros, own.repetitions, own.mean,
+                    own.error * 100, bytes / own.mean / 1e3, own.note());
+        std::fflush(stdout);
         CHECK(cudaMemcpy(out.data(), device_out, rows * sizeof(float), cudaMemcpyDeviceToHost));
         for (int64_t row = 0; row < rows; ++row)
             if (out[row] != expected[row]) {
@@ -181,7 +135,7 @@ void product(Timer &timer, cusparseHandle_t handle, Kind kind, int64_t size) {
 int main() {
     cudaDeviceProp device;
     CHECK(cudaGetDeviceProperties(&device, 0));
-    Timer timer;
+    Timer timer(new_stream());
     cusparseHandle_t handle;
     CHECK(cusparseCreate(&handle));
     CHECK(cusparseSetStream(handle, timer.stream));
