@@ -17,7 +17,7 @@ def inputs(mode: str, dataset: str) -> Buffers:
     """Every buffer that the program stages, outputs with their initial content.
 
     The keys of the probe have few values, so that equal ones are in different blocks, and many are the
-    largest key, which fills the end of the last block as well. Its values are distinct, and are no indices.
+    largest key, which fills the end of the last block as well. Its values are distinct, and are not indices.
     """
     size = OTHER_SIZE if dataset == "other-sizes" else SIZE
     if dataset == "book":
