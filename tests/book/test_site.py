@@ -36,33 +36,32 @@ ROOT = Path(__file__).resolve().parents[2]
 LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
 
 
-@pytest.fixture
-def built(checkout: Project, tmp_path: Path) -> Path:
-    """A site whose Korean edition lacks a page."""
-    korean = editions(checkout)[1]
-    korean.page("puzzle_23/tile.md").unlink()
+@pytest.fixture(scope="module")
+def lacking(shortened: Project, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short site whose Korean edition lacks a page."""
+    root = tmp_path_factory.mktemp("lacking") / "book"
+    shutil.copytree(shortened.root, root, symlinks=True)
+    english, korean = editions(Project(root))
+    korean.page("puzzle_12/raw.md").unlink()
     contents = korean.source / "SUMMARY.md"
-    contents.write_text(
-        contents.read_text(encoding="utf-8").replace("  - [타일](puzzle_23/tile.md)\n", ""), encoding="utf-8"
-    )
-    page = korean.page("puzzle_23/puzzle_23.md")
-    page.write_text(page.read_text(encoding="utf-8").replace("[타일](tile.md)", "타일"), encoding="utf-8")
-    picture = editions(checkout)[0].page("puzzle_23/media/photo.png")
+    listed = contents.read_text(encoding="utf-8")
+    contents.write_text(listed.replace("  - [원시 포인터](puzzle_12/raw.md)\n", ""), encoding="utf-8")
+    picture = english.page("puzzle_12/media/photo.png")
     picture.parent.mkdir(exist_ok=True)
     picture.touch()
-    return build(checkout, tmp_path / "site", "https://example.org/lab/").folder
+    return build(Project(root), root.parent / "site", "https://example.org/lab/").folder
 
 
-def test_a_missing_page_is_shown_in_the_other_language(built: Path) -> None:
-    page = (built / "ko" / "puzzle_23" / "tile.html").read_text(encoding="utf-8")
+def test_a_missing_page_is_shown_in_the_other_language(lacking: Path) -> None:
+    page = (lacking / "ko" / "puzzle_12" / "raw.html").read_text(encoding="utf-8")
     assert "아직 번역하지 않은 페이지입니다" in page
     assert "<h1" in page
     assert 'href="../../assets/book.css"' in page
-    assert 'class="bar-button switcher" href="../../puzzle_23/tile.html"' in page
-    assert (built / "ko" / "puzzle_23" / "media" / "photo.png").is_file()
+    assert 'class="bar-button switcher" href="../../puzzle_12/raw.html"' in page
+    assert (lacking / "ko" / "puzzle_12" / "media" / "photo.png").is_file()
 
 
-def test_a_page_says_which_of_the_puzzles_it_belongs_to(built: Path) -> None:
+def test_a_page_says_which_of_the_puzzles_it_belongs_to(site: Path) -> None:
     for page, body in (
         ("puzzle_12/raw.html", f'<body style="--part: 3; --puzzle: 12; --puzzles: {LAST}">'),
         ("ko/puzzle_35/puzzle_35.html", f'<body style="--part: 12; --puzzle: 35; --puzzles: {LAST}">'),
@@ -71,12 +70,12 @@ def test_a_page_says_which_of_the_puzzles_it_belongs_to(built: Path) -> None:
         ("glossary.html", f'<body style="--puzzle: {LAST + 1}; --puzzles: {LAST}">'),
         ("404.html", "<body>"),
     ):
-        assert body in (built / page).read_text(encoding="utf-8")
+        assert body in (site / page).read_text(encoding="utf-8")
 
 
-def test_the_margin_gives_the_terms_that_a_page_explains_first(built: Path) -> None:
+def test_the_margin_gives_the_terms_that_a_page_explains_first(site: Path) -> None:
     def margin(page: str) -> str:
-        return (built / page).read_text(encoding="utf-8").partition('<aside class="new-terms"')[2]
+        return (site / page).read_text(encoding="utf-8").partition('<aside class="new-terms"')[2]
 
     few = re.findall(r'<dt><a href="([^"]*)">(\w+)</a></dt><dd>(.*)</dd>', margin("puzzle_03/puzzle_03.html"))
     meaning = "An <code>if</code> that lets only threads with an element access memory."
@@ -134,19 +133,23 @@ def test_the_numbers_beside_code_are_those_of_its_lines_in_the_file(site: Path) 
     assert shown > 5000
 
 
-def test_a_page_contains_the_texts_of_its_scripts_in_its_language(built: Path) -> None:
+def test_a_page_contains_the_texts_of_its_scripts_in_its_language(site: Path) -> None:
     for folder, word in (("", "solved"), ("ko", "풀었음")):
-        page = (built / folder / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
+        page = (site / folder / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
         assert f'data-solved="{word}"' in page
 
 
-def test_every_switcher_links_to_an_existing_page(built: Path) -> None:
-    for file in built.rglob("*.html"):
+@pytest.mark.parametrize(("built", "root"), [("site", "/"), ("lacking", "/lab/")])
+def test_every_switcher_links_to_an_existing_page(
+    built: str, root: str, request: pytest.FixtureRequest
+) -> None:
+    site: Path = request.getfixturevalue(built)
+    for file in site.rglob("*.html"):
         if file.parent.name == "replays":  # a page of its own, without the bar
             continue
         found = re.search(r'switcher" href="([^"]+)"', file.read_text(encoding="utf-8"))
         assert found, file
-        address = found[1].replace("/lab/", f"{built}/")  # the page for wrong addresses
+        address = re.sub(f"^{root}", f"{site}/", found[1])  # the page for wrong addresses
         assert (file.parent / address).resolve().is_file(), file
 
 
@@ -173,22 +176,22 @@ def test_a_bad_list_of_languages_is_an_error(checkout: Project, text: str | None
     assert refusal.value.where is not None
 
 
-def test_the_sitemap_is_reciprocal_and_names_real_pages_only(built: Path) -> None:
-    root = ElementTree.parse(built / "sitemap.xml").getroot()
+def test_the_sitemap_is_reciprocal_and_names_real_pages_only(lacking: Path) -> None:
+    root = ElementTree.parse(lacking / "sitemap.xml").getroot()
     entries = {
         entry.findtext(LOC): {link.get("hreflang"): link.get("href") for link in entry.iter(HREFLANG)}
         for entry in root
     }
-    assert "https://example.org/lab/ko/puzzle_23/tile.html" not in entries
-    assert entries["https://example.org/lab/puzzle_23/tile.html"].keys() == {"en", "x-default"}
+    assert "https://example.org/lab/ko/puzzle_12/raw.html" not in entries
+    assert entries["https://example.org/lab/puzzle_12/raw.html"].keys() == {"en", "x-default"}
     korean = "https://example.org/lab/ko/puzzle_15/puzzle_15.html"
     assert entries[korean]["en"] == "https://example.org/lab/puzzle_15/puzzle_15.html"
     assert entries[korean]["x-default"] == entries[korean]["en"]
     assert entries[str(entries[korean]["en"])]["ko"] == korean
 
 
-def test_pages_have_title_canonical_address_and_language(built: Path) -> None:
-    page = (built / "ko" / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
+def test_pages_have_title_canonical_address_and_language(lacking: Path) -> None:
+    page = (lacking / "ko" / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
     assert '<html lang="ko"' in page
     assert "<title>퍼즐 15: 축 합계 · GPU 퍼즐 랩</title>" in page
     assert '<link rel="canonical" href="https://example.org/lab/ko/puzzle_15/puzzle_15.html">' in page
@@ -196,8 +199,8 @@ def test_pages_have_title_canonical_address_and_language(built: Path) -> None:
     assert page.count('aria-current="page"') == 1
 
 
-def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
-    for file in [*built.rglob("*.html"), *built.rglob("*.css")]:
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    for file in [*site.rglob("*.html"), *site.rglob("*.css")]:
         text = file.read_text(encoding="utf-8")
         assert not re.search(
             r'<(?:script|img|link rel="(?:stylesheet|icon)")[^>]*(?:src|href)="(?:https?:)?//', text
@@ -205,13 +208,13 @@ def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
         assert "url(http" not in text, file
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("built")
+@pytest.mark.slow  # builds the whole book
 def test_mdbook_by_hand_shows_what_a_build_shows(checkout: Project, tmp_path: Path) -> None:
     """A build renders the pages itself; `mdbook build` starts the preprocessor. The results must be equal.
 
     The pages of puzzles without a chapter are made by a build alone.
     """
+    build(checkout, tmp_path / "site")
     command = f'"{sys.executable}" -m tooling.book.directives.preprocessor'
     environment = {
         **os.environ,
