@@ -37,6 +37,8 @@ for _name in ("UV", "POE_ACTIVE", "PIXI_ENVIRONMENT_NAME"):
 # Some images of containers set it. Hundreds of commands under test would each compile the tool.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# NumPy's second thread would use half of the processor time that each command under test needs to start.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under nohup; commands under test would inherit it
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 for _name in ("PUZZLE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):

@@ -221,6 +221,7 @@ def workbench(tmp_path: Path) -> Workbench:
         "HOME": str(tmp_path),
         "PYTHONPATH": str(REPOSITORY),
         "PYTHONIOENCODING": "utf-8",
+        "OPENBLAS_NUM_THREADS": os.environ["OPENBLAS_NUM_THREADS"],
         "PUZZLE_MOJO": str(mojo),
         "PUZZLE_CACHE_DIR": str(tmp_path / "cache"),
         "FAKE_MOJO_LOG": str(tmp_path / "builds.log"),
