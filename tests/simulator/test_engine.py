@@ -15,7 +15,8 @@ from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
 from tooling.simulator.gpu.hooks import Access, Hook, LaunchContext, Waiter
 from tooling.simulator.gpu.launch import FaultKind
-from tooling.simulator.nvidia.ptx.reader import PtxError
+from tooling.simulator.nvidia.launch_rules import static_shared_bytes
+from tooling.simulator.nvidia.ptx.reader import PtxError, parse_module
 
 DATA = Path(__file__).parent / "data"
 SCHEDULES = ("lockstep", "random:1", "random:2", "adversarial")
@@ -185,6 +186,19 @@ def test_a_spin_lock_between_lanes_of_a_warp(schedule: str) -> None:
     result, (got,) = simulate(kernel(body), [zeros(2)], grid=2, block=40, schedule=schedule)
     assert result.error is None
     assert got.tolist() == [0, 80]
+
+
+@pytest.mark.parametrize(("arrays", "distance"), [(".shared .align 8 .b8 gate[24];", 1024), ("", 0)])
+def test_dynamic_shared_memory_begins_at_a_multiple_of_its_alignment(arrays: str, distance: int) -> None:
+    """As ptxas 13.5 places it: behind the kernel's own 24 bytes, or at the beginning."""
+    text = kernel(
+        "mov.b32 %r1, dynamic;\nst.global.b32 [%rd30], %r1;",
+        before=f"{arrays}\n.extern .shared .align 1024 .b8 dynamic[];\n",
+    )
+    module = parse_module(text)
+    assert static_shared_bytes(module, module.kernels["k"]) == distance
+    _, (found,) = simulate(text, [np.full(1, 7, np.uint32)], shared=16)
+    assert found.tolist() == [distance]
 
 
 def test_blocks_with_much_shared_memory_run_fewer_at_a_time() -> None:

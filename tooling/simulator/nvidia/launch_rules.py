@@ -57,11 +57,14 @@ def describe_kernel(module: Module, function: Function, module_handle: int = 0) 
 
 
 def static_shared_bytes(module: Module, function: Function) -> int:
-    """Bytes of shared memory declared in a kernel and at module level, alignment included."""
+    """Bytes of shared memory declared in a kernel and at module level, alignment included.
+
+    The dynamic shared memory follows, and begins at a multiple of its own alignment.
+    """
     end = 0
-    for variable in (*module.globals.values(), *function.variables):
-        if variable.space == "shared" and not variable.external:
-            end += -end % max(1, variable.align) + variable.size
+    shared = [v for v in (*module.globals.values(), *function.variables) if v.space == "shared"]
+    for variable in sorted(shared, key=lambda v: v.external):
+        end += -end % max(1, variable.align) + (0 if variable.external else variable.size)
     return end
 
 

@@ -17,7 +17,8 @@ class Layout:
     Attributes:
         shared: offset of each shared variable; `arrays`: its number, offset and size.
         local: by function and variable, the offset in a thread's local memory.
-        shared_bytes: declared per block; the dynamic shared memory of a launch follows.
+        shared_bytes: declared per block; the dynamic shared memory of a launch follows, aligned as its
+            arrays are declared, as ptxas places it.
         local_bytes: per thread; `frame_start`, `frame_bytes`: the frame of the first call of a recursive
             function. Each deeper call has a frame of its own.
     """
@@ -37,19 +38,19 @@ class Layout:
 
     def _allocate_shared(self, module: Module, functions: Iterable[Function]) -> None:
         variables = [*module.globals.values(), *(v for function in functions for v in function.variables)]
-        dynamic: list[str] = []
+        dynamic: list[Variable] = []
         for variable in variables:
             if variable.space != "shared":
                 continue
             if variable.external or not variable.size:
-                dynamic.append(variable.name)
+                dynamic.append(variable)
                 continue
             self.shared_bytes += -self.shared_bytes % variable.align
             self._enter(variable.name, variable.size)
             self.shared_bytes += variable.size
-        self.shared_bytes += -self.shared_bytes % 16
-        for name in dynamic:
-            self._enter(name, None)
+        self.shared_bytes += -self.shared_bytes % max([16, *(v.align for v in dynamic)])
+        for variable in dynamic:
+            self._enter(variable.name, None)
 
     def _enter(self, name: str, size: int | None) -> None:
         self.shared[name] = self.shared_bytes
