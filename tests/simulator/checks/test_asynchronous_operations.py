@@ -229,6 +229,39 @@ def test_a_matrix_product_ends_where_it_is_waited_for(body: str, found: set[Kind
     assert got == found
 
 
+RELEASED = """
+    mov.b32 %r6, gate;
+    setp.ne.b32 %p3, %r30, 0;
+    @%p3 bra READY;
+    mbarrier.init.shared.b64 [%r6], {arrivals};
+READY:
+    {product}
+    and.b32 %r7, %r30, {mask};
+    setp.ne.b32 %p3, %r7, 0;
+    @%p3 bra ARRIVED;
+    mbarrier.arrive.shared.b64 %rd9, [%r6];
+ARRIVED:
+    setp.ne.b32 %p3, %r30, 0;
+    @%p3 bra OVER;
+ASK:
+    mbarrier.test_wait.parity.shared.b64 %p2, [%r6], 0;
+    @!%p2 bra ASK;
+    st.shared.b32 [%r1+2048], 7;
+OVER:
+"""
+"""The first thread of each warp, or of the first one alone, says that its warp has waited for the product.
+Then an element of B changes, which all warps read."""
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(("arrivals", "mask", "found"), [(4, 31, set()), (1, 127, {Kind.OPERAND_CHANGED})])
+def test_each_warp_waits_for_its_own_part_of_a_product(
+    arrivals: int, mask: int, found: set[Kind], schedule: str
+) -> None:
+    body = RELEASED.format(product=product(), arrivals=arrivals, mask=mask)
+    assert kinds(body, schedule, block=128) - {Kind.SAME_INSTRUCTION} == found
+
+
 def test_an_operand_outside_shared_memory_is_reported_as_such() -> None:
     """A distance of 8 KiB instead of 256 bytes between groups of rows, as of a descriptor in other units."""
     far = product().replace("0x1000080000;", "0x20000080000;", 1)

@@ -31,9 +31,6 @@ from tooling.simulator.gpu.hooks import (
     Transfer,
 )
 
-WARPGROUP = 128
-"""Threads that perform a matrix product together."""
-
 FEW_LANES = 256
 """Strong accesses of at most this many lanes pass on what threads have observed, lane by lane."""
 
@@ -223,12 +220,13 @@ class BulkCopyCheck(CheckHook):
             self._begin(operands, operands.addresses, operands.transfer)
 
     def product_wait(self, threads: Ints, groups: Ints, instruction: Instruction) -> None:
+        """A warp waits for its own part of a product: its rows of A, and all of B."""
         over = dict(zip(threads.tolist(), groups.tolist(), strict=True))
         for side in self._sides:
             product = side.transfer
             if product.instruction.opcode == "wgmma" and product.group < over.get(product.thread, 0):
                 first = product.thread
-                self._sides.observe(side, threads[(threads >= first) & (threads < first + WARPGROUP)])
+                self._sides.observe(side, threads[threads // WARP == first // WARP])
 
     def product_used(self, threads: Ints, instruction: Instruction, product: Instruction) -> None:
         """A register of a product's result is read, or changed, before the product is done."""

@@ -37,8 +37,6 @@ from tooling.simulator.program.program import Batch, Step
 
 Array = NDArray[Any]
 
-WARPGROUP = 128
-"""Threads that perform a product together."""
 _ROW_BYTES = 32
 """Bytes of a row of A along the depth, in every type."""
 _SPANS = (16, 128, 64, 32)
@@ -161,15 +159,12 @@ def _begin(
             hook.product_unfenced(spaces.threads[unfenced], instruction)
     if batch.hooks.products_read:
         size = batch.context.threads_per_block
-        threads = spaces.threads[lanes[::32]]
-        first_threads = threads // size * size + threads % size // WARPGROUP * WARPGROUP
-        for first_thread in np.unique(first_threads).tolist():
-            warps = np.flatnonzero(first_threads == first_thread)
-            starts = np.unique(np.concatenate([each[warps].ravel() for each in read]) & ~np.int64(15))
+        for warp, first_thread in enumerate(spaces.threads[lanes[::32]].tolist()):
+            starts = np.unique(np.concatenate([each[warp].ravel() for each in read]) & ~np.int64(15))
             # What is outside the block's memory was reported when it was read.
             starts = starts[(starts >= 0) & (starts <= batch.context.shared_bytes - 16)]
             count = len(starts)
-            transfer = Transfer(first_thread, instruction, None, int(groups[32 * warps[0]]))
+            transfer = Transfer(first_thread, instruction, None, int(groups[32 * warp]))
             operands = Access(
                 Space.SHARED, AccessKind.LOAD, instruction, 16, 4, starts, np.full(count, first_thread),
                 blocks=np.full(count, first_thread // size), transfer=transfer,
