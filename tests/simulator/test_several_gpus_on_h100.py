@@ -53,9 +53,25 @@ def test_compute_sanitizer_finds_no_mistake_of_two_gpus() -> None:
     assert tried <= set(RECORDED["sanitizer"])
 
 
-@pytest.mark.parametrize(("operation", "elements"), [("allreduce", 8240), ("allgather", 16480)])
-def test_max_reduces_and_gathers_on_two_simulated_gpus(operation: str, elements: int) -> None:
-    with Simulation(SimulationOptions(gpus=2), libraries=stand_ins()) as gpu:
-        done = run(gpu, program("max_collectives"), operation, "2")
-    assert done.stdout == f"{operation} on 2 GPUs wrong: 0 of {elements}\n"
-    assert [finding for finding in gpu.findings if finding.severity.value == "error"] == []
+@pytest.mark.parametrize(
+    ("gpus", "schedule"),
+    [(2, "lockstep"), (4, "lockstep"), (4, "adversarial"), (4, "random:3"), (8, "lockstep")],
+)
+@pytest.mark.parametrize(
+    ("arguments", "elements"),
+    [(("allreduce",), 4120), (("allreduce", "large"), 262144), (("allgather",), 4120)],
+    ids=" ".join,
+)
+def test_max_reduces_and_gathers_on_simulated_gpus(
+    arguments: tuple[str, ...], elements: int, gpus: int, schedule: str
+) -> None:
+    """With many elements the all-reduce of more than two GPUs has two stages, and the race of
+    `two_stages_relaxed`."""
+    operation, *large = arguments
+    options = SimulationOptions(gpus=gpus, schedule=schedule)
+    with Simulation(options, libraries=stand_ins()) as gpu:
+        done = run(gpu, program("max_collectives"), operation, str(gpus), *large)
+    total = elements * gpus * (gpus if operation == "allgather" else 1)
+    assert done.stdout == f"{operation} on {gpus} GPUs wrong: 0 of {total}\n"
+    found = {finding.kind.value for finding in gpu.findings if finding.severity.value == "error"}
+    assert found == ({"device-write-after-read"} if large and gpus > 2 else set())

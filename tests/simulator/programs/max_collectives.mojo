@@ -157,10 +157,14 @@ def main() raises:
     if String(args[1]) == "allgather":
         if gpus == 2:
             gather_all[2, SMALL]()
-        else:
+        elif gpus == 4:
             gather_all[4, SMALL]()
+        else:
+            gather_all[8, SMALL]()
     elif len(args) > 3:
-        if gpus == 4:
+        if gpus == 2:
+            reduce_all[2, LARGE]()
+        elif gpus == 4:
             reduce_all[4, LARGE]()
         else:
             reduce_all[8, LARGE]()

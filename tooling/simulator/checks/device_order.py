@@ -27,10 +27,10 @@ from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
 from tooling.simulator.gpu.kernel_names import readable_kernel
+from tooling.simulator.gpu.sparse_arrays import sparse_zeros
 from tooling.simulator.program.backend import Accesses, Scope
 
 _GRANULE = 4
-_NOBODY = -1
 
 
 class _Launch(Struct, eq=False):
@@ -63,17 +63,22 @@ class _Logged(Struct, frozen=True, eq=False):
 
 
 class _Last(Struct):
-    """Of each granule, the clock and the thread of the last access of a kind; `_NOBODY` without one."""
+    """Of each granule, the last access of a kind.
 
-    clock: Ints
+    Attributes:
+        after: one more than its clock; 0 without an access.
+        thread: that made it.
+    """
+
+    after: Ints
     thread: Ints
 
     @classmethod
     def of(cls, count: int) -> _Last:
-        return cls(np.full(count, _NOBODY, np.int64), np.zeros(count, np.int64))
+        return cls(sparse_zeros(count, np.int64), sparse_zeros(count, np.int64))
 
     def divided(self, parts: int) -> _Last:
-        return _Last(np.repeat(self.clock, parts), np.repeat(self.thread, parts))
+        return _Last(np.repeat(self.after, parts), np.repeat(self.thread, parts))
 
 
 class _Shadow(Struct):
@@ -230,14 +235,14 @@ class DeviceRaceCheck(CheckHook):
         own = table.get(device)
         if own is None:
             own = table[device] = _Last.of(shadow.count)
-        own.clock[granules] = clock
+        own.after[granules] = clock + 1
         own.thread[granules] = piece.access.threads[lanes]
 
     def _compare(  # noqa: PLR0917 - an access, and what it is compared with
         self, launch: _Launch, piece: Piece, granules: Ints, lanes: Ints, last: _Last, kind: Kind
     ) -> None:
         """Report the accesses of another device, in these granules, that are not ordered before this one."""
-        clocks = last.clock[granules]
+        clocks = last.after[granules] - 1
         if clocks.max() < 0:
             return
         log = self._program.log
@@ -322,10 +327,10 @@ class DeviceRaceCheck(CheckHook):
         for device, last in (*shadow.readers.items(), *shadow.writers.items()):
             if device == allocation.device:
                 continue
-            for clock in np.unique(last.clock[last.clock >= 0]).tolist():
-                logged = self._program.log[clock]
+            for after in np.unique(last.after[last.after > 0]).tolist():
+                logged = self._program.log[after - 1]
                 if not self._host_order.free_follows(logged.launch.operation):
-                    granule = int(np.flatnonzero(last.clock == clock)[0])
+                    granule = int(np.flatnonzero(last.after == after)[0])
                     self._report_free(allocation, logged, int(last.thread[granule]), granule * shadow.granule)
 
     def _report_free(self, allocation: Allocation, logged: _Logged, thread: int, offset: int) -> None:

@@ -36,6 +36,7 @@ from tooling.simulator.checks.findings import (
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.hooks import Access, AccessKind, LaunchContext, Space
+from tooling.simulator.gpu.sparse_arrays import sparse_zeros
 from tooling.simulator.gpu.streams import DEVICE_SHIFT, NON_BLOCKING, explicit_stream, legacy_stream
 
 Clock = dict[int, int]
@@ -294,7 +295,7 @@ class HostOrderCheck(CheckHook):
                 self._keep_old(self.context.memory, allocation)
             mask = self._masks.get(allocation.base)
             if mask is None:
-                mask = self._masks[allocation.base] = np.zeros(allocation.size, np.uint8)
+                mask = self._masks[allocation.base] = sparse_zeros(allocation.size, np.uint8)
             bits = np.uint8(_BITS[access.kind])
             if piece.access.contiguous or piece.access.uniform:
                 mask[piece.low : piece.high] |= bits

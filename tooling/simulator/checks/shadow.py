@@ -17,6 +17,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.simulator.gpu.sparse_arrays import sparse_zeros
+
 Epochs: TypeAlias = NDArray[np.int64]
 
 CLOCK_SHIFT = 32
@@ -272,7 +274,7 @@ class Shadow:
     def _array(self, number: int) -> Epochs:
         array = self._arrays[number]
         if array is None:
-            array = self._arrays[number] = np.zeros(self.count, dtype=np.int64)
+            array = self._arrays[number] = sparse_zeros(self.count, np.int64)
         return array
 
     def forget(self, warp_mates: int) -> None:
