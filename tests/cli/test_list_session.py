@@ -67,6 +67,16 @@ def test_a_puzzle_is_watched_and_the_list_comes_back(course: Workbench, sessions
     assert session.end() == ExitCode.PASSED
 
 
+def test_a_key_that_is_typed_before_the_list_appears_is_read(
+    course: Workbench, sessions: list[Session]
+) -> None:
+    session = Session(course, command="list")
+    sessions.append(session)
+    session.press("q")
+    assert session.end() == ExitCode.PASSED
+    assert session.restored
+
+
 @pytest.mark.parametrize("options", [["--plain"], ["--modes"], ["--json"]])
 def test_the_list_is_printed_where_that_is_asked_for(
     course: Workbench, sessions: list[Session], options: list[str]

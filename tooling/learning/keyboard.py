@@ -27,7 +27,7 @@ END_OF_INPUT = ("\x03", "\x04")  # Ctrl+C where it is no interrupt, and Ctrl+D
 
 @contextlib.contextmanager
 def unbuffered_keys() -> Iterator[None]:
-    """Keys arrive at once and are not echoed; Ctrl+C is still an interrupt.
+    """Keys arrive at once and are not echoed, those typed before as well; Ctrl+C is still an interrupt.
 
     Raises:
         ToolingError: stdin is not a terminal.
@@ -36,7 +36,7 @@ def unbuffered_keys() -> Iterator[None]:
         before = termios.tcgetattr(sys.stdin.fileno())
     except termios.error as error:
         raise ToolingError(Text("stdin is not a terminal"), why=str(error)) from error
-    tty.setcbreak(sys.stdin.fileno())
+    tty.setcbreak(sys.stdin.fileno(), termios.TCSADRAIN)
     try:
         yield
     finally:
@@ -60,6 +60,11 @@ def released_terminal(live: Live) -> Iterator[None]:
         signal.signal(signal.SIGINT, interrupt)
         termios.tcsetattr(descriptor, termios.TCSADRAIN, keys)
         live.start(refresh=True)
+
+
+def discard_keys() -> None:
+    """Keys that were typed before are not read."""
+    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def _ignore(_number: int, _frame: object) -> None:

@@ -70,7 +70,8 @@ def _run(step: Selection, live: Live, language: str) -> None:
     command = [*own_command(), "run", *step.command.split()]
     with keyboard.released_terminal(live):
         subprocess.run(command, check=False, env={**os.environ, "PUZZLE_LANG": language})
-        with keyboard.unbuffered_keys():  # which discards keys that were typed before
+        with keyboard.unbuffered_keys():
+            keyboard.discard_keys()  # they were for the program
             sys.stdout.write("\n" + _GO_ON.render(language) + "\n")
             sys.stdout.flush()
             keyboard.read_keys()
