@@ -437,12 +437,20 @@ def test_an_interrupt_ends_a_bundle_and_leaves_the_one_before(bundled: Workbench
     assert [path.name for path in tmp_path.glob("bundle*")] == ["bundle"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_run_bundle_stops_when_it_is_told_to(bundled: Workbench, tmp_path: Path, number: int) -> None:
-    slow = f"import time\nPath({str(tmp_path)!r}, f'pid{{os.getpid()}}').touch()\ntime.sleep(60)\n"
-    bundled.solution.write_text(bundled.solution.read_text() + slow)
+@pytest.mark.parametrize(
+    ("number", "slow", "kept"),
+    [(signal.SIGINT, "True", 0), (signal.SIGTERM, "a[0] == 3", 1)],
+    ids=["in the first run", "in the run on the other data"],
+)
+def test_run_bundle_stops_when_it_is_told_to(
+    bundled: Workbench, tmp_path: Path, number: int, slow: str, kept: int
+) -> None:
+    mark = f"Path({str(tmp_path)!r}, f'pid{{os.getpid()}}').touch()"
+    bundled.solution.write_text(
+        f"{bundled.solution.read_text()}if {slow}:\n    import time\n    {mark}\n    time.sleep(60)\n"
+    )
     folder = tmp_path / "bundle"
-    assert bundled.run("bundle", str(folder), "--only", "solution").status == ExitCode.PASSED
+    assert bundled.run("bundle", str(folder), "--only", "solution", "p1").status == ExitCode.PASSED
     interruptible = "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     start = f"{interruptible}runpy.run_path({str(folder / 'run_bundle.py')!r}, run_name='__main__')"
     command = [sys.executable, "-I", "-c", start, "--jobs", "1"]
@@ -452,12 +460,15 @@ def test_run_bundle_stops_when_it_is_told_to(bundled: Workbench, tmp_path: Path,
         time.sleep(0.05)
     process.send_signal(number)
     _, stderr = process.communicate(timeout=20)
-    assert (process.returncode, stderr) == (128 + number, "stopped: no results were written\n")
-    (started,) = tmp_path.glob("pid*")  # the run on the other data never began
+    assert (process.returncode, stderr) == (128 + number, "stopped\n")
+    (started,) = tmp_path.glob("pid*")
     with pytest.raises(ProcessLookupError):
         os.kill(int(started.name.removeprefix("pid")), 0)
-    assert not list(folder.glob("results*"))
     assert not list(tmp_path.glob("bundle-*"))
+    assert [path.name for path in folder.glob("results*")] == kept * ["results.stopped.json"]
+    if kept:
+        results = json.loads((folder / "results.stopped.json").read_text())["results"]
+        assert [(each["id"], each["dataset"]) for each in results] == [("p01 solution", "book")]
 
 
 @pytest.mark.parametrize("content", [None, "[]\n"])

@@ -225,8 +225,12 @@ def read(parser: Parser, options: type[_Options], words: Sequence[str]) -> _Opti
         name: tuple(value) if isinstance(value, list) else value for name, value in vars(parsed).items()
     }
     flags = next((each.name for each, one in descriptions if isinstance(one, Flags)), None)
+    many = next((each.name for each, one in descriptions if _takes_many(each, one)), None)
     if flags is not None:
         values[flags] = tuple(rest)
+    elif rest and many is not None and not any(word.startswith("-") for word in rest):
+        # After an option, argparse takes none for an argument that needs no value: `bundle DIR --jobs 2 p01`.
+        values[many] = (*cast("tuple[str, ...]", values.get(many, ())), *rest)
     elif rest:
         raise unknown_argument(rest, options, parser.where_help_is)
     return cast("Callable[..., _Options]", options)(**values)
@@ -269,6 +273,10 @@ def _with_values(words: Sequence[str], bare: dict[str, Option]) -> list[str]:
 def _description(field: FieldInfo) -> Option | Positional | Flags:
     assert get_origin(field.type) is Annotated, f"{field.name}: nothing says what it is on the command line"
     return cast("Option | Positional | Flags", get_args(field.type)[1])
+
+
+def _takes_many(field: FieldInfo, description: Option | Positional | Flags) -> bool:
+    return isinstance(description, Positional) and get_origin(get_args(field.type)[0]) is tuple
 
 
 def option_name(field: FieldInfo) -> str:

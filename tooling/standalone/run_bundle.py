@@ -8,7 +8,8 @@ data set of its mode under a time limit; stdout, stderr, exit status and the sub
 results.json, which `tooling verify --judge results.json` judges on the machine that made the bundle.
 Programs that need more GPUs than this machine has are left out.
 Exit status: 0 when everything ran, whatever the results; 130 after Ctrl-C and 143 after SIGTERM, which end
-all programs and leave the results of an earlier run unchanged.
+all programs. The results that there are by then go into results.stopped.json, which can be judged as well;
+results.json stays as an earlier run has left it.
 """
 
 from __future__ import annotations
@@ -77,7 +78,20 @@ def main() -> int:
     runs = [(entry, dataset) for entry in fitting for dataset in entry["datasets"]]
     runs = runs[arguments.share :: arguments.shares]
     start = time.monotonic()
-    results = []
+    results: list[Record] = []
+
+    def write(output: str) -> None:
+        report = {
+            "version": VERSION,
+            "bundle": bundle["accelerator"],
+            "device": device_name(bundle["accelerator"]),
+            "gpus": gpus,
+            "seconds": round(time.monotonic() - start, 1),
+            "results": results,
+        }
+        write_whole(Path(output), json.dumps(report))
+        say(f"{len(results)} runs in {report['seconds']} s -> {output}")
+
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
         try:
             for result in pool.map(lambda run: run_entry(run[0], run[1], arguments), runs):
@@ -89,24 +103,22 @@ def main() -> int:
         ):  # also on an interrupt: the pool waits for its threads, these for their programs
             STOPPED.set()
             pool.shutdown(wait=False, cancel_futures=True)
+            if results:
+                write(str(Path(arguments.output).with_suffix(".stopped.json")))
             raise
-    report = {
-        "version": VERSION,
-        "bundle": bundle["accelerator"],
-        "device": device_name(bundle["accelerator"]),
-        "gpus": gpus,
-        "seconds": round(time.monotonic() - start, 1),
-        "results": results,
-    }
-    partial = Path(arguments.output + ".partial")
+    write(arguments.output)
+    return 0
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file; it is there whole, or as it was before."""
+    partial = path.with_name(path.name + ".partial")
     try:
-        partial.write_text(json.dumps(report), "utf-8")
-        partial.replace(arguments.output)
+        partial.write_text(text, "utf-8")
+        partial.replace(path)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    say(f"{len(results)} runs in {report['seconds']} s -> {arguments.output}")
-    return 0
 
 
 def say(line: str) -> None:
@@ -243,6 +255,6 @@ if __name__ == "__main__":
     try:
         status = main()
     except (KeyboardInterrupt, Terminated) as stop:
-        sys.stderr.write("stopped: no results were written\n")
+        sys.stderr.write("stopped\n")
         status = 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
     sys.exit(status)
