@@ -322,17 +322,31 @@ def test_the_bytes_in_flight() -> None:
     )
 
 
+def profiled(file: str) -> dict[str, dict[str, float]]:
+    """What Nsight Compute counted of single launches, by the rows of a program of `benchmarks/kernels`."""
+    counted: dict[str, dict[str, float]] = RECORDED["profiles"][f"benchmarks/kernels/{file}.mojo"]
+    return counted
+
+
 def test_the_sums_of_256_elements() -> None:
-    times = means("reductions", RECORDED_ON_H100)
+    times = means("reductions")
     kernels = ("loads alone", "by warps", "halving", "halving twice")
-    (loads,), (warp_sums,), trees = (
-        counted_on_h100("reductions", kernel, 64 * _MI // 256)
-        for kernel in ("load_only", "sum_by_warps", "sum_halving")
-    )
-    issued = [round(each["sm__inst_issued.avg.pct_of_peak_sustained_active"]) for each in trees]
-    assert issued == [82, 86]
+    counted = [profiled("reductions")[name] for name in kernels]
+    issued = [round(each["sm__inst_issued.avg.pct_of_peak_sustained_active"]) for each in counted[1:]]
+    assert issued == [40, 79, 83]
+    memory = [
+        round(each["dram__throughput.avg.pct_of_peak_sustained_elapsed"]) for each in (counted[1], counted[0])
+    ]
+    assert memory == [51, 62]
+    waits = [
+        round(counted[1][f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio"], 1)
+        for reason in ("long_scoreboard", "barrier")
+    ]
+    assert waits == [18.7, 3.6]
+    assert round(times["of 256, by warps", 64 * _MI] - times["of 256, loads alone", 64 * _MI]) == 34
+    assert round(times["of 256, halving", 64 * _MI] - times["of 256, loads alone", 64 * _MI]) == 162
     warps = 64 * _MI // 32
-    counts = [each["sm__inst_executed.sum"] for each in (loads, warp_sums, *trees)]
+    counts = [each["sm__inst_executed.sum"] for each in counted]
     check_rows(
         "puzzle_24/warp_extra.md",
         [
@@ -343,7 +357,7 @@ def test_the_sums_of_256_elements() -> None:
 
 
 def test_the_trees_of_puzzle_12() -> None:
-    times = means("reductions", RECORDED_ON_H100)
+    times = means("reductions")
     trees = {
         "halving": ("sum_halving", 0),
         "halving twice": ("sum_halving", 1),
@@ -353,7 +367,9 @@ def test_the_trees_of_puzzle_12() -> None:
     rows = []
     for name, (kernel, position) in trees.items():
         counted = counted_on_h100("reductions", kernel, 64 * _MI // 256)[position]
-        per_warp = counted["sm__inst_executed.sum"] / (64 * _MI // 32)
+        executed = counted["sm__inst_executed.sum"]
+        assert executed == profiled("reductions")[name]["sm__inst_executed.sum"]
+        per_warp = executed / (64 * _MI // 32)
         rows.append([f"{times[f'of 256, {name}', 64 * _MI]:,.1f}", f"{per_warp:.0f}"])
         if name in ("halving", "masked"):
             assert round(counted["smsp__thread_inst_executed_per_inst_executed.ratio"], 1) == 31.7
@@ -373,16 +389,10 @@ def test_the_forms_of_the_convolution() -> None:
 
 
 def test_the_products_without_tensor_cores() -> None:
-    times = means("register_tiles", RECORDED_ON_H100)
-    kernels = {
-        "naive": ("naive", 32),
-        "tiled": ("tiled", 32),
-        "registers, 4 x 4": ("registers", 64),
-        "registers, 8 x 8": ("registers", 128),
-    }
+    times = means("register_tiles")
     rows = []
-    for name, (kernel, side) in kernels.items():
-        counted = counted_on_h100("register_tiles", kernel, 4096 // side)[-1]  # after smaller products
+    for name in ("naive", "tiled", "registers, 4 x 4", "registers, 8 x 8"):
+        counted = profiled("register_tiles")[name]
         busy = (
             counted["dram__throughput.avg.pct_of_peak_sustained_elapsed"],
             counted["l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"],
@@ -391,13 +401,94 @@ def test_the_products_without_tensor_cores() -> None:
         time = times[name, 4096]
         rate = 2 * 4096**3 / time / 1e6
         rows.append([f"{time / 1000:.2f}", f"{rate:.1f}", *(f"{each:.0f}%" for each in busy)])
+    library = mean_of_cublas()
+    rows.append([f"{library / 1000:.2f}", f"{2 * 4096**3 / library / 1e6:.1f}", "", "", ""])
     check_rows("puzzle_16/roofline.md", rows)
-    (line,) = [
-        each for each in RECORDED_ON_H100["processor"] if each.startswith("cublas float32 product 4096")
+    passes = profiled("register_tiles")["tiled"]["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"]
+    assert round(passes / (4096**3 / 32), 2) == 1.57
+    assert round(67 / (4 * 1.57), 1) == 10.7
+    assert round(profiled("register_tiles")["naive"]["l1tex__t_sector_hit_rate.pct"]) == 95
+    assert round(means("controls")["one block, registers, 4 x 4", 4096] / 1000, 2) == 9.37
+
+
+def mean_of_cublas() -> float:
+    """cuBLAS's time of a product of 4,096 x 4,096 matrices in float32, in microseconds."""
+    (mean,) = [
+        row.mean
+        for row in table("benchmarks/kernels/cublas.cu")
+        if (row.kernel, row.elements) == ("cuBLAS: default", 4096)
     ]
-    median = float(line.split()[-2])
-    measured = [f"{median / 1000:.2f}", f"{2 * 4096**3 / median / 1e6:.1f}"]
-    check_rows("puzzle_16/roofline.md", [[*measured, "", "", ""]])
+    return mean
+
+
+def test_the_controls_of_puzzle_16_and_30() -> None:
+    times = means("controls") | means("work_per_thread")
+    check_rows(
+        "puzzle_16/work_per_thread.md",
+        [
+            [
+                f"{times[f'add {k}, blocks of {threads}', 64 * _MI]:.1f}"
+                for threads in (64, 128, 256, 512, 1024)
+            ]
+            for k in (1, 2, 4)
+        ],
+    )
+    shifted = [times[f"reversed{shift}{it}", 16 * _MI] for shift in ("", ", shifted") for it in ("", ", %")]
+    check_rows(
+        "puzzle_30/profile_kernels.md",
+        [[f"{each:.1f}" for each in shifted[:2]], [f"{each:.1f}" for each in shifted[2:]]],
+    )
+    assert [round(100 * (each / shifted[0] - 1)) for each in shifted] == [0, 23, 3, 23]
+    counted = profiled("controls")
+    more = counted["reversed, %"]["sm__inst_executed.sum"] / counted["reversed"]["sm__inst_executed.sum"]
+    assert more == 2.5
+
+
+def test_the_controls_of_puzzle_35() -> None:
+    times, counted = means("controls"), profiled("controls")
+    check_rows(
+        "puzzle_35/benchmark_and_profile.md",
+        [
+            [
+                f"{times[kernel, _MI]:.2f}",
+                f"{times[kernel, 64 * _MI]:.1f}",
+                *(
+                    f"{counted[f'{kernel}, 64 Mi'][metric]:.0f}%"
+                    for metric in (
+                        "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+                        "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed",
+                    )
+                ),
+            ]
+            for kernel in ("scaled", "scaled by 4", "scaled, unaligned", "scaled, aligned")
+        ],
+    )
+    assert round(counted["scaled, unaligned, 64 Mi"]["l1tex__t_sector_hit_rate.pct"]) == 75
+
+
+def test_the_kernels_of_puzzle_21_without_a_graph() -> None:
+    times, counted = means("controls"), profiled("controls")
+    kernels = ("embedding", "embedding_2d", "embedding_2d, columns", "embedding by 4")
+    check_rows(
+        "puzzle_21/performance.md",
+        [
+            [
+                f"{times[kernel, 64 * _MI]:.1f}",
+                *(
+                    f"{counted[kernel][metric]:.0f}%"
+                    for metric in (
+                        "l1tex__t_sector_hit_rate.pct",
+                        "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed",
+                        "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+                    )
+                ),
+            ]
+            for kernel in kernels
+        ],
+    )
+    size = 64 * _MI
+    assert round(1 - times["embedding_2d, columns", size] / times["embedding_2d", size], 2) == 0.14
+    assert round(8 * size / times["embedding by 4", size] / 1e6, 1) == 5.0
 
 
 def test_the_processor_and_the_gpu() -> None:
@@ -546,6 +637,13 @@ def test_the_products_with_register_tiles() -> None:
         ],
     )
     assert library / times["register_tiles"] > 0.7
+    alone = {it: means("controls")[f"one block, {it}", 4096] / 1000 for it in ("one stage", "two stages")}
+    assert [round(each, 2) for each in alone.values()] == [3.11, 3.35]
+    counted = [profiled("register_tiles")[it] for it in ("one stage", "two stages")]
+    instructions = [each["sm__inst_executed.sum"] for each in counted]
+    assert round(100 * (instructions[1] / instructions[0] - 1), 1) == 2.6
+    waiting = counted[0]["smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"]
+    assert round(waiting, 2) == 0.08
     controls = {
         it: f"{times[it]:.2f} ms" for it in ("two stages", "two stages, no padding", "first tiles only")
     }

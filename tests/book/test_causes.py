@@ -63,21 +63,21 @@ def test_a_time_without_a_cause_and_a_cause_without_a_time_need_none(
 
 
 def test_a_record_must_contain_what_the_entry_says(checkout: Project) -> None:
-    change_table(checkout, '"82.42"', '"83.42"')
+    change_table(checkout, '"82.71"', '"83.71"')
     assert found(checkout) == [
-        f"{CAUSES}: the record h100/benchmarks.json / counters / benchmarks/kernels/reductions.mojo "
-        "does not have 83.42, for “The counter that explains”"
+        f"{CAUSES}: the record h200/benchmarks.json / profiles / benchmarks/kernels/reductions.mojo "
+        "does not have 83.71, for “The counter that explains”"
     ]
 
 
 def test_a_record_must_exist(checkout: Project) -> None:
     change_table(
         checkout,
-        'says = "The counter that explains"\nrecord = ["h100/',
+        'says = "The counter that explains"\nrecord = ["h200/',
         'says = "The counter that explains"\nrecord = ["h300/',
     )
     (message,) = found(checkout)
-    assert message.startswith(f"{CAUSES}: there is no record h300/benchmarks.json / counters / ")
+    assert message.startswith(f"{CAUSES}: there is no record h300/benchmarks.json / profiles / ")
 
 
 def test_an_entry_whose_sentence_is_gone_is_reported(checkout: Project) -> None:
