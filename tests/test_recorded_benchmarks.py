@@ -345,6 +345,14 @@ def test_the_sums_of_256_elements() -> None:
     assert waits == [18.7, 3.6]
     assert round(times["of 256, by warps", 64 * _MI] - times["of 256, loads alone", 64 * _MI]) == 34
     assert round(times["of 256, halving", 64 * _MI] - times["of 256, loads alone", 64 * _MI]) == 162
+    again = {
+        row.kernel: row
+        for row in table("benchmarks/kernels/controls.mojo, again")
+        if row.elements == 64 * _MI and row.kernel.startswith("sums")
+    }
+    assert [round(row.mean, 1) for row in again.values()] == [216.6, 126.9]
+    busy = profiled("controls")["sums of 1024"]["dram__throughput.avg.pct_of_peak_sustained_elapsed"]
+    assert round(busy) == 95
     warps = 64 * _MI // 32
     counts = [each["sm__inst_executed.sum"] for each in counted]
     check_rows(
@@ -377,15 +385,22 @@ def test_the_trees_of_puzzle_12() -> None:
 
 
 def test_the_forms_of_the_convolution() -> None:
-    times = means("async_copies", RECORDED_ON_H100)
-    forms = (
-        "copy",
-        "async",
-        "plain",
-        *(f"loop, {each}, 1056 blocks" for each in ("plain", "register", "async")),
+    times, counted = means("async_copies"), profiled("async_copies")
+    single = ("copy", "puzzle", "puzzle, plain", "library", "async", "plain")
+    loops = {f"loop, {each}, 1056 blocks": f"loop, {each}" for each in ("plain", "register", "async")}
+    # Those of a single tile were measured twice; the dictionary has the second time of each.
+    check_rows(
+        "puzzle_28/puzzle_28.md",
+        [
+            [
+                f"{times[row, 64 * _MI]:.1f}",
+                f"{counted[name]['sm__inst_executed.sum'] / (64 * _MI // 32):.0f}",
+            ]
+            for row, name in (*zip(single, single, strict=True), *loops.items())
+        ],
     )
-    # The first three were measured twice; the dictionary has the second time of each.
-    check_rows("puzzle_28/puzzle_28.md", [[f"{times[form, 64 * _MI]:.1f}"] for form in forms])
+    issued = [counted[name]["sm__inst_issued.avg.pct_of_peak_sustained_active"] for name in single[1:4:2]]
+    assert [round(each) for each in issued] == [72, 47]
 
 
 def test_the_products_without_tensor_cores() -> None:

@@ -1,9 +1,12 @@
-"""When an asynchronous copy to shared memory saves time: puzzle 28's convolution in five forms.
+"""When an asynchronous copy to shared memory saves time: puzzle 28's convolution in ten forms.
 
-`async` is the puzzle's kernel and `plain` the same with ordinary loads, one tile per block. In the loops 8
-blocks per multiprocessor take one tile after another: `loop, plain` loads a tile when it needs it, `loop,
-register` loads the next tile's element into a register before it computes, and `loop, async` copies the next
-tile to a second buffer meanwhile. `copy` only copies, one element per thread.
+`puzzle` is the puzzle's kernel, `puzzle, plain` the same with an ordinary load. Its loop over the weights is a loop
+in machine code, too. In all other rows it is unrolled: `library` has the puzzle's function for the copy, `async`
+the instruction itself, and `plain` an ordinary load, one tile per block; with `16 bytes` a quarter of the threads
+copies or loads four elements each. In the loops 8 blocks per multiprocessor take one tile after another: `loop,
+plain` loads a tile when it needs it, `loop, register` loads the next tile's element into a register before it
+computes, and `loop, async` copies the next tile to a second buffer meanwhile. `copy` only copies, one element per
+thread.
 
     mojo build -I problems -I solutions/p28 benchmarks/kernels/async_copies.mojo -o async_copies
 """
@@ -13,13 +16,16 @@ from max.gpu.host import DeviceBuffer, DeviceContext
 from max.gpu.memory import (
     async_copy,
     async_copy_commit_group,
+    async_copy_wait_all,
     async_copy_wait_group,
 )
-from layout import TileTensor
+from layout import TileTensor, row_major, stack_allocation
+from layout.tile_io import copy_dram_to_sram_async
 from std.memory import unsafe_stack_allocation
 from std.testing import assert_equal
 
 from lab.benchmark import Benchmark
+from sizes import at_full_size, sampled
 import p28_tile_tensor as p28
 
 comptime dtype = DType.float32
@@ -65,6 +71,130 @@ def plain(output: Output, a: Input, weights: Input):
     tile[unsafe_offset=thread_idx.x] = element
     barrier()
     output[unsafe_offset=i] = convolve(tile, taps)
+
+
+def puzzle_plain(
+    output: TileTensor[dtype, type_of(p28.layout_async), MutAnyOrigin],
+    a: TileTensor[dtype, type_of(p28.layout_async), ImmutAnyOrigin],
+    weights: TileTensor[dtype, type_of(p28.weights_layout), ImmutAnyOrigin],
+):
+    """The puzzle's kernel with an ordinary load in place of the copy."""
+    var a_shared = stack_allocation[dtype, address_space=AddressSpace.SHARED](
+        row_major[TILE]()
+    )
+    var weights_shared = stack_allocation[
+        dtype, address_space=AddressSpace.SHARED
+    ](row_major[TAPS]())
+    var local_i = thread_idx.x
+    var a_tile = a.tile[TILE](block_idx.x)
+    var out_tile = output.tile[TILE](block_idx.x)
+    var element = a_tile[local_i]
+    if local_i < TAPS:
+        weights_shared[local_i] = weights[local_i]
+    a_shared[local_i] = element
+    barrier()
+    if local_i >= HALO and local_i < TILE - HALO:
+        var total = Scalar[dtype](0)
+        for j in range(TAPS):
+            total += a_shared[local_i + j - HALO] * weights_shared[j]
+        out_tile[local_i] = total
+    else:
+        out_tile[local_i] = a_shared[local_i]
+
+
+def library(
+    output: TileTensor[dtype, type_of(p28.layout_async), MutAnyOrigin],
+    a: TileTensor[dtype, type_of(p28.layout_async), ImmutAnyOrigin],
+    weights: TileTensor[dtype, type_of(p28.weights_layout), ImmutAnyOrigin],
+):
+    """The puzzle's kernel with an unrolled loop."""
+    var a_shared = stack_allocation[dtype, address_space=AddressSpace.SHARED](
+        row_major[TILE]()
+    )
+    var weights_shared = stack_allocation[
+        dtype, address_space=AddressSpace.SHARED
+    ](row_major[TAPS]())
+    var local_i = thread_idx.x
+    var a_tile = a.tile[TILE](block_idx.x)
+    var out_tile = output.tile[TILE](block_idx.x)
+    copy_dram_to_sram_async[row_major[TILE]()](a_shared, a_tile)
+    if local_i < TAPS:
+        weights_shared[local_i] = weights[local_i]
+    async_copy_wait_all()
+    barrier()
+    if local_i >= HALO and local_i < TILE - HALO:
+        var total = Scalar[dtype](0)
+        comptime for j in range(TAPS):
+            total += a_shared[local_i + j - HALO] * weights_shared[j]
+        out_tile[local_i] = total
+    else:
+        out_tile[local_i] = a_shared[local_i]
+
+
+def async_single(output: Output, a: Input, weights: Input):
+    var tile = unsafe_stack_allocation[
+        TILE, Float32, address_space=AddressSpace.SHARED
+    ]()
+    var taps = unsafe_stack_allocation[
+        TAPS, Float32, address_space=AddressSpace.SHARED
+    ]()
+    var i = block_idx.x * TILE + thread_idx.x
+    async_copy[4](
+        a.unsafe_offset(i).unsafe_address_space_cast[AddressSpace.GLOBAL](),
+        tile.unsafe_offset(thread_idx.x),
+    )
+    async_copy_commit_group()
+    if thread_idx.x < TAPS:
+        taps[unsafe_offset=thread_idx.x] = weights[unsafe_offset=thread_idx.x]
+    async_copy_wait_group(0)
+    barrier()
+    output[unsafe_offset=i] = convolve(tile, taps)
+
+
+def plain_wide(output: Output, a: Input, weights: Input):
+    var tile = unsafe_stack_allocation[
+        TILE, Float32, alignment=16, address_space=AddressSpace.SHARED
+    ]()
+    var taps = unsafe_stack_allocation[
+        TAPS, Float32, address_space=AddressSpace.SHARED
+    ]()
+    if thread_idx.x < TILE // 4:
+        tile.unsafe_store[alignment=16](
+            4 * thread_idx.x,
+            a.unsafe_load[width=4, alignment=16](
+                block_idx.x * TILE + 4 * thread_idx.x
+            ),
+        )
+    if thread_idx.x < TAPS:
+        taps[unsafe_offset=thread_idx.x] = weights[unsafe_offset=thread_idx.x]
+    barrier()
+    output[unsafe_offset=block_idx.x * TILE + thread_idx.x] = convolve(
+        tile, taps
+    )
+
+
+def async_wide(output: Output, a: Input, weights: Input):
+    var tile = unsafe_stack_allocation[
+        TILE, Float32, alignment=16, address_space=AddressSpace.SHARED
+    ]()
+    var taps = unsafe_stack_allocation[
+        TAPS, Float32, address_space=AddressSpace.SHARED
+    ]()
+    if thread_idx.x < TILE // 4:
+        async_copy[16](
+            a.unsafe_offset(
+                block_idx.x * TILE + 4 * thread_idx.x
+            ).unsafe_address_space_cast[AddressSpace.GLOBAL](),
+            tile.unsafe_offset(4 * thread_idx.x),
+        )
+    async_copy_commit_group()
+    if thread_idx.x < TAPS:
+        taps[unsafe_offset=thread_idx.x] = weights[unsafe_offset=thread_idx.x]
+    async_copy_wait_group(0)
+    barrier()
+    output[unsafe_offset=block_idx.x * TILE + thread_idx.x] = convolve(
+        tile, taps
+    )
 
 
 def loop_plain(output: Output, a: Input, weights: Input, tiles: Int32):
@@ -147,6 +277,8 @@ def check_and_clear(
     weights: DeviceBuffer[dtype],
     copied: Bool,
 ) raises:
+    if sampled():
+        return
     with result.map_to_host() as result_host, a.map_to_host() as source:
         with weights.map_to_host() as taps:
             for i in range(len(result_host)):
@@ -179,7 +311,30 @@ def measure(
         )
 
     def run_async(repetition: Int, ctx: DeviceContext) raises {imm}:
+        ctx.enqueue_function[async_single](
+            out, a, weights, grid_dim=size // TILE, block_dim=TILE
+        )
+
+    def run_puzzle(repetition: Int, ctx: DeviceContext) raises {imm}:
         ctx.enqueue_function[p28.async_copy_overlap_convolution](
+            TileTensor(out, p28.layout_async),
+            TileTensor[mut=False](a, p28.layout_async),
+            TileTensor[mut=False](weights, p28.weights_layout),
+            grid_dim=size // TILE,
+            block_dim=TILE,
+        )
+
+    def run_puzzle_plain(repetition: Int, ctx: DeviceContext) raises {imm}:
+        ctx.enqueue_function[puzzle_plain](
+            TileTensor(out, p28.layout_async),
+            TileTensor[mut=False](a, p28.layout_async),
+            TileTensor[mut=False](weights, p28.weights_layout),
+            grid_dim=size // TILE,
+            block_dim=TILE,
+        )
+
+    def run_library(repetition: Int, ctx: DeviceContext) raises {imm}:
+        ctx.enqueue_function[library](
             TileTensor(out, p28.layout_async),
             TileTensor[mut=False](a, p28.layout_async),
             TileTensor[mut=False](weights, p28.weights_layout),
@@ -189,6 +344,16 @@ def measure(
 
     def run_plain(repetition: Int, ctx: DeviceContext) raises {imm}:
         ctx.enqueue_function[plain](
+            out, a, weights, grid_dim=size // TILE, block_dim=TILE
+        )
+
+    def run_plain_wide(repetition: Int, ctx: DeviceContext) raises {imm}:
+        ctx.enqueue_function[plain_wide](
+            out, a, weights, grid_dim=size // TILE, block_dim=TILE
+        )
+
+    def run_async_wide(repetition: Int, ctx: DeviceContext) raises {imm}:
+        ctx.enqueue_function[async_wide](
             out, a, weights, grid_dim=size // TILE, block_dim=TILE
         )
 
@@ -225,9 +390,19 @@ def measure(
     var bytes = 2 * size * 4
     table.measure("copy", size, bytes, run_copy)
     check_and_clear(out, a, weights, True)
+    table.measure("puzzle", size, bytes, run_puzzle)
+    check_and_clear(out, a, weights, False)
+    table.measure("puzzle, plain", size, bytes, run_puzzle_plain)
+    check_and_clear(out, a, weights, False)
+    table.measure("library", size, bytes, run_library)
+    check_and_clear(out, a, weights, False)
     table.measure("async", size, bytes, run_async)
     check_and_clear(out, a, weights, False)
     table.measure("plain", size, bytes, run_plain)
+    check_and_clear(out, a, weights, False)
+    table.measure("async, 16 bytes", size, bytes, run_async_wide)
+    check_and_clear(out, a, weights, False)
+    table.measure("plain, 16 bytes", size, bytes, run_plain_wide)
     check_and_clear(out, a, weights, False)
     table.measure(
         String(t"loop, plain, {blocks} blocks"), size, bytes, run_loop_plain
@@ -250,6 +425,6 @@ def main() raises:
     with DeviceContext() as ctx:
         var table = Benchmark(ctx)
         measure(table, 64 * TILE, 8, ctx)
-        if table.timed:
+        if at_full_size(table):
             measure(table, 64 * 1024 * 1024, 132 * 8, ctx)
             measure(table, 64 * 1024 * 1024, 132 * 2, ctx)
