@@ -108,6 +108,25 @@ def test_names_inside_nested_braces_do_not_clash() -> None:
     assert used == [Address(Symbol(name)) for name in names]
 
 
+def test_labels_inside_nested_braces_are_their_own_wherever_the_braces_stand() -> None:
+    body = (
+        "mov.b64 %rd1, {%r1, %r2}; { bra L; { bra L; mov.b64 {%r1, %r2}, %rd1; L: } L: } // {\n"
+        "{\nbra M; { L: bra L; }\nM: }\nL: ret;"
+    )
+    kernel = module_of(body).kernels["k"]
+    labels = [statement.name for statement in kernel.body if isinstance(statement, Label)]
+    assert len(set(labels)) == len(labels) == 5
+    outer, inner, *_ = targets = [
+        operand.name
+        for statement in kernel.body
+        if isinstance(statement, Instruction) and statement.opcode == "bra"
+        for operand in statement.operands
+        if isinstance(operand, Symbol)
+    ]
+    assert (inner, outer) == tuple(labels[:2])
+    assert targets[2:] == [labels[3], labels[2]]
+
+
 def test_register_banks_inside_nested_braces_are_their_own() -> None:
     module = module_of(".reg .b32 %r<2>;\n{ .reg .b32 %m<2>; mov.b32 %m1, 5; mov.b32 %r1, %m1; }")
     kernel = module.kernels["k"]
@@ -115,6 +134,17 @@ def test_register_banks_inside_nested_braces_are_their_own() -> None:
     assert isinstance(first, Instruction)
     assert isinstance(first.operands[0], Register)
     assert kernel.registers[first.operands[0].name] == "b32"
+
+
+def test_a_register_of_an_inner_block_hides_that_of_the_outer_ones() -> None:
+    module = module_of(
+        "{ .reg .b32 t; mov.b32 t, 1; { .reg .b32 t; mov.b32 t, 2; } mov.b32 %r1, t; } mov.b32 t, 3;"
+    )
+    written = [s.operands[0] for s in module.kernels["k"].body if isinstance(s, Instruction)]
+    names = [operand.name for operand in written[:2] if isinstance(operand, Register)]
+    assert len(set(names)) == 2
+    read = [s.operands[1] for s in module.kernels["k"].body if isinstance(s, Instruction)]
+    assert read[2] == Register(names[0])
 
 
 def test_parameters_have_the_offsets_of_the_launch() -> None:

@@ -37,6 +37,7 @@ its own, k lines below the statement that contains it, although that is other co
 _LISTS = (".branchtargets", ".calltargets", ".callprototype")
 _MOST_NESTED = 256  # compilers nest a few blocks at most
 _TOKENS = re.compile(r"[{}]|(?:(?<=[;{}])|^)\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
+_NAME = re.compile(r"[\w$%]+")
 _SELECTOR = re.compile(r"(.+)\.(b[0-3]|h[01])")
 _BANK = re.compile(r"([%\w$]+)\s*(?:<\s*(\d+)\s*>)?$")
 
@@ -87,6 +88,7 @@ class BodyParser:
         self.source: SourceLocation | None = None
         self.scopes: list[dict[str, str]] = []
         self.scope_count = 0
+        self._labels: dict[tuple[int, int], list[str]] | None = None
         lines, match = self.lines, _INSTRUCTION.match
         append = self.body.statements.append
         index = start
@@ -121,26 +123,38 @@ class BodyParser:
                 self.scopes.append({})
                 if len(self.scopes) > _MOST_NESTED:
                     raise PtxError(f"blocks are nested more than {_MOST_NESTED} deep", line=index + 1)
-                index = self._rest(index, text[1:])
                 self._labels_ahead(index)
+                index = self._rest(index, text[1:])
             else:
                 index = self._other(text, index)
         raise PtxError("the function's body has no end", line=start + 1)
 
     def _labels_ahead(self, index: int) -> None:
-        """Declare the labels of the nested block at `index`, so that forward branches are renamed too."""
-        depth = 0
-        for number in range(index, len(self.lines)):
-            text = self.lines[number].split("//", 1)[0]
+        """Declare the labels of the nested block that begins at `index`, so that forward branches are renamed
+        too."""
+        if self._labels is None:
+            self._labels = self._labels_of_blocks(index)
+        line = self.lines[index]
+        for name in self._labels.get((index, len(line) - len(line.lstrip())), ()):
+            self._declare(name)
+
+    def _labels_of_blocks(self, start: int) -> dict[tuple[int, int], list[str]]:
+        """The labels of each nested block of the body from the line at `start`, by the place of its brace."""
+        found: dict[tuple[int, int], list[str]] = {}
+        nested: list[list[str]] = []
+        for number in range(start, len(self.text)):
+            text = self.text[number].split("//", 1)[0]
             for token in _TOKENS.finditer(text):
                 if token[0] == "{":
-                    depth += 1
-                elif token[0] == "}":
-                    depth -= 1
-                elif not depth:
-                    self._declare(token[1])
-                if depth < 0:
-                    return
+                    nested.append(found.setdefault((number, token.start()), []))
+                elif token[0] != "}":
+                    if nested:
+                        nested[-1].append(token[1])
+                elif not nested:
+                    return found
+                else:
+                    nested.pop()
+        return found
 
     def _rest(self, index: int, text: str) -> int:
         """The index of the next line to parse: this one if text follows on it, otherwise the next."""
@@ -254,9 +268,7 @@ class BodyParser:
             if operands is not None:
                 return operands
         else:
-            for scope in self.scopes:
-                for name, unique in scope.items():
-                    text = re.sub(rf"(?<![\w$%]){re.escape(name)}(?![\w$])", unique, text)
+            text = _NAME.sub(lambda found: self._scoped(found[0]), text)
         try:
             operands = tuple(self._operand(piece) for piece in PIECES.findall(text))
         except ValueError as error:
