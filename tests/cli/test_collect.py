@@ -27,6 +27,15 @@ from tooling.classroom.students import NotFetched, students_of
 from tooling.execution.sandbox import NoSandbox, find_sandbox
 from tooling.platform.exit_codes import ExitCode
 from tooling.platform.machine_watch import Allowance
+from tooling.simulator.server.protocol import (
+    ARENA_BASE,
+    MAGIC,
+    REQUEST_HEADER,
+    REQUESTS,
+    VERSION,
+    Opcode,
+)
+from tooling.toolchain import find_toolchain
 
 ROOT = Path(__file__).parents[2]
 
@@ -292,6 +301,49 @@ def test_what_an_answer_takes_is_limited(of_students: Class) -> None:
     for student in ("links", "pipes", "exits"):
         assert said[student] not in ("right", "not judged"), student
     assert of_students.table["leaves a child"] == ["1", "1", "right"]
+
+
+SPEAKS_TO_THE_GPU = f"""\
+import struct
+gpu, name = socket.socket(socket.AF_UNIX), os.environ["GPU_SIM_SOCKET"]
+gpu.connect(name if name.startswith("/") else "\\0" + name)
+
+def ask(opcode, body):
+    gpu.sendall(struct.pack({REQUEST_HEADER.format!r}, opcode, len(body)) + body)
+    return gpu.recv(1 << 16)
+
+hello = struct.pack({REQUESTS[Opcode.HELLO].request.format!r}, {MAGIC}, {VERSION}, os.getpid(), {ARENA_BASE})
+assert ask({Opcode.HELLO:d}, hello)
+head = b".version 8.7\\n.target sm_90a\\n.address_size 64\\n.visible .entry k()\\n{{{{\\n.reg .b32 %r<9>;\\n"
+while True:
+    ask({Opcode.LOAD_MODULE:d}, head + {{body}} + b"}}}}\\n")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.mojo
+@needs_sandbox
+def test_what_an_answer_sends_to_the_simulated_gpu_is_limited(of_students: Class) -> None:
+    fake = Path(of_students.bench.environment["PUZZLE_MOJO"])
+    real = fake.rename(fake.with_name("fake_mojo"))
+    compiler = find_toolchain().mojo
+    choice = f'case "$*" in *library.mojo*) exec {compiler} "$@";; esac'
+    fake.write_text(f'#!/bin/sh\n{choice}\nexec {real} "$@"\n')
+    fake.chmod(0o755)
+    modules = {
+        "instructions": r'b"add.s32 %r1, %r2, %r3;\n" * 2_500_000',
+        "braces": 'b"{" * 60_000_000',
+        "modules": r'b"add.s32 %r1, %r2, %r3;\n" * 100_000',
+    }
+    of_students.write(
+        {student: with_code(SPEAKS_TO_THE_GPU.format(body=body)) for student, body in modules.items()}
+    )
+    arguments = ("collect", str(of_students.folder), "-o", str(of_students.output), "--jobs", "1")
+    result = of_students.bench.run(*arguments, "--timeout", "4", "--memory", "1")
+    assert result.status == ExitCode.PASSED, result
+    for student in modules:
+        said = of_students.said(student)
+        assert "stopped after " in said or "GiB of memory; 1.0 GiB are allowed" in said, said
 
 
 @pytest.mark.slow
