@@ -23,6 +23,7 @@ from tooling.toolchain.cache import usable_cache
 
 if TYPE_CHECKING:
     from tooling.simulator.checks.findings import Finding
+    from tooling.simulator.checks.happens_before.copy_times import CopyTimes
     from tooling.simulator.counters.profile import KernelProfile
     from tooling.simulator.counters.profiler import Profiler
     from tooling.simulator.engine.executor import Executor
@@ -61,6 +62,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
             content came from. None: it is not recorded.
         unused_memory: whether the simulated GPU reports device memory that was never written.
         skip_repeats: whether launches that repeat an earlier one exactly are not simulated again.
+        host_order: whether the order of the host and of streams is checked whatever `checks` is.
         executor: runs the launches on the simulated GPU; None: its engine, or the profiler with `count`.
         gpus: the number of simulated GPUs.
         sandbox: where a program that is not trusted runs, with nothing of this process's environment.
@@ -83,6 +85,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     result_sizes: frozenset[int] | None = None
     unused_memory: bool = False
     skip_repeats: bool = False
+    host_order: bool = False
     executor: Executor | None = None
     gpus: int = 1
     sandbox: Sandbox | None = None
@@ -122,6 +125,7 @@ class TargetRun(Struct, frozen=True):
     ordered_copies: int = 0  # copies, fills and launches whose order with the host was checked
     gpus: int = 1  # simulated GPUs that the program had
     links: Links = {}  # the traffic between them
+    copies: CopyTimes | None = None  # between host and GPU; None: their order was not checked
 
     @property
     def lacked_a_gpu(self) -> bool:
@@ -176,6 +180,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         selection=options.selection or LaunchSelection(),
         unused_memory=options.unused_memory,
         skip_repeats=options.skip_repeats,
+        host_order=options.host_order,
         gpus=options.gpus,
     )
     with contextlib.ExitStack() as stack:
@@ -208,6 +213,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         sum(context.ordered_copies for context in simulation.gpu.contexts),
         options.gpus,
         simulation.links,
+        simulation.copies,
     )
 
 

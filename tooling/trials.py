@@ -439,7 +439,7 @@ def _run_case(
     target = trial.choice.target
     mode = target.sized(mode)
     if schedule:  # what a mode requires besides values does not depend on the order
-        mode = replace(mode, counters=(), launch=None, threads=None, shared_memory=None)
+        mode = replace(mode, counters=(), launch=None, threads=None, shared_memory=None, overlap=None)
     case = (
         reference.case(mode, dataset, simulated=target.simulated, lanes=target.lanes) if reference else None
     )
@@ -486,6 +486,7 @@ def _run_case(
             kernels=run.kernels,
             stopped=run.stopped,
             provenance=run.provenance,
+            copies=run.copies,
             lockstep=target.lockstep,
         )
     )

@@ -121,7 +121,7 @@ SAID = "because: {en: it is the subject, ko: 주제입니다}"
 
 def test_launch_shape_shared_work_and_outputs_of_the_cpu(tmp_path: Path) -> None:
     facts = f"    launch: {{grid: [2], block: [3, 4], {SAID}}}\n    threads: {{at_least: 8, {SAID}}}"
-    facts += f"\n    shared_memory: {{{SAID}}}"
+    facts += f"\n    shared_memory: {{{SAID}}}\n    overlap: {{at_most: 1.25, {SAID}}}"
     text = MANIFEST.replace("    anchors: [add_10]", facts)
     (mode,) = load(tmp_path, text.replace("shape: [8]", "shape: [8], host: true")).modes
     assert mode.launch is not None
@@ -131,9 +131,11 @@ def test_launch_shape_shared_work_and_outputs_of_the_cpu(tmp_path: Path) -> None
     assert (mode.threads.least, mode.threads.because.render("en")) == (8, "it is the subject")
     assert mode.shared_memory is not None
     assert mode.shared_memory.because.render("ko") == "주제입니다"
+    assert mode.overlap is not None
+    assert (mode.overlap.most, mode.overlap.because.render("ko")) == (1.25, "주제입니다")
     assert mode.outputs[0].host
     (plain,) = load(tmp_path / "plain", MANIFEST).modes
-    assert (plain.launch, plain.threads, plain.shared_memory) == (None, None, None)
+    assert (plain.launch, plain.threads, plain.shared_memory, plain.overlap) == (None, None, None, None)
     assert not plain.outputs[0].host
 
 
@@ -221,6 +223,16 @@ def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
             ("    anchors: [add_10]", "    kind: demo\n    threads: {at_least: 2, because: {en: a, ko: b}}"),
             (12, 14),
             "threads: only a judged mode can have requirements on its launches",
+        ),
+        (
+            ("    anchors: [add_10]", "    overlap: {at_most: 0.5, because: {en: a, ko: b}}"),
+            (11, 24),
+            "overlap.at_most: must be at least 1, the copies of the longer direction, not 0.5",
+        ),
+        (
+            ("    anchors: [add_10]", "    kind: demo\n    overlap: {at_most: 2, because: {en: a, ko: b}}"),
+            (12, 14),
+            "overlap: only a judged mode can have a requirement on its copies",
         ),
         (
             ("    anchors: [add_10]", "    kind: demo\n    resident_blocks: 4"),

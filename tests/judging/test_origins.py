@@ -17,6 +17,7 @@ from tooling.catalog.model import (
     LaunchShape,
     LeastThreads,
     Mode,
+    MostCopyTime,
     Output,
     SharedMemoryUse,
 )
@@ -28,8 +29,9 @@ from tooling.judging.judge import judge_case
 from tooling.judging.origins import result_sizes, stored_by_several
 from tooling.judging.reference import ReferenceCase
 from tooling.judging.texts import EXPLANATIONS
-from tooling.judging.verdict import Outcome, Problem, Verdict
+from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.project import find_project
+from tooling.simulator.checks.happens_before.copy_times import CopyTimes
 from tooling.simulator.gpu.launch import Dim3
 from tooling.simulator.server.provenance import LaunchFacts, Origin, Provenance
 from tooling.targets.accelerators import target_for
@@ -279,6 +281,35 @@ def test_another_launch_shape_is_named_where_the_puzzle_fixes_it() -> None:
         "크기로 실행합니다; 이 퍼즐의 주제입니다; `main`의 커널 실행 부분을 되돌립니다 (`git diff`로 "
         "바뀐 곳을 볼 수 있습니다)"
     )
+
+
+def test_copies_that_take_turns_are_named_in_both_languages() -> None:
+    mode = replace(MODE, overlap=MostCopyTime(1.25, BECAUSE))
+    origin = copied(RIGHT.content, None)
+
+    def judged(copies: CopyTimes | None, of: Mode) -> CaseVerdict:
+        return judge_case(
+            Evidence(of, CASE, RAN, USED, {"out": RIGHT}, launches=1, provenance=origin, copies=copies)
+        )
+
+    assert judged(CopyTimes(400, 400, 500), mode).problems == ()
+    assert judged(CopyTimes(400, 400, 800), MODE).problems == ()
+    (problem,) = judged(CopyTimes(400, 400, 800), mode).problems
+    assert problem.name == "copies-in-turn"
+    assert said(problem, "en") == (
+        "all copies together take 2 times as long as those of the longer direction; at most 1.25 times are "
+        "allowed; the puzzle is about it; let a copy wait only for what it needs: a stream for each stage, "
+        "an event for each dependency, and one wait of the host at the end; `tooling profile` shows the "
+        "copies"
+    )
+    assert said(problem, "ko") == (
+        "복사 전체가 더 오래 걸리는 방향의 복사만 할 때의 2배 시간이 걸립니다. 최대 1.25배까지 허용합니다; "
+        "이 퍼즐의 주제입니다; 복사가 필요한 작업만 기다리게 합니다. 단계마다 스트림을, "
+        "의존 관계마다 이벤트를 두고 호스트는 마지막에 한 번만 기다립니다. "
+        "`tooling profile`이 복사를 보여 줍니다"
+    )
+    unknown = judged(None, mode)
+    assert (unknown.problems, unknown.unchecked) == ((), ("overlap",))
 
 
 def test_a_thread_that_does_everything_is_named_where_work_is_to_be_shared() -> None:

@@ -104,6 +104,7 @@ def test_the_order_of_the_rules() -> None:
         "not_launched",
         "other_origins",
         "other_launches",
+        "copies_in_turn",
         "counters",
     ]
     assert names(rule.find for rule in RULES if rule.explains_rest) == [
@@ -115,6 +116,7 @@ def test_the_order_of_the_rules() -> None:
         "not_launched",
         "other_origins",
         "other_launches",
+        "copies_in_turn",
         "counters",
     ]
 

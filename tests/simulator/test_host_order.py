@@ -19,9 +19,11 @@ from tooling.execution.program import Ending, Transcript
 from tooling.reports.terminal import Terminal
 from tooling.simulator.checks.findings import Check, Finding, HostAction, Kind, SourcePosition, explain
 from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.checks.happens_before.copy_times import CopyTimes
 from tooling.simulator.checks.host_order import HostOrderCheck
 from tooling.simulator.gpu.device_memory import DeviceMemory
 from tooling.simulator.gpu.hooks import AccessKind, Space
+from tooling.simulator.gpu.streams import NON_BLOCKING, OF_GRAPH
 from tooling.simulator.server import host_lines
 from tooling.simulator.server.host_code import UNKNOWN, HostCode, host_code
 from tooling.simulator.server.lookups import limited
@@ -106,6 +108,49 @@ def test_two_streams_that_write_the_same_bytes_race_unless_an_event_orders_them(
     ordered.event()
     ordered.fill(SECOND)
     assert ordered.kinds == []
+
+
+def test_two_nodes_of_a_graph_race_unless_one_follows_the_other() -> None:
+    host = Host()
+    for node in (0x100, 0x200):
+        host.check.create_stream(node, NON_BLOCKING | OF_GRAPH)
+    host.fill(0x100)
+    host.fill(0x200)
+    (found,) = host.check.findings
+    assert (found.kind, found.buffer and found.buffer.number) == (Kind.GRAPH_RACE, 1)
+    assert explain(found).where == ("host.mojo:2:5: fill", "host.mojo:1:5: fill")
+    ordered = Host()
+    for node in (0x100, 0x200):
+        ordered.check.create_stream(node, NON_BLOCKING | OF_GRAPH)
+    ordered.fill(0x100)
+    ordered.check.record_event(0x100, EVENT)
+    ordered.check.stream_waits(0x200, EVENT)
+    ordered.fill(0x200)
+    assert ordered.kinds == []
+
+
+def copies_of(*, one_stream: bool = False, waits: bool = False) -> CopyTimes:
+    """Four rounds of a copy to the device and, behind an event, a copy back."""
+    host = Host()
+    for number in range(4):
+        host.to_device(FIRST)
+        back = FIRST if one_stream else SECOND
+        if not one_stream:
+            host.check.record_event(FIRST, EVENT + number)
+            host.check.stream_waits(SECOND, EVENT + number)
+        host.to_host(back)
+        if waits:
+            host.check.wait_for_stream(back, 0)
+    return host.check.copies
+
+
+def test_copies_take_as_long_as_their_order_makes_them() -> None:
+    bytes_each_way = 4 * SIZE
+    overlapped = CopyTimes(bytes_each_way, bytes_each_way, 5 * SIZE, streams=True)
+    assert (copies_of(), overlapped.relative) == (overlapped, 1.25)
+    for in_turn in (copies_of(one_stream=True), copies_of(waits=True)):
+        assert (in_turn.elapsed, in_turn.relative) == (8 * SIZE, 2)
+    assert Host().check.copies.relative == 1
 
 
 def test_an_event_orders_only_what_precedes_its_record() -> None:
@@ -294,6 +339,14 @@ LINES = {
         (
             "host_order.mojo:75:28: kernel add_ten (stream 2)",
             "host_order.mojo:70:25: kernel add_ten (stream 1)",
+        ),
+    ),
+    "nodes": (
+        "copy to the host and kernel store, two nodes of a graph, use the same bytes of the 4096-byte buffer "
+        "#1, unordered",
+        (
+            "host_order.mojo:176:29: copy to the host",
+            "host_order.mojo:170:42: kernel store",
         ),
     ),
 }

@@ -472,11 +472,31 @@ def test_what_a_launch_computes_is_in_no_buffer_that_it_read(program: Program) -
     assert program.provenance.sources_of(RIGHT.tobytes()) == ()
 
 
-def test_reads_of_other_sizes_are_not_recorded(program: Program) -> None:
+def test_reads_that_are_longer_than_any_result_are_not_recorded(program: Program) -> None:
+    out = program.buffer(None, size=2 * SIZE)
+    program.launch("fill", out)
+    assert program.provenance.of(program.read(out, 2 * SIZE)) is None
+
+
+def test_a_result_may_be_copied_in_pieces(program: Program) -> None:
     out = program.buffer()
     program.launch("fill", out)
-    program.read(out, SIZE // 2)
-    assert program.provenance.of(RIGHT[:4].tobytes()) is None
+    program.read(out, SIZE // 4)
+    assert program.origin(RIGHT.tobytes()) == "never read"
+    program.read(out + SIZE // 2, SIZE // 2)
+    assert program.origin(RIGHT.tobytes()) == "never read"
+    program.read(out + SIZE // 4, SIZE // 4)
+    assert program.origin(RIGHT.tobytes()) == [True] * 8
+
+
+def test_a_piece_that_the_host_wrote_is_the_hosts(program: Program) -> None:
+    out = program.buffer()
+    program.launch("fill", out)
+    program.write(out, RIGHT[:4] + 1)
+    program.write(out, RIGHT[:4])
+    for half in (0, SIZE // 2):
+        program.read(out + half, SIZE // 2)
+    assert program.origin(RIGHT.tobytes()) == [False] * 4 + [True] * 4
 
 
 def test_launches_are_recorded_with_the_memory_that_they_accessed(program: Program) -> None:

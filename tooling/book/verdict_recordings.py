@@ -131,7 +131,7 @@ def authored_texts(project: Project, puzzle: Puzzle) -> Callable[[str], LocalTex
         reasons = [
             reason.because
             for mode in puzzle.modes
-            for reason in (*mode.counters, mode.launch, mode.threads, mode.shared_memory)
+            for reason in (*mode.counters, mode.launch, mode.threads, mode.shared_memory, mode.overlap)
             if reason is not None
         ]
         reasons += [mutant.because for mutant in load_mutants(project, puzzle)]

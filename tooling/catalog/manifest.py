@@ -20,6 +20,7 @@ from tooling.catalog.model import (
     LeastThreads,
     Mode,
     ModeKind,
+    MostCopyTime,
     OtherSizes,
     Output,
     Program,
@@ -39,6 +40,7 @@ from tooling.catalog.schema import (
     ModeFile,
     OtherSizesFile,
     OutputFile,
+    OverlapFile,
     ProgramFile,
     PuzzleFile,
     SharedMemoryFile,
@@ -301,6 +303,8 @@ def _mode(
         for name in ("launch", "threads", "shared_memory"):
             if name in keys:
                 errors.add(keys[name].error("only a judged mode can have requirements on its launches"))
+        if "overlap" in keys:
+            errors.add(keys["overlap"].error("only a judged mode can have a requirement on its copies"))
         if "other_sizes" in keys:
             errors.add(keys["other_sizes"].error("only a judged mode can have a run with other sizes"))
         if "resident_blocks" in keys:
@@ -328,6 +332,7 @@ def _mode(
             if "shared_memory" in keys
             else None
         ),
+        overlap=errors.attempt(lambda: _overlap(keys["overlap"]), None) if "overlap" in keys else None,
         other_sizes=(
             errors.attempt(lambda: _other_sizes(keys["other_sizes"], outputs or ()), None)
             if "other_sizes" in keys
@@ -424,6 +429,14 @@ def _extents(value: Value) -> tuple[int, int, int]:
 def _threads(value: Value) -> LeastThreads:
     keys = value.mapping(*keys_of(ThreadsFile))
     return LeastThreads(keys["at_least"].integer(2), local_text(keys["because"]))
+
+
+def _overlap(value: Value) -> MostCopyTime:
+    keys = value.mapping(*keys_of(OverlapFile))
+    most = keys["at_most"].number()
+    if most < 1:
+        raise keys["at_most"].error(f"must be at least 1, the copies of the longer direction, not {most:g}")
+    return MostCopyTime(most, local_text(keys["because"]))
 
 
 def _shared_memory(value: Value) -> SharedMemoryUse:

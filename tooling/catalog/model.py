@@ -190,6 +190,14 @@ class SharedMemoryUse(Struct, frozen=True):
     because: LocalText
 
 
+class MostCopyTime(Struct, frozen=True):
+    """How long the copies between host and GPU may take, relative to those of the longer direction; judged on
+    the simulated GPU."""
+
+    most: float
+    because: LocalText
+
+
 class SourceFile(Struct, frozen=True):
     """A problem file and the solution file that it is generated from."""
 
@@ -260,6 +268,7 @@ class Mode(Struct, frozen=True):
     launch: LaunchShape | None = None
     threads: LeastThreads | None = None
     shared_memory: SharedMemoryUse | None = None
+    overlap: MostCopyTime | None = None
     other_sizes: OtherSizes | None = None
     resident_blocks: int | None = None  # for how many the simulated GPU has room in another order; None: all
     gpus: int = 1  # that its programs use

@@ -29,6 +29,7 @@ ORIGINS = (
     "launch-shape",
     "few-threads",
     "no-shared-memory",
+    "copies-in-turn",
 )
 """Right values that the GPU did not compute, or not as the puzzle asks; only the simulated GPU sees it."""
 DIAGNOSES = (

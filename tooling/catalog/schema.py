@@ -130,6 +130,13 @@ class SharedMemoryFile(Struct, forbid_unknown_fields=True):
     because: LocalFile
 
 
+class OverlapFile(Struct, forbid_unknown_fields=True):
+    """How long all copies between host and GPU may take, as their order allows."""
+
+    at_most: Annotated[float, Meta(ge=1, description="relative to the copies of the longer direction")]
+    because: LocalFile
+
+
 class OtherSizesFile(Struct, forbid_unknown_fields=True):
     """A further run of programs that passed, with other constants; counters have no limits in it."""
 
@@ -162,6 +169,7 @@ class ModeFile(Struct, forbid_unknown_fields=True):
     launch: LaunchFile | UnsetType = UNSET
     threads: ThreadsFile | UnsetType = UNSET
     shared_memory: SharedMemoryFile | UnsetType = UNSET
+    overlap: OverlapFile | UnsetType = UNSET
     other_sizes: OtherSizesFile | UnsetType = UNSET
     resident_blocks: (
         Annotated[
@@ -198,6 +206,7 @@ STRUCTURES: tuple[type[Struct], ...] = (
     LaunchFile,
     ThreadsFile,
     SharedMemoryFile,
+    OverlapFile,
     OtherSizesFile,
     TargetsFile,
     VendorFile,

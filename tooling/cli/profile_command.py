@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 def profile_command(options: ProfileOptions) -> int:
     from rich.console import Console
 
-    from tooling.cli.subject import chosen_gpus, chosen_subject, exit_code_of, link_lines, simulated_gpu
+    from tooling.cli.subject import (
+        chosen_gpus,
+        chosen_subject,
+        copy_lines,
+        exit_code_of,
+        link_lines,
+        simulated_gpu,
+    )
     from tooling.commandline.parser import UsageError, option_names
     from tooling.execution.program import without_noise
     from tooling.reports.files import write_report
@@ -61,7 +68,7 @@ def profile_command(options: ProfileOptions) -> int:
     profiler = TimingProfiler(
         selection=options.launches, tools=tools or (find_tools() if has_tools() else None)
     )
-    # The memory check alone: it keeps a faulty access from ending the kernel.
+    # The memory check keeps a faulty access from ending the kernel; the order of the copies is shown.
     settings = RunOptions(
         gpus=chosen_gpus(options.gpus, subject.gpus),
         environment=subject.environment,
@@ -69,6 +76,7 @@ def profile_command(options: ProfileOptions) -> int:
         stream=terminal.streamer(),
         error_output=lambda text: sys.stderr.write(without_noise(text)),
         checks=frozenset({"memory"}),
+        host_order=True,
         language=options.lang,
         graphs=subject.graphs,
         instruction_set=target.instruction_set,
@@ -85,7 +93,7 @@ def profile_command(options: ProfileOptions) -> int:
     for listing in listings:
         listing.kernel.registers = listing.code.resources.registers
     show(kernels, console, options.lang, instructions=options.ptx)
-    for line in link_lines(run):
+    for line in (*link_lines(run), *copy_lines(run)):
         terminal.line(line.render(options.lang))
     times = times_of(kernels, profiler.launches, GPUS[0])
     show_times(times, GPUS[0], console, options.lang)
@@ -107,7 +115,9 @@ def profile_command(options: ProfileOptions) -> int:
         documents = [listing_document(listing) for listing in listings]
         estimated = [document_of(time, GPUS[0]) for _, time in times]
         rows = document_of_benchmark(benchmark)
-        document = to_json(kernels, subject.name, status, documents, estimated, benchmark=rows)
+        document = to_json(
+            kernels, subject.name, status, documents, estimated, benchmark=rows, copies=run.copies
+        )
         write_report(options.json, document)
     if options.csv:
         write_report(options.csv, to_csv(kernels))
@@ -161,7 +171,11 @@ def _warnings(
     from tooling.simulator.counters.texts import say
 
     command = as_typed(subject.again, os.environ)
-    errors = [finding for finding in run.findings if finding.severity.value == "error"]
+    errors = [
+        finding
+        for finding in run.findings
+        if finding.check.value == "memory" and finding.severity.value == "error"
+    ]
     transcript = run.transcript
     found = []
     if unfinished:

@@ -99,6 +99,16 @@ def link_lines(run: TargetRun) -> list[Text]:
     return [LINK.of(gpu=gpu, other=other, **asdict(traffic)) for (gpu, other), traffic in links]
 
 
+def copy_lines(run: TargetRun) -> list[Text]:
+    """How far the copies between host and GPU overlap, for a program with several streams."""
+    from tooling.simulator.gpu.stop_texts import COPIES
+
+    copies = run.copies
+    if copies is None or not copies.streams:
+        return []
+    return [COPIES.of(to_gpu=copies.to_gpu, to_host=copies.to_host, times=copies.relative)]
+
+
 class ProgramOptions(Protocol):
     """The options that name a program: a puzzle with the flags of a mode, or any other program."""
 

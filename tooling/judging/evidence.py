@@ -14,6 +14,7 @@ from tooling.judging.reference import ReferenceCase
 
 if TYPE_CHECKING:
     from tooling.simulator.checks.findings import Finding
+    from tooling.simulator.checks.happens_before.copy_times import CopyTimes
     from tooling.simulator.counters.profile import KernelProfile
     from tooling.simulator.server.provenance import Provenance
     from tooling.simulator.server.stopped import StoppedKernel
@@ -31,6 +32,7 @@ class Evidence(Struct, frozen=True, eq=False):
         kernels: their profiles; None where nothing was counted.
         stopped: the kernel that the simulated GPU stopped.
         provenance: where the results came from, and the launches; None where that is not known.
+        copies: between host and GPU; None where their order is not known.
         lockstep: the simulated GPU executes the threads of a warp together, so that it reports no missing
             barrier between them.
     """
@@ -45,6 +47,7 @@ class Evidence(Struct, frozen=True, eq=False):
     kernels: Sequence[KernelProfile] | None = None
     stopped: StoppedKernel | None = None
     provenance: Provenance | None = None
+    copies: CopyTimes | None = None
     lockstep: bool = False
 
     @property
@@ -87,6 +90,7 @@ class Evidence(Struct, frozen=True, eq=False):
         """
         mode = self.mode
         found = ["counters"] if self.unjudged_counters else []
+        found += ["overlap"] if mode.overlap is not None and self.copies is None else []
         if self.provenance is None:
             facts = {"launch": mode.launch, "threads": mode.threads, "shared_memory": mode.shared_memory}
             found += [name for name, required in facts.items() if required is not None]

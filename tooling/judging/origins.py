@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tooling.catalog.model import LaunchShape, LeastThreads, Mode, Output, SharedMemoryUse
+from tooling.catalog.model import LaunchShape, LeastThreads, Mode, MostCopyTime, Output, SharedMemoryUse
 from tooling.execution.channel import BufferContent, element_bytes
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.reference import ReferenceCase
@@ -18,6 +18,7 @@ from tooling.judging.verdict import Problem, explained
 from tooling.text import Sentence, Text
 
 if TYPE_CHECKING:
+    from tooling.simulator.checks.happens_before.copy_times import CopyTimes
     from tooling.simulator.server.provenance import LaunchFacts, Provenance
 
 
@@ -115,6 +116,14 @@ def judge_launches(mode: Mode, launches: Sequence[LaunchFacts]) -> list[Problem]
     if mode.shared_memory is not None:
         found += _no_shared_memory(mode.shared_memory, launches)
     return found
+
+
+def judge_copies(wanted: MostCopyTime, copies: CopyTimes) -> list[Problem]:
+    """What is wrong with the order of the copies of a run whose values are right."""
+    if copies.relative <= wanted.most:
+        return []
+    facts: dict[str, Any] = {"times": copies.relative, "most": wanted.most, "because": wanted.because}
+    return [explained("copies-in-turn", **facts)]
 
 
 def _other_shape(wanted: LaunchShape, launches: Sequence[LaunchFacts]) -> list[Problem]:

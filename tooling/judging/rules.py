@@ -9,7 +9,7 @@ from msgspec import Struct
 from tooling.judging import endings
 from tooling.judging.buffers import unstaged_input, wrong_input, wrong_outputs
 from tooling.judging.evidence import Evidence
-from tooling.judging.origins import judge_launches, judge_origin, judge_sources
+from tooling.judging.origins import judge_copies, judge_launches, judge_origin, judge_sources
 from tooling.judging.verdict import Problem, explained
 
 
@@ -85,6 +85,12 @@ def _other_launches(evidence: Evidence) -> Sequence[Problem]:
     return judge_launches(evidence.mode, evidence.provenance.launches)
 
 
+def _copies_in_turn(evidence: Evidence) -> Sequence[Problem]:
+    """The copies overlap less than the mode requires."""
+    wanted, copies = evidence.mode.overlap, evidence.copies
+    return () if wanted is None or copies is None else judge_copies(wanted, copies)
+
+
 def _counters(evidence: Evidence) -> Sequence[Problem]:
     """The mode's criteria of counters that are not met."""
     criteria = evidence.judged_counters
@@ -106,6 +112,7 @@ RULES: tuple[Rule, ...] = (
     Rule(_not_launched, only_if_right=True),
     Rule(_other_origins, only_if_right=True),
     Rule(_other_launches, only_if_right=True),
+    Rule(_copies_in_turn, only_if_right=True),
     Rule(_counters, only_if_right=True),
 )
 """Applied from the first to the last. Where a result came from, the launches and the counters are judged only

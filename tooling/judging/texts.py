@@ -546,6 +546,17 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "from what is there"
         ),
     ),
+    "copies-in-turn": Explanation(
+        Text(
+            "all copies together take {times:.3g} times as long as those of the longer direction; at most "
+            "{most:.3g} times are allowed"
+        ),
+        Text("{because}"),
+        Text(
+            "let a copy wait only for what it needs: a stream for each stage, an event for each dependency, "
+            "and one wait of the host at the end; `tooling profile` shows the copies"
+        ),
+    ),
     "call-refused": Explanation(
         Text("the program failed: {detail}"),
         Text(

@@ -34,6 +34,7 @@ _REQUIREMENTS: dict[str, Text] = {
     "launch": Text("the shape of the launch"),
     "threads": Text("how many threads share the work"),
     "shared_memory": Text("whether a kernel reads shared memory"),
+    "overlap": Text("whether the copies overlap"),
     "checks": Text("races, wrong accesses, and threads in other orders"),
     "lockstep": Text("missing barriers between the threads of a warp, which run in lockstep there"),
 }

@@ -1,7 +1,7 @@
 """The order of the host and the GPU, one mode per topic; with a second argument, each waits as it should."""
 
 from max.gpu import global_idx
-from max.gpu.host import DeviceContext
+from max.gpu.host import DeviceContext, DeviceGraph, DeviceGraphBuilder
 from std.sys import argv
 
 comptime SIZE = 1024
@@ -158,6 +158,30 @@ def pinned(ctx: DeviceContext, waits: Bool, changes: Bool) raises:
     print(host[3])
 
 
+def nodes(ctx: DeviceContext, waits: Bool) raises:
+    """A node of a graph copies back what another one computes."""
+    var host = ctx.enqueue_create_host_buffer[DType.float32](SIZE)
+    var dev = ctx.enqueue_create_buffer[DType.float32](SIZE)
+    var kernel = ctx.compile_function[store]()
+    ctx.synchronize()
+
+    def build(mut builder: DeviceGraphBuilder) raises {imm}:
+        var filled = builder.add_memset(dev, Float32(3))
+        var stored = builder.add_function(
+            kernel, dev, grid_dim=4, block_dim=256, dependencies=[filled]
+        )
+        var other = filled
+        if waits:
+            other = stored
+        _ = builder.add_copy(host, dev, dependencies=[other])
+
+    var graph = DeviceGraph.create(ctx, build)
+    graph.replay()
+    graph.replay()
+    ctx.synchronize()
+    print(host[3])
+
+
 def main() raises:
     var waits = len(argv()) > 2
     with DeviceContext() as ctx:
@@ -176,5 +200,7 @@ def main() raises:
             chain(ctx)
         elif mode == "device read" or mode == "device write":
             touch_device(ctx, waits, mode == "device write")
+        elif mode == "nodes":
+            nodes(ctx, waits)
         elif mode == "pinned read" or mode == "pinned change":
             pinned(ctx, waits, mode == "pinned change")

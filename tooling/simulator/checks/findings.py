@@ -66,6 +66,7 @@ class Kind(StrEnum):
     NARROW_SCOPE = "narrow-scope"
     READ_ONLY_PATH = "read-only-path"
     STREAM_RACE = "stream-race"
+    GRAPH_RACE = "graph-race"
     DEVICE_READ_WRITE = "device-read-after-write"
     DEVICE_WRITE_READ = "device-write-after-read"
     DEVICE_WRITE_WRITE = "device-write-after-write"

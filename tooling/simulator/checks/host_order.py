@@ -34,10 +34,17 @@ from tooling.simulator.checks.findings import (
     SourcePosition,
 )
 from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.checks.happens_before.copy_times import CopyClock, CopyTimes
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.hooks import Access, AccessKind, LaunchContext, Space
 from tooling.simulator.gpu.sparse_arrays import sparse_zeros
-from tooling.simulator.gpu.streams import DEVICE_SHIFT, NON_BLOCKING, explicit_stream, legacy_stream
+from tooling.simulator.gpu.streams import (
+    DEVICE_SHIFT,
+    NON_BLOCKING,
+    OF_GRAPH,
+    explicit_stream,
+    legacy_stream,
+)
 
 Clock = dict[int, int]
 """By stream, the number of its operations that are complete before what comes next."""
@@ -123,6 +130,7 @@ class HostOrderCheck(CheckHook):
         self._numbers: dict[int, int] = {}
         self._devices: dict[int, int] = {}
         self._non_blocking: set[int] = set()
+        self._of_graphs: set[int] = set()
         self._events: dict[int, Clock] = {}
         self._operation: Operation | None = None
         self._host_side: tuple[int, int] = (0, 0)
@@ -134,6 +142,7 @@ class HostOrderCheck(CheckHook):
         self._uses: dict[int, list[_Use]] = {}
         self._masks: dict[int, Mask] = {}
         self._meetings: list[tuple[Operation, Operation]] = []
+        self._copies = CopyClock()
         self.deferred = False  # several devices: work is done after later calls
         self.freeing: Clock = {}
 
@@ -143,6 +152,11 @@ class HostOrderCheck(CheckHook):
     def operation(self) -> Operation | None:
         """The work of the latest call."""
         return self._operation
+
+    @property
+    def copies(self) -> CopyTimes:
+        """The program's copies, and how long they take as their order allows."""
+        return self._copies.times(streams=self.overlaps)
 
     def met(self, operation: Operation, other: Operation) -> None:
         """A kernel has acquired what a kernel of another device released: what follows it follows that one.
@@ -171,6 +185,7 @@ class HostOrderCheck(CheckHook):
         for other in self._implicit(stream):
             _join(clock, self._clock_of(other))
         before = dict(clock)
+        self._copies.begin(stream, before)
         clock[stream] = clock.get(stream, 0) + 1
         self._operation = Operation(stream, clock[stream], before, position)
         self._host_side = (host_address, 0)
@@ -187,7 +202,10 @@ class HostOrderCheck(CheckHook):
 
     def create_stream(self, stream: int, flags: int) -> None:
         self._clock_of(stream)
-        self._numbers[stream] = 1 + len(self._numbers)
+        if flags & OF_GRAPH:
+            self._of_graphs.add(stream)
+        else:
+            self._numbers[stream] = 1 + len(self._numbers)
         self._devices[stream] = flags >> 32
         if flags & NON_BLOCKING:
             self._non_blocking.add(stream)
@@ -256,12 +274,14 @@ class HostOrderCheck(CheckHook):
         operation.action = HostAction.COPY_TO_DEVICE if host else HostAction.FILL
         self._host_side = (host, first or address)
         if host:
+            self._copy(size, to_gpu=True)
             self._use_host(memory, host + address - (first or address), size, _READ)
         self._use(memory, address, size, _WRITTEN)
 
     def host_copy(self, memory: DeviceMemory, address: int, size: int) -> None:
         if self._operation is not None:
             self._operation.action = HostAction.COPY_TO_HOST
+            self._copy(size, to_gpu=False)
             self._use(memory, address, size, _READ)
             self._use_host(memory, self._host_side[0], size, _WRITTEN)
 
@@ -386,6 +406,12 @@ class HostOrderCheck(CheckHook):
 
     # -- memory --------------------------------------------------------------------------------------
 
+    def _copy(self, size: int, *, to_gpu: bool) -> None:
+        operation = self._operation
+        assert operation is not None
+        device = self._device_of(operation.stream)
+        self._copies.copy(operation.stream, operation.number, device, size, to_gpu=to_gpu)
+
     def _use_host(self, memory: DeviceMemory, address: int, size: int, bits: int) -> None:
         """The host's side of a copy: pinned memory is in use until the host waits for the copy."""
         operation, allocation = self._operation, memory.containing(address)
@@ -416,7 +442,9 @@ class HostOrderCheck(CheckHook):
                 offset = _conflict(use, other)
                 if offset is not None:
                     calls = (self._call_of(operation), self._call_of(other.operation))
-                    self._note(Kind.STREAM_RACE, memory, allocation, offset, calls)
+                    both = {operation.stream, other.operation.stream} <= self._of_graphs
+                    kind = Kind.GRAPH_RACE if both else Kind.STREAM_RACE
+                    self._note(kind, memory, allocation, offset, calls)
                     break
         self._uses[allocation.physical_address] = [*kept[-_MOST_USES:], use]
 

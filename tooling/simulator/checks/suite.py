@@ -21,6 +21,7 @@ def make_checks(
     footprints: Footprints | None = None,
     *,
     unused_memory: bool = False,
+    host_order: bool = False,
     gpus: int = 1,
 ) -> tuple[CheckHook, ...]:
     """Fresh checks for one program, in the order in which the engine must call them.
@@ -30,6 +31,7 @@ def make_checks(
     Args:
         footprints: shared with other hooks of the program; by default, the checks have their own.
         unused_memory: whether the initialisation check reports memory that was never written.
+        host_order: whether the order of the host and of streams is checked also without the other races.
         gpus: the number of GPUs that the program has.
 
     Raises:
@@ -44,10 +46,12 @@ def make_checks(
         checks.append(InitialisationCheck(footprints, unused_memory=unused_memory))
     if Check.RACES in wanted:
         bulk_copies = BulkCopyCheck()
-        host_order = HostOrderCheck(footprints)
-        checks += (bulk_copies, RaceCheck(footprints, bulk_copies), host_order)
+        order = HostOrderCheck(footprints)
+        checks += (bulk_copies, RaceCheck(footprints, bulk_copies), order)
         if gpus > 1:
-            checks.append(DeviceRaceCheck(footprints, host_order))
+            checks.append(DeviceRaceCheck(footprints, order))
+    elif host_order:
+        checks.append(HostOrderCheck(footprints))
     if Check.SYNCHRONISATION in wanted:
         checks.append(SynchronisationCheck())
     return tuple(checks)

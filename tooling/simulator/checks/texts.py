@@ -284,6 +284,18 @@ FINDINGS: Mapping[str, FindingText] = {
             "`stream.synchronize()`, between the two calls."
         ),
     ),
+    "graph-race": FindingText(
+        Text(
+            "{operation} and {other_operation}, two nodes of a graph, use the same bytes of {buffer}, "
+            "unordered"
+        ),
+        Text(
+            "A node begins when its dependencies are done: nothing makes the node that was added earlier "
+            "finish before the other one starts, and at least one of them writes. On hardware the result "
+            "depends on which is faster."
+        ),
+        Text("Add the earlier node to the `dependencies` of the later one, or to those of a node before it."),
+    ),
     "device-read-after-write": FindingText(
         Text("race of two GPUs on {buffer}: GPU {gpu} reads what GPU {other_gpu} writes, unordered"),
         Text(

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 
+from tooling.simulator.checks.happens_before.copy_times import CopyTimes
 from tooling.simulator.counters.metrics import (
     COMPARABLE,
     UNMEASURED,
@@ -30,6 +31,7 @@ def to_json(
     times: Sequence[Mapping[str, object]] = (),
     *,
     benchmark: Sequence[Mapping[str, object]] = (),
+    copies: CopyTimes | None = None,
 ) -> str:
     """The document's text.
 
@@ -38,6 +40,7 @@ def to_json(
         machine_code: of each kernel, in their order; empty: it was not asked for.
         times: the estimated time of each kernel; empty: none is estimated.
         benchmark: the rows of a benchmark; empty: the program is not one.
+        copies: between host and GPU, shown for a program with several streams.
     """
     measured = all(kernel.rules.measured for kernel in kernels)
     entries = [_kernel(kernel) for kernel in kernels]
@@ -57,6 +60,13 @@ def to_json(
     }
     if benchmark:
         document["benchmark"] = benchmark
+    if copies is not None and copies.streams:
+        document["copies"] = {
+            "to_gpu": copies.to_gpu,
+            "to_host": copies.to_host,
+            "elapsed": copies.elapsed,
+            "relative": round(copies.relative, 4),
+        }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 

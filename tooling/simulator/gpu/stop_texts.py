@@ -87,6 +87,11 @@ LINK = Text(
     "GPU {gpu} → GPU {other}: {loaded} bytes loaded, {stored} stored, {copied} copied, {atomics} atomics"
 )
 
+COPIES = Text(
+    "copies: {to_gpu:,} bytes to the GPU, {to_host:,} back; as their order allows, all take {times:.3g} "
+    "times as long as those of the longer direction"
+)
+
 ORDER_UNCHECKED = Text(
     "note: the order of the host and the GPU was not checked: streams, events, and memory that a copy still "
     "uses\n"

@@ -10,6 +10,9 @@ unless they are non-blocking."""
 NON_BLOCKING = 1
 """The flag of a stream that the legacy default stream does not wait for."""
 
+OF_GRAPH = 2
+"""The flag of a stream in which an executable graph performs nodes."""
+
 DEVICE_SHIFT = 56
 """The number of a device's default streams (0 to 2) has the device's number in its highest byte."""
 

@@ -20,6 +20,7 @@ from tooling.simulator.backends import default_backend
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.findings import Finding, merged
 from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.checks.happens_before.copy_times import CopyTimes
 from tooling.simulator.checks.host_order import HostOrderCheck
 from tooling.simulator.checks.memory import MemoryCheck
 from tooling.simulator.engine.executor import Executor, Job
@@ -241,6 +242,14 @@ class Context:
         if self._deferral is not None and self.fault:  # of a launch that has run just now
             status, answer = self.fault, b""
         return status, answer, output
+
+    @property
+    def copies(self) -> CopyTimes | None:
+        """The program's copies; None where their order was not checked, and with several GPUs, where work is
+        done in another order than that of the calls."""
+        order = self._order_check
+        known = self.ordered_copies and self._deferral is None
+        return order.copies if order is not None and known else None
 
     @property
     def findings(self) -> list[Finding]:

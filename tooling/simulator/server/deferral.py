@@ -4,8 +4,6 @@ With one GPU the driver moves the bytes of copies, at once. Here the simulator m
 comes. A request that the host waits for runs the work that it follows; what cannot end, since kernels wait
 for one another, is a deadlock (`WorkQueue.wait`). A host that polls memory which a kernel writes, without any
 call of the driver, waits for ever.
-
-Nodes of a graph run one after the other, in the stream in which the graph is launched.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.simulator.gpu.streams import DEVICE_SHIFT
+from tooling.simulator.gpu.streams import DEVICE_SHIFT, NON_BLOCKING, OF_GRAPH
 
-VERSION = 6
+VERSION = 7
 """Incremented with every change of this module, since the two sides may be from different builds."""
 
 MAGIC = int.from_bytes(b"PUZZLGPU", "little")
@@ -185,7 +185,7 @@ class MemoryAccess(IntEnum):
 class OrderAction(IntEnum):
     """What orders the work of streams and the host.
 
-    `CREATE_STREAM` has as event the stream's flags and, times 2 to the power of 32, its device.
+    `CREATE_STREAM` has as event the stream's flags (see `gpu.streams`) and, times 2**32, its device.
     """
 
     CREATE_STREAM = 0
@@ -285,6 +285,8 @@ def mojo_table() -> str:
         f"comptime ARENA_BASE = UInt64(0x{ARENA_BASE:X})",
         f"comptime GRANULARITY = UInt64(0x{GRANULARITY:X})",
         f"comptime DEVICE_SHIFT = UInt64({DEVICE_SHIFT})",
+        f"comptime NON_BLOCKING = UInt32({NON_BLOCKING})",
+        f"comptime OF_GRAPH = UInt32({OF_GRAPH})",
         f"comptime REQUEST_HEADER_BYTES = {REQUEST_HEADER.size}",
         f"comptime REPLY_HEADER_BYTES = {REPLY_HEADER.size}",
     ]

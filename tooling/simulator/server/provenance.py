@@ -2,14 +2,15 @@
 
 One shadow byte per byte of memory that a kernel stored to says whether a kernel's store is the latest one.
 A result is identified by its content: a program hands in bytes that it has copied from the device, so every
-copy to the host of a result's size is recorded with its digest. What the host writes counts only where it
+copy to the host of a result's size is recorded with its digest, and of shorter copies what they brought: a
+result may be copied in pieces. What the host writes counts only where it
 changes a byte: leaving `map_to_host` writes the same bytes back. Copies between buffers keep the origin of
 the bytes, and so does a copy to the host that is written back as it is.
 
 A launch may also copy a result that the host had computed. It is recorded if the kernel stores values as it
 loaded them from a buffer that only the host had written, and what it stored is there byte for byte. Whether
-that buffer is an input of the puzzle is for the judge to decide. A copy in pieces, or of values that the
-kernel changes, is not seen.
+that buffer is an input of the puzzle is for the judge to decide. A copy by several launches in pieces, or of
+values that the kernel changes, is not seen.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class Provenance(Struct, frozen=True, eq=False):
     """What is known of a run's results and launches.
 
     Attributes:
-        copied: by content, what was copied to the host.
+        copied: by content, what was copied to the host; `pieces`: what was shorter than any result.
         pinned: host memory as kernels left it that stored to it directly.
         sources: by content of what a launch stored, the buffers that it copied from, which hold these bytes.
     """
@@ -95,6 +96,7 @@ class Provenance(Struct, frozen=True, eq=False):
     pinned: tuple[bytes, ...]
     launches: tuple[LaunchFacts, ...]
     sources: Mapping[tuple[int, bytes], tuple[bytes, ...]] = {}
+    pieces: Mapping[tuple[int, bytes], Origin] = {}
 
     def sources_of(self, content: bytes) -> tuple[bytes, ...]:
         """The buffers, written by the host alone, that hold this result and that its launch copied from."""
@@ -102,10 +104,31 @@ class Provenance(Struct, frozen=True, eq=False):
 
     def of(self, content: bytes) -> Origin | None:
         """The origin of a result, or None if it was never copied from the device."""
-        origin = self.copied.get(_key(content))
+        origin = self.copied.get(_key(content)) or self._joined(content)
         if (origin is None or origin.by_kernel is not None) and any(content in each for each in self.pinned):
             return Origin(None, ever_by_kernel=True)
         return origin
+
+    def _joined(self, content: bytes) -> Origin | None:
+        """The origin of a result that consists of pieces, each of them copied from the device."""
+        lengths = sorted({length for length, _ in self.pieces}, reverse=True)
+        found: list[tuple[int, Origin]] = []
+        at = 0
+        while at < len(content):
+            ends = (at + length for length in lengths if at + length <= len(content))
+            known = ((end, self.pieces.get(_key(content[at:end]))) for end in ends)
+            end, origin = next(((end, each) for end, each in known if each is not None), (at, None))
+            if origin is None:
+                return None
+            found.append((end - at, origin))
+            at = end
+        by_kernel = np.concatenate([_bytes_of(length, each.by_kernel, True) for length, each in found])
+        several = np.concatenate([_bytes_of(length, each.by_several, False) for length, each in found])
+        return Origin(
+            None if by_kernel.all() else by_kernel,
+            any(each.ever_by_kernel for _, each in found),
+            several if several.any() else None,
+        )
 
 
 def merged(recorders: Iterable[ProvenanceHook]) -> Provenance:
@@ -113,16 +136,20 @@ def merged(recorders: Iterable[ProvenanceHook]) -> Provenance:
     every = list(recorders)
     copied: dict[tuple[int, bytes], Origin] = {}
     sources: dict[tuple[int, bytes], tuple[bytes, ...]] = {}
+    pieces: dict[tuple[int, bytes], Origin] = {}
     for each in every:
         for key, buffers in each.sources.items():
             sources[key] = (*sources.get(key, ()), *buffers)
         for key, origin in each.copied.items():
             _enter(copied, key, origin)
+        for key, origin in each.pieces.items():
+            _enter(pieces, key, origin)
     return Provenance(
         copied,
         tuple(content for each in every for content in each.pinned),
         tuple(launch for each in every for launch in each.launches),
         sources,
+        pieces,
     )
 
 
@@ -159,12 +186,13 @@ class ProvenanceHook(Hook):
     """Records where a program's results come from. Put it after the memory check.
 
     Args:
-        sizes: of the results, in bytes; copies to the host of other sizes are not recorded.
+        sizes: of the results, in bytes; copies to the host that are longer than all of them are not recorded.
         footprints: shared with the checks.
     """
 
     def __init__(self, sizes: frozenset[int], footprints: Footprints) -> None:
         self.copied: dict[tuple[int, bytes], Origin] = {}
+        self.pieces: dict[tuple[int, bytes], Origin] = {}
         self.pinned: list[bytes] = []
         self.launches: list[LaunchFacts] = []
         self.sources: dict[tuple[int, bytes], tuple[bytes, ...]] = {}
@@ -319,9 +347,9 @@ class ProvenanceHook(Hook):
         flags[low : low + size] = copied | flags[low : low + size] & _EVER
 
     def host_copy(self, memory: DeviceMemory, address: int, size: int) -> None:
-        """Record where the bytes of a result come from."""
+        """Record where the bytes of a result come from, or those of a piece of one."""
         self._settle()
-        if size not in self._sizes:
+        if not size or size > max(self._sizes, default=0):
             return
         flags = np.zeros(size, np.uint8)
         done = 0
@@ -337,7 +365,8 @@ class ProvenanceHook(Hook):
         origin = Origin(
             None if by_kernel.all() else by_kernel, bool(flags.any()), several if several.any() else None
         )
-        _enter(self.copied, _key(memory.view(address, size).tobytes()), origin)
+        recorded = self.copied if size in self._sizes else self.pieces
+        _enter(recorded, _key(memory.view(address, size).tobytes()), origin)
 
     def end(self, memory: DeviceMemory) -> None:
         self._pending.clear()
@@ -373,6 +402,11 @@ def _scatter(flags: Flags, offsets: Ints, width: int) -> None:
     words, first = flags.view(f"u{step}"), offsets >> step.bit_length() - 1
     for word in range(max(1, width // 8)):
         words[first + word] = int.from_bytes(bytes([_STORED] * step), "little")
+
+
+def _bytes_of(length: int, flags: NDArray[np.bool_] | None, default: bool) -> NDArray[np.bool_]:
+    """The flag of each byte of a piece."""
+    return np.full(length, default, np.bool_) if flags is None else flags
 
 
 def _key(content: bytes) -> tuple[int, bytes]:

@@ -18,6 +18,7 @@ from msgspec import Struct
 from tooling.platform.errors import ToolingError
 from tooling.simulator.backends import DEFAULT, backend_for
 from tooling.simulator.checks.findings import Check, Finding
+from tooling.simulator.checks.happens_before.copy_times import CopyTimes
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.engine.executor import Engine, Executor
 from tooling.simulator.gpu.launch import LaunchResult
@@ -45,6 +46,7 @@ class SimulationOptions(Struct, frozen=True):
         selection: the launches whose findings are recorded.
         unused_memory: whether device memory that was never written is reported; a part of `initialisation`.
         skip_repeats: launches that repeat an earlier one exactly are not simulated again, see `repeats`.
+        host_order: the order of the host and of streams is checked also where `checks` leaves races out.
         gpus: the number of GPUs, 1 to 8; several only with the instruction set of NVIDIA.
         socket_folder: programs run in a sandbox, in which this folder has the same path; None: they do not.
         result_sizes: in bytes; the origin of what the programs copy to the host in these sizes is recorded.
@@ -60,6 +62,7 @@ class SimulationOptions(Struct, frozen=True):
     selection: LaunchSelection = LaunchSelection()
     unused_memory: bool = False
     skip_repeats: bool = False
+    host_order: bool = False
     gpus: int = 1
     socket_folder: Path | None = None
 
@@ -98,6 +101,7 @@ class Simulation:
             make_checks,
             sorted(self.options.checks),
             unused_memory=self.options.unused_memory,
+            host_order=self.options.host_order,
             gpus=self.options.gpus,
         )
         self._gpu = Gpu(
@@ -155,6 +159,11 @@ class Simulation:
         if self.options.result_sizes is None:
             return None
         return merged(each.provenance for each in self.gpu.contexts if each.provenance)
+
+    @property
+    def copies(self) -> CopyTimes | None:
+        """The copies of the first program whose order was checked; None if there is none."""
+        return next((each.copies for each in self.gpu.contexts if each.copies), None)
 
     @property
     def links(self) -> Links:

@@ -18,70 +18,10 @@ def hipGraphAddBatchMemOpNode() abi("C") -> Int32:
     return unsupported("hipGraphAddBatchMemOpNode")
 
 
-@export("hipGraphAddEmptyNode")
-def hipGraphAddEmptyNode() abi("C") -> Int32:
-    """The hipGraphAddEmptyNode of the runtime API: NOT_SUPPORTED."""
-    return unsupported("hipGraphAddEmptyNode")
-
-
-@export("hipGraphAddKernelNode")
-def hipGraphAddKernelNode() abi("C") -> Int32:
-    """The hipGraphAddKernelNode of the runtime API: NOT_SUPPORTED."""
-    return unsupported("hipGraphAddKernelNode")
-
-
-@export("hipGraphAddMemcpyNode1D")
-def hipGraphAddMemcpyNode1D() abi("C") -> Int32:
-    """The hipGraphAddMemcpyNode1D of the runtime API: NOT_SUPPORTED."""
-    return unsupported("hipGraphAddMemcpyNode1D")
-
-
-@export("hipGraphAddMemsetNode")
-def hipGraphAddMemsetNode() abi("C") -> Int32:
-    """The hipGraphAddMemsetNode of the runtime API: NOT_SUPPORTED."""
-    return unsupported("hipGraphAddMemsetNode")
-
-
-@export("hipGraphCreate")
-def hipGraphCreate() abi("C") -> Int32:
-    """The hipGraphCreate of the runtime API: NOT_SUPPORTED."""
-    return unsupported("hipGraphCreate")
-
-
 @export("hipGraphDebugDotPrint")
 def hipGraphDebugDotPrint() abi("C") -> Int32:
     """The hipGraphDebugDotPrint of the runtime API: NOT_SUPPORTED."""
     return unsupported("hipGraphDebugDotPrint")
-
-
-@export("hipGraphDestroy")
-def hipGraphDestroy() abi("C") -> Int32:
-    """The hipGraphDestroy of the runtime API: NOT_SUPPORTED."""
-    return unsupported("hipGraphDestroy")
-
-
-@export("hipGraphExecDestroy")
-def hipGraphExecDestroy() abi("C") -> Int32:
-    """The hipGraphExecDestroy of the runtime API: NOT_SUPPORTED."""
-    return unsupported("hipGraphExecDestroy")
-
-
-@export("hipGraphInstantiate")
-def hipGraphInstantiate() abi("C") -> Int32:
-    """The hipGraphInstantiate of the runtime API: NOT_SUPPORTED."""
-    return unsupported("hipGraphInstantiate")
-
-
-@export("hipGraphInstantiateWithFlags")
-def hipGraphInstantiateWithFlags() abi("C") -> Int32:
-    """The hipGraphInstantiateWithFlags of the runtime API: NOT_SUPPORTED."""
-    return unsupported("hipGraphInstantiateWithFlags")
-
-
-@export("hipGraphLaunch")
-def hipGraphLaunch() abi("C") -> Int32:
-    """The hipGraphLaunch of the runtime API: NOT_SUPPORTED."""
-    return unsupported("hipGraphLaunch")
 
 
 @export("hipMemAddressFree")

@@ -5,6 +5,7 @@ all of them. A test compares the list with the names that Mojo looks up.
 """
 
 import hip_device
+import hip_graphs
 import hip_memory
 import hip_modules
 import hip_streams
@@ -93,19 +94,21 @@ def simulated_gpu_exports() abi("C"):
         hip_streams.hipEventElapsedTime,
     )
     _refer_to(
+        hip_graphs.hipGraphCreate,
+        hip_graphs.hipGraphAddEmptyNode,
+        hip_graphs.hipGraphAddKernelNode,
+        hip_graphs.hipGraphAddMemsetNode,
+        hip_graphs.hipGraphAddMemcpyNode1D,
+        hip_graphs.hipGraphInstantiate,
+        hip_graphs.hipGraphInstantiateWithFlags,
+        hip_graphs.hipGraphLaunch,
+        hip_graphs.hipGraphDestroy,
+        hip_graphs.hipGraphExecDestroy,
+    )
+    _refer_to(
         hip_unsupported.hipCallKernelDirect,
         hip_unsupported.hipGraphAddBatchMemOpNode,
-        hip_unsupported.hipGraphAddEmptyNode,
-        hip_unsupported.hipGraphAddKernelNode,
-        hip_unsupported.hipGraphAddMemcpyNode1D,
-        hip_unsupported.hipGraphAddMemsetNode,
-        hip_unsupported.hipGraphCreate,
         hip_unsupported.hipGraphDebugDotPrint,
-        hip_unsupported.hipGraphDestroy,
-        hip_unsupported.hipGraphExecDestroy,
-        hip_unsupported.hipGraphInstantiate,
-        hip_unsupported.hipGraphInstantiateWithFlags,
-        hip_unsupported.hipGraphLaunch,
         hip_unsupported.hipMemAddressFree,
         hip_unsupported.hipMemAddressReserve,
         hip_unsupported.hipMemCreate,

@@ -1,7 +1,8 @@
 """Graphs: work captured from streams or added node by node (CUDA driver API: "Graph Management").
 
 A graph is a list of nodes in the order of their creation. Since a node depends only on earlier nodes, this
-order satisfies all dependencies.
+order satisfies all dependencies. If the simulator checks the order of operations, each node is performed in
+a stream that waits for the node's dependencies alone: what no dependency orders is reported.
 """
 
 from errors import (
@@ -15,11 +16,13 @@ from errors import (
 )
 from memory import copy_on_device, download, fill, upload
 from modules import Shape, launch_request, relaunch, shape_at
-from session import Locked, unsupported
+import protocol
+from session import Locked, Session, unsupported
 from wire import NULL, Body, at
 from work import (
     COPY_DEVICE_TO_DEVICE,
     COPY_DEVICE_TO_HOST,
+    EMPTY,
     MEMSET,
     LAUNCH,
     COPY_HOST_TO_DEVICE,
@@ -98,21 +101,32 @@ def cuGraphCreate(graph: UInt64, flags: UInt32) abi("C") -> Int32:
         return SUCCESS
 
 
-def _add(handle: UInt64, graph: UInt64, nodes: List[Node]) -> Int32:
-    """Append nodes to a graph, and write the handle of the new graph node."""
+def add_node(
+    handle: UInt64, graph: UInt64, before: UInt64, count: UInt64, node: Node
+) -> Int32:
+    """Append a node to a graph, behind `count` others, and write its handle."""
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
             return status
         if handle == NULL or graph not in session[].graphs:
             return INVALID_VALUE
+        var added = session[].in_graph(node)
+        added.before = _handles(before, count)
+        at[UInt64](handle)[] = added.handle
         try:
-            for node in nodes:
-                session[].graphs[graph].append(node.copy())
+            session[].graphs[graph].append(added^)
         except:
             return INVALID_VALUE
-        at[UInt64](handle)[] = session[].new_handle()
         return SUCCESS
+
+
+def _handles(handles: UInt64, count: UInt64) -> List[UInt64]:
+    var found = List[UInt64]()
+    if handles != NULL:
+        for index in range(Int(count)):
+            found.append(at[UInt64](handles)[unsafe_offset=index])
+    return found^
 
 
 @export("cuGraphAddEmptyNode")
@@ -120,7 +134,7 @@ def cuGraphAddEmptyNode(
     node: UInt64, graph: UInt64, before: UInt64, count: UInt64
 ) abi("C") -> Int32:
     """The cuGraphAddEmptyNode of the driver API."""
-    return _add(node, graph, List[Node]())
+    return add_node(node, graph, before, count, Node(EMPTY))
 
 
 @export("cuGraphAddKernelNode")
@@ -155,9 +169,7 @@ def cuGraphAddKernelNode(
         if status != SUCCESS:
             return status
         made.request = body.bytes.copy()
-    var nodes = List[Node]()
-    nodes.append(made^)
-    return _add(node, graph, nodes)
+    return add_node(node, graph, before, count, made)
 
 
 @export("cuGraphAddMemsetNode")
@@ -176,8 +188,11 @@ def cuGraphAddMemsetNode(
     var element = UInt64(at[UInt32](parameters + 20)[])
     if element != 1 and element != 2 and element != 4:
         return INVALID_VALUE
-    var nodes = List[Node]()
-    nodes.append(
+    return add_node(
+        node,
+        graph,
+        before,
+        count,
         fill_node(
             at[UInt64](parameters)[],
             UInt64(at[UInt32](parameters + 16)[]),
@@ -185,9 +200,8 @@ def cuGraphAddMemsetNode(
             at[UInt64](parameters + 24)[],
             at[UInt64](parameters + 32)[],
             at[UInt64](parameters + 8)[],
-        )
+        ),
     )
-    return _add(node, graph, nodes)
 
 
 @export("cuGraphAddMemcpyNode")
@@ -220,18 +234,25 @@ def cuGraphAddMemcpyNode(
         COPY_HOST_TO_DEVICE if from_host else COPY_DEVICE_TO_HOST if to_host else COPY_DEVICE_TO_DEVICE
     )
     var width = at[UInt64](parameters + 176)[]
-    var nodes = List[Node]()
+    var status = SUCCESS
     for layer in range(at[UInt64](parameters + 192)[]):
         for row in range(at[UInt64](parameters + 184)[]):
-            nodes.append(
-                copy_node(
-                    kind,
-                    _row_address(target, to_host, row, layer),
-                    _row_address(source, from_host, row, layer),
-                    width,
+            if status == SUCCESS:
+                # Each row follows the one before; the node is the last of them.
+                var first = layer == 0 and row == 0
+                status = add_node(
+                    node,
+                    graph,
+                    before if first else node,
+                    count if first else 1,
+                    copy_node(
+                        kind,
+                        _row_address(target, to_host, row, layer),
+                        _row_address(source, from_host, row, layer),
+                        width,
+                    ),
                 )
-            )
-    return _add(node, graph, nodes)
+    return status
 
 
 def _row_address(
@@ -254,14 +275,24 @@ def cuGraphAddChildGraphNode(
     node: UInt64, graph: UInt64, before: UInt64, count: UInt64, child: UInt64
 ) abi("C") -> Int32:
     """The cuGraphAddChildGraphNode of the driver API: the child's nodes are copied.
+
+    The node itself is an empty one behind all of them.
     """
-    var nodes = List[Node]()
+    var end = Node(EMPTY)
+    var all = _handles(before, count)
     with Locked() as session:
         try:
-            nodes = session[].graphs[child].copy()
+            for each in session[].graphs[child].copy():
+                var copied = each.copy()
+                if len(copied.before) == 0:
+                    copied.before = _handles(before, count)
+                all.append(copied.handle)
+                session[].graphs[graph].append(copied^)
         except:
             return INVALID_VALUE
-    return _add(node, graph, nodes)
+    return add_node(
+        node, graph, UInt64(Int(all.unsafe_ptr())), UInt64(len(all)), end
+    )
 
 
 @export("cuGraphInstantiateWithFlags")
@@ -278,11 +309,34 @@ def cuGraphInstantiateWithFlags(
         try:
             var nodes = session[].graphs[graph].copy()
             var handle = session[].new_handle()
+            if session[].reports_order():
+                _give_streams(session[], nodes)
             session[].executables[handle] = nodes^
             at[UInt64](executable)[] = handle
         except:
             return INVALID_VALUE
         return SUCCESS
+
+
+def _give_streams(mut session: Session, mut nodes: List[Node]):
+    """Chooses where nodes are performed: behind the first dependency that no other node follows in its stream,
+    else in a new stream.
+    """
+    var streams = Dict[UInt64, UInt64]()  # of each node so far
+    var last = Dict[UInt64, UInt64]()  # of each stream, the last node
+    for ref node in nodes:
+        node.stream = NULL
+        for each in node.before:
+            var stream = streams.get(each).or_else(NULL)
+            if stream != NULL and last.get(stream).or_else(NULL) == each:
+                node.stream = stream
+                break
+        if node.stream == NULL:
+            node.stream = session.add_stream(
+                protocol.NON_BLOCKING | protocol.OF_GRAPH
+            )
+        streams[node.handle] = node.stream
+        last[node.stream] = node.handle
 
 
 @export("cuGraphInstantiate")
@@ -330,16 +384,39 @@ def cuGraphLaunch(executable: UInt64, stream: UInt64) abi("C") -> Int32:
                 if status != SUCCESS:
                     return status
             return SUCCESS
+    # The handle of the executable graph is the event before its nodes, and that of a node the one behind it.
+    _order(protocol.RECORD_EVENT, stream, executable)
     for node in nodes:
-        var status = _perform(node, stream)
+        var own = stream if node.stream == NULL else node.stream
+        _order(protocol.STREAM_WAITS, own, executable)
+        for each in node.before:
+            _order(protocol.STREAM_WAITS, own, each)
+        _set_adders(node.callers)
+        var status = _perform(node, own)
+        _set_adders([])
         if status != SUCCESS:
             return status
+        _order(protocol.RECORD_EVENT, own, node.handle)
+    for node in nodes:
+        _order(protocol.STREAM_WAITS, stream, node.handle)
     return SUCCESS
+
+
+def _order(action: UInt32, stream: UInt64, event: UInt64):
+    with Locked() as session:
+        session[].order(action, stream, event)
+
+
+def _set_adders(callers: List[UInt64]):
+    with Locked() as session:
+        session[].pending.adders = callers.copy()
 
 
 def _perform(node: Node, stream: UInt64) -> Int32:
     """Perform the work of one node."""
     ref numbers = node.numbers
+    if node.kind == EMPTY:
+        return SUCCESS
     if node.kind == LAUNCH:
         return relaunch(node.request, stream)
     if node.kind == COPY_HOST_TO_DEVICE:
@@ -392,7 +469,9 @@ def cuGraphExecDestroy(executable: UInt64) abi("C") -> Int32:
     """The cuGraphExecDestroy of the driver API."""
     with Locked() as session:
         try:
-            _ = session[].executables.pop(executable)
+            for node in session[].executables.pop(executable):
+                if node.stream in session[].streams:
+                    _ = session[].streams.pop(node.stream)
         except:
             return INVALID_VALUE
         return SUCCESS

@@ -382,14 +382,21 @@ def launch_request(
     return _parameters(body, found.value(), pointers, extra)
 
 
+comptime _STREAM = protocol.REQUEST_HEADER_BYTES + 52
+"""Where a launch's request has its stream: after the function, three shapes and two more numbers."""
+
+
 def relaunch(request: List[UInt8], stream: UInt64) -> Int32:
-    """Send the request of a captured launch."""
+    """Send the request of a graph's launch, in this stream."""
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
             return status
         var body = Body(protocol.LAUNCH)
         body.bytes = request.copy()
+        var number = session[].stream_number(stream)
+        for byte in range(8):
+            body.bytes[_STREAM + byte] = UInt8(number >> UInt64(8 * byte) & 255)
         return session[].launch(body, stream)
 
 

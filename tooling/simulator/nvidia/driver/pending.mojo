@@ -32,7 +32,7 @@ struct Pending(Movable):
     """The memory that enqueued work uses, and the program's code, from whose calls return addresses are reported.
 
     `enabled` if the simulator checks the order of the host and the GPU. `code_low` to `code_high` is the
-    program's own code.
+    program's own code. While a node of a graph is performed, `adders` are the callers that added it.
     """
 
     var enabled: Bool
@@ -41,6 +41,7 @@ struct Pending(Movable):
     var page: UInt64
     var frames: UInt64
     var ranges: List[_Range]
+    var adders: List[UInt64]
 
     def __init__(out self):
         self.enabled = False
@@ -51,6 +52,7 @@ struct Pending(Movable):
             UInt64(_MOST_FRAMES), UInt64(8)
         )
         self.ranges = []
+        self.adders = []
 
     def start(mut self, code_low: UInt64, code_high: UInt64, enabled: Bool):
         """Learn the program's code, and whether to check the order; `backtrace` is called once, since its first
@@ -64,6 +66,8 @@ struct Pending(Movable):
     def callers(self) -> List[UInt64]:
         """Up to `MOST_CALLERS` return addresses in the program's own code, innermost first; then zeros.
         """
+        if len(self.adders) > 0:
+            return self.adders.copy()
         var found = List[UInt64]()
         var count = external_call["backtrace", Int32](
             self.frames, Int32(_MOST_FRAMES)

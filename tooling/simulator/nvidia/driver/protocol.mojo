@@ -1,12 +1,14 @@
 """Protocol numbers. Written by `python -m tooling.simulator.server.protocol`; do not edit."""
 
-comptime VERSION = UInt32(6)
+comptime VERSION = UInt32(7)
 comptime MAGIC = UInt64(0x5550474C5A5A5550)
 comptime MAX_PAYLOAD = 67108864
 comptime ARENA_BYTES = UInt64(0x1000000000)
 comptime ARENA_BASE = UInt64(0x200000000000)
 comptime GRANULARITY = UInt64(0x200000)
 comptime DEVICE_SHIFT = UInt64(56)
+comptime NON_BLOCKING = UInt32(1)
+comptime OF_GRAPH = UInt32(2)
 comptime REQUEST_HEADER_BYTES = 8
 comptime REPLY_HEADER_BYTES = 12
 comptime DEVICE = UInt32(0)

@@ -283,10 +283,24 @@ struct Session(Movable):
         try:
             if self.captures[found.value()].invalidated:
                 return CAPTURE_INVALIDATED
-            self.captures[found.value()].nodes.append(node.copy())
+            var added = self.in_graph(node)
+            ref nodes = self.captures[found.value()].nodes
+            if len(nodes) > 0:
+                added.before.append(nodes[len(nodes) - 1].handle)
+            nodes.append(added^)
         except:
             return CAPTURE_INVALIDATED
         return SUCCESS
+
+    def in_graph(mut self, node: Node) -> Node:
+        """The node with a handle and with the callers that add it, without dependencies.
+        """
+        var added = node.copy()
+        added.handle = self.new_handle()
+        added.before = []
+        if self.reports_order():
+            added.callers = self.pending.callers()
+        return added^
 
     def invalidate(mut self, id: UInt64):
         """Invalidate a capture, because of a call that synchronises: it ends without a graph.

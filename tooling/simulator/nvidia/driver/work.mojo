@@ -5,27 +5,41 @@ comptime MEMSET = 2
 comptime COPY_HOST_TO_DEVICE = 3
 comptime COPY_DEVICE_TO_HOST = 4
 comptime COPY_DEVICE_TO_DEVICE = 5
+comptime EMPTY = 6
 
 comptime NOT_CAPTURED = Int32(-1)
 """What `Session.capture` returns for a stream that is not captured: the call does its work now."""
 
 
 struct Node(Copyable, Movable):
-    """One operation, with its arguments in `request` or `numbers`.
+    """One operation, with its arguments in `request` or `numbers`, in a graph.
+
+    A node of a graph begins when the nodes `before` are done; `handle` is its own. `callers` are the return
+    addresses of the call that added it, and `stream` is where an executable graph performs it, if the order
+    of operations is reported.
 
     - LAUNCH: the bytes of the request.
     - MEMSET: address, value, bytes of an element, elements of a row, rows, bytes from row to row.
     - COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST, COPY_DEVICE_TO_DEVICE: destination, source, bytes.
+    - EMPTY: nothing.
     """
 
     var kind: Int
     var request: List[UInt8]
     var numbers: List[UInt64]
+    var handle: UInt64
+    var before: List[UInt64]
+    var callers: List[UInt64]
+    var stream: UInt64
 
     def __init__(out self, kind: Int):
         self.kind = kind
         self.request = []
         self.numbers = []
+        self.handle = 0
+        self.before = []
+        self.callers = []
+        self.stream = 0
 
 
 def copy_node(
@@ -59,7 +73,7 @@ def fill_node(
 
 
 struct Capture(Copyable, Movable):
-    """Work captured from streams, in the order of the calls, so that each node follows its dependencies.
+    """Work captured from streams: each node follows the one of the call before.
     """
 
     var origin: UInt64
