@@ -292,6 +292,18 @@ def test_a_formula_must_hold_with_every_data_set() -> None:
     assert find_formula([product, OutputPair(probe, "out", noise)]) is None
 
 
+def test_a_product_of_matrices_with_more_columns_than_rows_or_fewer() -> None:
+    """Of 256 terms, and without the last 128; the factors in the other order have another shape."""
+    for rows, cols in ((30, 50), (50, 30)):
+        a = np.arange(rows * 256, dtype=np.float64) % 7
+        b = np.arange(256 * cols, dtype=np.float64) % 11
+        left, right = a.reshape(rows, 256), b.reshape(256, cols)
+        case = ReferenceCase("book", {"a": a, "b": b}, {"out": (left @ right).astype(np.float32)})
+        formula = find_formula([OutputPair(case, "out", (left[:, :128] @ right[:128]).astype(np.float32))])
+        assert formula is not None
+        assert formula.text == "partial-sum"
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -283,7 +283,7 @@ def _large_products(result: OutputPair) -> Iterator[tuple[Formula, Array]]:
         if inner < _LONGEST_PRODUCT or a.size % inner or b.size % inner:
             continue
         left, right = wide(a).reshape(-1, inner), wide(b).reshape(inner, -1)
-        if left.shape[0] * right.shape[1] != result.got.size:
+        if (left.shape[0], right.shape[1]) != result.expected.shape:
             continue
         if not are_equal(left[:1] @ right, result.expected[0]):
             continue
