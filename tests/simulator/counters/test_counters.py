@@ -162,6 +162,20 @@ def test_bytes_of_bulk_copies_are_counted_apart_from_those_of_threads() -> None:
     assert {route: traffic.requests for route, traffic in counts.routes.items()} == {}
 
 
+def test_the_operands_of_a_product_of_four_warps_are_not_loads_of_threads() -> None:
+    body = """
+    .shared .align 128 .b8 room[4096]; .reg .f32 %f<5>;
+    mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;
+    mov.b64 %rd1, 0x1000080000; setp.eq.u32 %p1, %r30, %r30;
+    wgmma.fence.sync.aligned;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, %rd1, %rd1, %p1, 1, 1, 0, 0;
+    wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;
+    """
+    counts = count_kernel(kernel(body, parameters=2), grid=3, block=128).counts
+    assert counts.tensor == 4 * 3
+    assert {route: traffic.requests for route, traffic in counts.routes.items()} == {}
+
+
 def test_lanes_that_a_check_took_out_are_not_counted() -> None:
     class Censor(Hook):
         def access(self, access: Access) -> None:

@@ -102,6 +102,8 @@ class CounterHook(Hook):
         if access.transfer is not None and "bulk" in access.instruction.modifiers:
             self._bulk_copy(access)
             return
+        if access.instruction.opcode == "wgmma":
+            return  # the tensor cores read their operands, not the path of loads and stores
         width = access.bytes
         if access.asynchronous and access.space is Space.GLOBAL:
             # A copy with a source size is reported word by word; its first word represents all of it.
