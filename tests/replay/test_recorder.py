@@ -102,6 +102,38 @@ def test_the_arithmetic_of_the_kernel_says_what_it_stores(text: str, form: str, 
     assert list(moves[0].values) == values
 
 
+PRODUCT = """
+    .shared .align 128 .b8 left[2048]; .shared .align 128 .b8 right[256];
+    .reg .f32 %f<5>;
+    mov.u32 %r1, left; mov.u32 %r2, right; shl.b32 %r3, %r30, 2; mov.b32 %r9, 0x40403f80;
+    mad.lo.u32 %r4, %r30, 16, %r1; st.shared.v4.b32 [%r4], {%r9, %r9, %r9, %r9};
+    setp.lt.u32 %p2, %r30, 16; mad.lo.u32 %r5, %r30, 16, %r2;
+    @%p2 st.shared.v4.b32 [%r5], {%r9, %r9, %r9, %r9};
+    fence.proxy.async.shared::cta; bar.sync 0;
+    mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;
+    shr.u32 %r6, %r1, 4; cvt.u64.u32 %rd1, %r6; add.s64 %rd1, %rd1, 0x1000080000;
+    shr.u32 %r7, %r2, 4; cvt.u64.u32 %rd2, %r7; add.s64 %rd2, %rd2, 0x1000080000;
+    setp.eq.u32 %p1, %r30, %r30; wgmma.fence.sync.aligned;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %p1, 1, 1, 0, 0;
+    wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;
+    setp.lt.u32 %p1, %r31, 64;
+    mul.wide.u32 %rd5, %r31, 4; add.s64 %rd6, %rd30, %rd5;
+    @%p1 st.global.b32 [%rd6], %f1;"""
+
+
+def test_a_product_of_four_warps_reads_the_arrays_that_threads_have_stored() -> None:
+    """Eight pairs of 1 and 3 times themselves. Each warp reads its 16 rows of A, and all of B."""
+    trace, output = recorded(kernel(PRODUCT), [0], block=128)
+    assert set(output.view(np.float32).tolist()) == {8 * 1 * 1 + 8 * 3 * 3}
+    shared = [each for each in trace.buffers if each.space == "shared"]
+    assert [(each.format, each.cells) for each in shared] == [("bf16", 1024), ("bf16", 128)]
+    reads = [move for step in trace.steps for move in step.moves if move.action == "load"]
+    assert [(move.buffer, move.width, len(numbers(move.threads))) for move in reads] == [
+        (0, 8, 4 * 32),
+        (1, 8, 4 * 16),
+    ]
+
+
 def test_a_long_trace_ends_at_a_barrier() -> None:
     watching = Recorder([0], [])
     simulate(kernel(IN_PHASES), [np.zeros(64, np.int32)], grid=1, block=4, hooks=[watching])

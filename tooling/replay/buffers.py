@@ -15,6 +15,7 @@ from tooling.simulator.counters.measure import measure
 from tooling.simulator.counters.warp_rows import warp_rows
 from tooling.simulator.gpu.device_memory import POISON_BYTES, Allocation
 from tooling.simulator.gpu.hooks import Access, AccessKind, Ints, LaunchContext, Space
+from tooling.simulator.gpu.shared_arrays import SharedArray
 
 WHOLE = 4096
 """Bytes of a buffer whose cells are all recorded, whether they are accessed or not."""
@@ -166,6 +167,8 @@ class Buffers:
                 self.bases[key], self.sizes[key] = 0, len(self._local)
             return key
         array = self._context.arrays_meant().get(access.instruction.code_position)
+        if array is None and access.instruction.opcode == "wgmma":  # it has the address of a descriptor
+            array = self._array_at(address)
         number, offset = (array.number, array.offset) if array else (0, 0)
         key = (Space.SHARED, number, rank)
         if key not in self.bases:
@@ -174,6 +177,11 @@ class Buffers:
             self.sizes[key] = self._context.shared_bytes - offset if size is None else size
             self.contents[key] = np.zeros(0, np.uint8)
         return key
+
+    def _array_at(self, address: int) -> SharedArray | None:
+        """The array that other instructions access there."""
+        arrays = self._context.arrays_meant().values()
+        return next((a for a in arrays if a.size and a.offset <= address < a.offset + a.size), None)
 
     def _memory(self, key: Key) -> Bytes:
         """All bytes of the space that a buffer is in."""

@@ -44,6 +44,8 @@ def format_of(contents: Iterable[Bytes], size: int, modifiers: frozenset[str]) -
         return "i8"
     known = [one.reshape(-1) for one in contents]
     raw = np.concatenate(known) if known else np.zeros(0, np.uint8)
+    if "bf16" in modifiers and _pairs_of_bfloat16(raw):
+        return "bf16"
     pairs = size == 8 and _share_of_floats(raw, 4) > _share_of_floats(raw, 8) and _integers(raw) < 0.5
     width = 4 if pairs else size
     form, _, _ = _FLOATS[width]
@@ -65,6 +67,15 @@ def _share_of_floats(raw: Bytes, size: int) -> float:
     # A small negative integer is a NaN as well; -0.0 has a bit that is set.
     large = np.abs(np.ascontiguousarray(cells).view(_TYPES[f"i{size * 8}"]).reshape(-1)) >= 2**20
     return float(np.mean(ordinary | (~np.isfinite(magnitude) & large) | (magnitude == 0)))
+
+
+def _pairs_of_bfloat16(raw: Bytes) -> bool:
+    """Whether the lower halves of words, the last digits of a float32, are floats of ordinary size."""
+    lower = np.ascontiguousarray(raw.reshape(-1, 4)[:, :2]).view(np.uint16).reshape(-1)
+    lower = lower[lower != 0].astype(np.uint32) << 16
+    magnitude = np.abs(lower.view(np.float32))
+    _, least, most = _FLOATS[4]
+    return len(lower) > 0 and bool(((magnitude >= least) & (magnitude <= most)).all())
 
 
 def _integers(raw: Bytes) -> float:

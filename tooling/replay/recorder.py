@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tooling.replay.buffers import Buffers
 from tooling.replay.names import lines_of
 from tooling.replay.recording import Moment, RecordedFinding, Recording
-from tooling.simulator.checks.base import CheckHook, source_position
+from tooling.simulator.checks.base import CheckHook, lanes_of, source_position
 from tooling.simulator.checks.findings import SourcePosition
 from tooling.simulator.gpu.clusters import blocks_of
 from tooling.simulator.gpu.code_model import Instruction
@@ -29,6 +29,8 @@ from tooling.simulator.gpu.lanes import Lanes, numbers_of
 MOST_STEPS = 3000
 MOST_VALUES = 120_000
 """Values that are loaded and stored, over all steps."""
+_PIECE = 16
+"""Bytes of an operand of `wgmma` that are adjacent in every layout (PTX ISA 9.7.15.5.1)."""
 _WAITS = {"passed": "passed", "arrive": "arrived"}  # of the actions at an mbarrier, those that are shown
 
 
@@ -120,6 +122,8 @@ class Recorder(Hook):
     def access(self, access: Access) -> None:
         self.recording.buffers.settle()
         if self._running and "const" not in access.instruction.modifiers:
+            if access.instruction.opcode == "wgmma":
+                access = _pieces(access)
             chosen = self._ranks[access.threads // self._context.threads_per_block] >= 0
             by_block = [(0, chosen)]
             if access.blocks is not None:
@@ -328,3 +332,10 @@ class Recorder(Hook):
                     RecordedFinding(check, number, step) for number in range(seen, count)
                 )
                 self._seen[check] = count
+
+
+def _pieces(access: Access) -> Access:
+    """The operand of a product by the 16 bytes that its layouts keep together, not by elements."""
+    firsts = lanes_of(access, np.flatnonzero(access.addresses % _PIECE == 0))
+    firsts.bytes = _PIECE
+    return firsts
