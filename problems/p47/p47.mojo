@@ -305,8 +305,8 @@ def benchmark(first: DeviceContext, second: DeviceContext) raises:
             print(
                 form,
                 "us per step, best and worst of 3:",
-                Int(best / 10) / 100,
-                Int(worst / 10) / 100,
+                round(best / 1000, 1),
+                round(worst / 1000, 1),
             )
         else:
             print("ran:", form)

@@ -20,7 +20,7 @@ comptime dtype = DType.float32
 comptime GPUS = 2
 comptime SIZE = 1024  # elements of each GPU
 comptime EPOCHS = 3
-comptime BLOCKS = 2
+comptime BLOCKS = 3
 comptime TPB = 64
 comptime VECTOR = 4  # elements that one load moves: 16 bytes
 comptime ALIGNMENT = VECTOR * size_of[Scalar[dtype]]()
@@ -346,10 +346,10 @@ def benchmark(contexts: List[DeviceContext]) raises:
         print(
             mode.removeprefix("--"),
             "us, best and worst of 3:",
-            Int(best / 10) / 100,
-            Int(worst / 10) / 100,
+            round(best / 1000, 1),
+            round(worst / 1000, 1),
             "bus GB/s:",
-            Int(10 * bytes / best) / 10,
+            round(bytes / best, 1),
         )
         _ = ranks^
 

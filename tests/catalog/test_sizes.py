@@ -37,7 +37,6 @@ EXCEPTED = {
     ("p43", "SEQUENCES", "SLICE_ROWS"): "the kernel needs the second only",
     ("p43", "STAGES", "SEQUENCES"): "of two kernels",
     ("p43", "STAGES", "SLICE_ROWS"): "of two kernels",
-    ("p48", "GPUS", "BLOCKS"): "kernels use the first only, and get the second from the launch",
     ("p48", "MOST_POLLS", "BENCHMARK_SIZE"): "a number of polls",
 }
 _P33 = "BK WM WN WARPS MMA_N MMA_K A_SHARE B_SHARE PIECES_M PIECES_N VECTOR THREADS SIMULATED_SIZE"
