@@ -10,6 +10,7 @@ import pytest
 from tests.axe import axe
 from tooling.book.directives.replays import load
 from tooling.replay.page import to_html
+from tooling.replay.trace import numbers
 
 pytestmark = [
     pytest.mark.slow,
@@ -31,6 +32,9 @@ KINDS = {
     "bank conflicts": "p32/p32.two-way.unsolved",
     "tensor core": "p33/p33_tile_tensor.tensor-core.solved",
     "cluster": "p34/p34_tile_tensor.reduction.solved",
+    "two GPUs": "p48/p48.one-shot.solved",
+    "peer reads": "p47/p47.peer-reads.solved",
+    "race of two GPUs": "p48/p48.one-shot.relaxed_signal",
     "cluster barrier in a branch": "p34/p34_tile_tensor.coordination.arrive_in_a_branch",
 }
 
@@ -77,3 +81,36 @@ def test_every_control_is_reached_and_used_by_keys_alone(browser: Any, tmp_path:
     page.keyboard.press("End")
     assert page.evaluate("state.at === last")
     page.close()
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize("kind", ["two GPUs", "peer reads"])
+def test_an_access_to_the_memory_of_the_other_gpu_is_drawn_between_its_threads_and_cells(
+    browser: Any, kind: str, width: int, tmp_path: Path
+) -> None:
+    trace = load(RECORDED / f"{KINDS[kind]}.replay.json").trace
+    size = trace.block[0] * trace.block[1] * trace.block[2]
+    remote = {
+        number: move.action
+        for number, step in enumerate(trace.steps[:-1])
+        for move in step.moves
+        if trace.positions[numbers(move.threads)[0] // size][3] != trace.buffers[move.buffer].gpu
+    }
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(written(kind, "en", tmp_path).as_uri())
+    assert page.locator(".gpu > h3").all_inner_texts() == ["GPU 0", "GPU 1"] * 2
+    drawn = {}
+    for number in range(len(trace.steps)):
+        page.evaluate(f"show({number})")
+        if page.locator("#links path").count():
+            drawn[number] = page.get_attribute("#links path", "class")
+            (left, start), (right, end) = page.evaluate(_ENDS)
+            above, below = (end, start) if drawn[number] == "load" else (start, end)
+            assert above < below  # the threads are above the cells
+            assert abs(left - right) > 200 or width < 700  # and in the other column, if there is room for two
+    assert drawn == remote
+    page.close()
+
+
+_ENDS = """() => { const path = document.querySelector('#links path'), length = path.getTotalLength();
+    return [0, length - 20].map(at => path.getPointAtLength(at)).map(point => [point.x, point.y]); }"""

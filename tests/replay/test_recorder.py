@@ -58,7 +58,7 @@ def recorded(
         text, [np.zeros(64, np.int32)], grid=grid, block=block, cluster=cluster, hooks=[watching]
     )
     assert result.error is None
-    return make_trace(watching.recording, 1), output
+    return make_trace(watching.recording), output
 
 
 def as_page(trace: Trace) -> dict[str, Any]:
@@ -137,18 +137,18 @@ def test_a_product_of_four_warps_reads_the_arrays_that_threads_have_stored() -> 
 def test_a_long_trace_ends_at_a_barrier() -> None:
     watching = Recorder([0], [])
     simulate(kernel(IN_PHASES), [np.zeros(64, np.int32)], grid=1, block=4, hooks=[watching])
-    whole = make_trace(watching.recording, 1)
+    whole = make_trace(watching.recording)
     kinds = ["line", "barrier", "line", "line", "barrier", "line", "exit", "end"]
     assert [step.kind for step in whole.steps] == kinds
     size = len(msgspec.json.encode(whole))
     shorten(watching.recording, size)
-    assert make_trace(watching.recording, 1) == whole
+    assert make_trace(watching.recording) == whole
     shorten(watching.recording, size - 1)
-    trace = make_trace(watching.recording, 1)
+    trace = make_trace(watching.recording)
     assert [step.kind for step in trace.steps] == [*kinds[:5], "end"]
     assert trace.steps_left_out == 2
     shorten(watching.recording, 0)
-    assert [step.kind for step in make_trace(watching.recording, 1).steps] == [*kinds[:2], "end"]
+    assert [step.kind for step in make_trace(watching.recording).steps] == [*kinds[:2], "end"]
 
 
 def test_a_long_trace_is_encoded_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,12 +161,12 @@ def test_a_long_trace_is_encoded_few_times(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(barriers) == 41
     count = len(recording.moments)
     cuts = [replace(recording, moments=recording.moments[:end], left_out=count - end) for end in barriers]
-    sizes = [len(msgspec.json.encode(make_trace(cut, 1))) for cut in cuts]
+    sizes = [len(msgspec.json.encode(make_trace(cut))) for cut in cuts]
     made: list[int] = []
 
-    def counted(one: Recording, launch: int) -> Trace:
+    def counted(one: Recording) -> Trace:
         made.append(len(one.moments))
-        return make_trace(one, launch)
+        return make_trace(one)
 
     monkeypatch.setattr(assembly, "make_trace", counted)
     for most in (*sizes, *(size - 1 for size in sizes)):

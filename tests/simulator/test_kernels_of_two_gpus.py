@@ -9,37 +9,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.simulator.two_gpus import BLOCKS, N, Program, bits
+from tests.simulator.two_gpus import EPOCHS, N, Program, all_reduce, bits, enabled
 from tooling.simulator.checks.findings import explain
 from tooling.simulator.counters.profiler import Profiler
-from tooling.simulator.engine.executor import Executor
 from tooling.simulator.gpu.launch import FaultKind
 from tooling.simulator.server.links import LinkTraffic
 from tooling.simulator.server.protocol import DriverRequest, MemoryKind, Opcode, OrderAction
 
 SCHEDULES = ("lockstep", "random:1", "random:2", "adversarial")
 FORTY_TWO = bits(42.0)
-EPOCHS = 3
-
-
-def all_reduce(program: Program, name: str) -> np.ndarray:
-    """Each GPU adds both inputs, in several epochs: the wrong elements at the end."""
-    inputs, results, flags = (
-        [program.allocate(gpu, size) for gpu in (0, 1)] for size in (4 * N, 4 * N, 4 * BLOCKS)
-    )
-    for gpu in (0, 1):
-        program.fill(gpu, flags[gpu], 0, 4 * BLOCKS)
-    program.synchronise()
-    for epoch in range(1, EPOCHS + 1):
-        for gpu in (0, 1):
-            own = (results[gpu], inputs[gpu], inputs[1 - gpu], flags[gpu], flags[1 - gpu])
-            program.launch(gpu, name, *own, epoch, gpu)
-    program.synchronise()
-    expected = 2 * np.arange(N) + 3 * EPOCHS
-    wrong = [program.read(gpu, results[gpu]) != expected for gpu in (0, 1)]
-    for address in (*inputs, *results, *flags):
-        program.free(address)
-    return np.concatenate(wrong)
 
 
 def two_stages(program: Program, name: str) -> None:
@@ -48,15 +26,6 @@ def two_stages(program: Program, name: str) -> None:
     Between the two is the meeting with which a launch begins.
     """
     assert not all_reduce(program, name).any()
-
-
-def enabled(schedule: str, executor: Executor | None = None) -> Program:
-    """A program whose GPUs may access each other's memory."""
-    program = Program(schedule, executor=executor)
-    for gpu in (0, 1):
-        program.ask(Opcode.SELECT_DEVICE, gpu)
-        program.ask(Opcode.ENABLE_PEER, 1 - gpu)
-    return program
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

@@ -36,6 +36,7 @@ N = 256
 BLOCK = 64
 BLOCKS = N // BLOCK
 SIZE = 4 * N
+EPOCHS = 3
 
 
 class Program:
@@ -156,3 +157,32 @@ class Program:
 def bits(value: float) -> int:
     """A float32 as the 32-bit integer of an argument."""
     return int(struct.unpack("<i", struct.pack("<f", value))[0])
+
+
+def enabled(schedule: str, executor: Executor | None = None) -> Program:
+    """A program whose GPUs may access each other's memory."""
+    program = Program(schedule, executor=executor)
+    for gpu in (0, 1):
+        program.ask(Opcode.SELECT_DEVICE, gpu)
+        program.ask(Opcode.ENABLE_PEER, 1 - gpu)
+    return program
+
+
+def all_reduce(program: Program, name: str) -> np.ndarray:
+    """Each GPU adds both inputs, in several epochs: the wrong elements at the end."""
+    inputs, results, flags = (
+        [program.allocate(gpu, size) for gpu in (0, 1)] for size in (4 * N, 4 * N, 4 * BLOCKS)
+    )
+    for gpu in (0, 1):
+        program.fill(gpu, flags[gpu], 0, 4 * BLOCKS)
+    program.synchronise()
+    for epoch in range(1, EPOCHS + 1):
+        for gpu in (0, 1):
+            own = (results[gpu], inputs[gpu], inputs[1 - gpu], flags[gpu], flags[1 - gpu])
+            program.launch(gpu, name, *own, epoch, gpu)
+    program.synchronise()
+    expected = 2 * np.arange(N) + 3 * EPOCHS
+    wrong = [program.read(gpu, results[gpu]) != expected for gpu in (0, 1)]
+    for address in (*inputs, *results, *flags):
+        program.free(address)
+    return np.concatenate(wrong)

@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from tooling.replay.buffers import Key, RecordedMove
@@ -41,14 +41,13 @@ from tooling.text.plain import plain_fact
 _LINES = 1500  # of a source file
 
 
-def make_trace(recording: Recording, launch: int, fault: Text | None = None) -> Trace:
+def make_trace(recording: Recording, fault: Text | None = None) -> Trace:
     """What was recorded, right after the launch: memory is read once more.
 
     Args:
-        launch: its number in the program.
         fault: why the kernel was stopped.
     """
-    return _Assembler(recording).trace(launch, fault)
+    return _Assembler(recording).trace(fault)
 
 
 def shorten(recording: Recording, most_bytes: int) -> None:
@@ -72,7 +71,7 @@ def _bytes_up_to(recording: Recording, end: int) -> int:
     kept = recording.moments[:end]
     left_out = recording.left_out + len(recording.moments) - end
     shorter = replace(recording, moments=kept, left_out=left_out)
-    return len(msgspec.json.encode(make_trace(shorter, 1)))
+    return len(msgspec.json.encode(make_trace(shorter)))
 
 
 def _distinct(every: Sequence[RecordedFinding]) -> list[RecordedFinding]:
@@ -87,7 +86,7 @@ def _distinct(every: Sequence[RecordedFinding]) -> list[RecordedFinding]:
 class _Assembler:
     def __init__(self, recording: Recording) -> None:
         self._context = recording.context
-        self._blocks = recording.blocks
+        self._launches = recording.launches
         self._recorded = recording.buffers
         self._moments = recording.moments
         self._found = recording.found
@@ -96,9 +95,22 @@ class _Assembler:
             dict.fromkeys(one.position.file for one in self._moments if one.position.line > 0)
         )
         self._layouts = [_Layout(key, self._format(key), self._origin(key)) for key in self._keys()]
-        self._positions = [tuple(self._context.launch.grid.position(block)) for block in self._blocks]
+        self._several = self._context.several_devices
+        blocks = [
+            (launch, launch.context.launch.grid.position(block))
+            for launch in recording.launches
+            for block in launch.blocks
+        ]
+        self._positions = [
+            (*position, launch.gpu, launch.number) if self._several else tuple(position)
+            for launch, position in blocks
+        ]
+        self._ranks = {
+            (launch.gpu if self._several else UNSET, tuple(position)): rank
+            for rank, (launch, position) in enumerate(blocks)
+        }
 
-    def trace(self, launch: int, fault: Text | None) -> Trace:
+    def trace(self, fault: Text | None) -> Trace:
         """See `make_trace`."""
         context = self._context
         kernel = readable_kernel(context.launch.function.name, context.module.files.values())
@@ -106,8 +118,8 @@ class _Assembler:
         return Trace(
             VERSION,
             kernel,
-            launch,
-            launch,
+            self._launches[0].number,
+            max(launch.number for launch in self._launches),
             tuple(context.launch.grid),
             tuple(context.launch.block),
             tuple(self._positions),
@@ -127,7 +139,7 @@ class _Assembler:
         return _distinct([each for each in self._found if self._names_own(each)])
 
     def _names_own(self, found: RecordedFinding) -> bool:
-        return any(party.block in self._positions for party in found.finding.parties)
+        return any((party.device, party.block) in self._ranks for party in found.finding.parties)
 
     def _keys(self) -> list[Key]:
         """The buffers that were accessed, those in shared memory first."""
@@ -182,9 +194,10 @@ class _Assembler:
             if each.key[0] is Space.LOCAL:
                 initial = self._initial(each, size)
                 columns = self._context.local_bytes // size
-            rank = each.key[2] if each.key[0] is Space.SHARED and len(self._blocks) > 1 else -1
+            rank = each.key[2] if each.key[0] is Space.SHARED and len(self._positions) > 1 else -1
+            gpu = self._recorded.gpus.get(each.key, -1) if self._several else -1
             space = each.key[0].name.lower()
-            found.append(TracedBuffer(name, space, each.format, cells, columns, grouped(initial), rank))
+            found.append(TracedBuffer(name, space, each.format, cells, columns, grouped(initial), rank, gpu))
         return found
 
     def _columns(self, layout: _Layout) -> int:
@@ -283,10 +296,11 @@ class _Assembler:
         parties: list[Party] = []
         step, buffer, cell = found.step, -1, -1
         for number, party in enumerate(finding.parties):
-            if party.block not in self._positions:
+            rank = self._ranks.get((party.device, party.block))
+            if rank is None:
                 continue
             x, y, z = party.thread
-            first = self._positions.index(party.block) * self._context.threads_per_block
+            first = rank * self._context.threads_per_block
             thread = first + x + block.x * (y + block.y * z)
             done = self._step_of(thread, party.position.line, found.step)
             if not number and done >= 0:

@@ -15,6 +15,7 @@ from tooling.simulator.counters.measure import measure
 from tooling.simulator.counters.warp_rows import warp_rows
 from tooling.simulator.gpu.device_memory import POISON_BYTES, Allocation
 from tooling.simulator.gpu.hooks import Access, AccessKind, Ints, LaunchContext, Space
+from tooling.simulator.gpu.launch import Launch
 from tooling.simulator.gpu.shared_arrays import SharedArray
 
 WHOLE = 4096
@@ -51,40 +52,79 @@ class Buffers:
     """The buffers of the recorded blocks, by key.
 
     Args:
-        blocks: how many blocks are recorded.
+        context: the first launch of which blocks are recorded.
 
     Attributes:
         bases: address of the first byte in its space; sizes: bytes.
+        gpus: of an allocation, the GPU whose memory it is in.
         pointers: of an allocation, its address by the number of the parameter that holds it.
         contents: of small buffers, when they are first seen.
         widths: bytes of the narrowest element that was accessed.
         windows: shared memory by recorded block, which the simulation changes.
     """
 
-    def __init__(self, context: LaunchContext, blocks: int) -> None:
+    def __init__(self, context: LaunchContext) -> None:
         self.bases: dict[Key, int] = {}
         self.sizes: dict[Key, int] = {}
         self.pointers: dict[Key, dict[int, int]] = {}
         self.contents: dict[Key, Bytes] = {}
         self.widths: dict[Key, int] = {}
         self.windows: dict[int, NDArray[np.uint8]] = {}
+        self.gpus: dict[Key, int] = {}
         self._context = context
         backend = backend_of(context.module)
         self._read, self._rules = backend.registers_read(context), backend.counting
-        self._local_bytes = blocks * context.threads_per_block * context.local_bytes
+        self._named: dict[Key, int] = {}  # the GPU whose launch has named an allocation
         self._local: NDArray[np.uint8] = np.zeros(0, np.uint8)
         self._unsettled: list[tuple[RecordedMove, Ints]] = []
         self._forms = stated_formats((context.launch.function, *context.module.functions.values()))
 
-    def find_arguments(self) -> None:
-        """Find the allocations whose addresses the kernel was given."""
-        parameters = self._context.launch.parameters
-        for number, parameter in enumerate(self._context.launch.function.parameters):
+    def add_blocks(self, blocks: int) -> None:
+        """Make room for the local memory of further blocks."""
+        added = blocks * self._context.threads_per_block * self._context.local_bytes
+        poison = np.resize(np.frombuffer(POISON_BYTES, np.uint8), added)
+        self._local = np.concatenate([self._local, poison])
+
+    def find_arguments(self, launch: Launch) -> None:
+        """Find the allocations whose addresses a kernel was given.
+
+        Kernels of two GPUs may call the same memory by different names: that of its own GPU's counts.
+        """
+        for number, parameter in enumerate(launch.function.parameters):
             for offset in range(parameter.offset, parameter.offset + parameter.size - 7, 8):
-                address = int.from_bytes(parameters[offset : offset + 8], "little")
+                address = int.from_bytes(launch.parameters[offset : offset + 8], "little")
                 allocation = self._context.memory.containing(address)
-                if allocation is not None and allocation.live and not allocation.internal:
-                    self.pointers.setdefault(self._global(allocation), {})[number] = address
+                if allocation is None or not allocation.live or allocation.internal:
+                    continue
+                key = self._global(allocation)
+                namer = self._named.setdefault(key, launch.device)
+                if namer != launch.device and allocation.device == launch.device:
+                    self.pointers.pop(key, None)
+                    namer = self._named[key] = launch.device
+                if namer == launch.device:
+                    self.pointers.setdefault(key, {})[number] = address
+
+    def by_buffer(self, access: Access, lanes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+        """The lanes of an instruction by the allocation that they access.
+
+        Those whose access was prevented stay with the first ones.
+        """
+        if access.space is not Space.GLOBAL:
+            return [lanes]
+        refused = lanes[:0] if access.suppressed is None else lanes[access.suppressed[lanes]]
+        rest = np.setdiff1d(lanes, refused)
+        groups: list[NDArray[np.intp]] = []
+        while len(rest):
+            allocation = self._context.memory.containing(int(access.addresses[rest[0]]))
+            if allocation is None:
+                groups.append(rest)
+                break
+            addresses = access.addresses[rest]
+            inside = (addresses >= allocation.base) & (addresses < allocation.end)
+            groups.append(rest[inside])
+            rest = rest[~inside]
+        first, *others = groups or [rest]
+        return [np.union1d(first, refused), *others]
 
     def move(
         self, access: Access, lanes: NDArray[np.intp], numbers: Ints, rank: int
@@ -145,6 +185,8 @@ class Buffers:
         if key not in self.bases:
             self.bases[key] = allocation.base
             self.sizes[key] = allocation.size
+            if not allocation.host:
+                self.gpus[key] = allocation.device
             if allocation.size <= WHOLE:
                 self.contents[key] = self._context.memory.view(allocation.base, allocation.size).copy()
         return key
@@ -162,9 +204,7 @@ class Buffers:
             return None if allocation.label.startswith("parameters of") else self._global(allocation)
         if access.space is Space.LOCAL:
             key = (Space.LOCAL, 0, 0)
-            if key not in self.bases:
-                self._local = np.resize(np.frombuffer(POISON_BYTES, np.uint8), self._local_bytes)
-                self.bases[key], self.sizes[key] = 0, len(self._local)
+            self.bases[key], self.sizes[key] = 0, len(self._local)
             return key
         array = self._context.arrays_meant().get(access.instruction.code_position)
         if array is None and access.instruction.opcode == "wgmma":  # it has the address of a descriptor

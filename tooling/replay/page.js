@@ -8,7 +8,7 @@ const make = (tag, className = "", text = "") => {
   if (text !== "") made.textContent = text;
   return made;
 };
-const WARP = trace.warp, PACE = 700, MOST_CELLS = 1024;
+const WARP = trace.warp, PACE = 700, MOST_CELLS = 1024, SVG = "http://www.w3.org/2000/svg";
 
 // -- the trace ---------------------------------------------------------------------------------------
 
@@ -27,16 +27,34 @@ const ranges = list => {
   return runs.map(([first, last]) => first === last ? `${first}` : `${first}–${last}`).join(", ");
 };
 const perBlock = trace.block[0] * trace.block[1] * trace.block[2];
-const blocks = trace.positions.map(position => `(${position.join(", ")})`);
+const blocks = trace.positions.map(position => `(${position.slice(0, 3).join(", ")})`);
 const count = perBlock * blocks.length;
-/* Threads by their numbers in their blocks; with the block, where there are several. */
+/* The GPU of each block, if there are several; `gpus`: each once, in the order of the columns. */
+const gpuOf = trace.positions.map(position => position[3]);
+const gpus = [...new Set(gpuOf)].length > 1 ? [...new Set(gpuOf)].sort((a, b) => a - b) : [];
+const whole = gpus.length === blocks.length;
+const gpuOfThread = thread => gpuOf[Math.floor(thread / perBlock)];
+/* Threads by their numbers in their blocks; with the block and the GPU, where there are several. */
 const named = list => {
   if (blocks.length === 1) return ranges(list);
   const own = blocks.map((_, block) =>
     ranges(list.filter(t => Math.floor(t / perBlock) === block).map(t => t % perBlock)));
-  if (own[0] && own.every(one => one === own[0])) return fill("of_each", { threads: own[0] });
+  if (own[0] && own.every(one => one === own[0])) return fill(whole ? "on_each" : "of_each", { threads: own[0] });
+  const key = !gpus.length ? "threads_of" : whole ? "threads_on" : "threads_of_on";
   return own.flatMap((threads, block) =>
-    threads ? [fill("threads_of", { threads, position: blocks[block] })] : []).join("; ");
+    threads ? [fill(key, { threads, position: blocks[block], gpu: gpuOf[block] })] : []).join("; ");
+};
+/* A column for each GPU, or the box itself. */
+const columnsIn = box => {
+  if (!gpus.length) return () => box;
+  const columns = new Map(gpus.map(gpu => [gpu, make("div", "gpu")]));
+  const row = make("div", "gpus");
+  for (const [gpu, column] of columns) {
+    column.append(make("h3", "", fill("gpu", { gpu })));
+    row.append(column);
+  }
+  box.append(row);
+  return gpu => columns.get(gpu) ?? box;
 };
 const steps = trace.steps.map(step => ({
   ...step, threads: numbers(step.threads),
@@ -65,7 +83,7 @@ function apply(index) {
   const step = steps[index];
   for (const t of step.threads) {
     Object.assign(state.threads[t], { line: step.line, file: step.file, state: {
-      arrive: "waiting", stuck: "waiting", exit: "ended" }[step.kind] ?? "idle" });
+      arrive: "waiting", stuck: "waiting", poll: "waiting", exit: "ended" }[step.kind] ?? "idle" });
   }
   for (const move of step.moves) {
     const cells = state.cells[move.buffer];
@@ -174,7 +192,7 @@ function showSource(step, mark) {
 
 const tiles = [];
 function buildThreads() {
-  const wide = trace.block[0];
+  const wide = trace.block[0], columnOf = columnsIn(el("threads"));
   const small = count > 64;
   el("threads").classList.toggle("many", count > 256);
   const perRow = trace.block[1] > 1 && wide > 1 && wide <= 16 && (WARP % wide === 0 || perBlock <= WARP) ? wide
@@ -182,7 +200,7 @@ function buildThreads() {
   for (let first = 0; first < count; first += Math.min(WARP, perBlock - first % perBlock)) {
     const box = make("div", "warp"), inside = first % perBlock;
     const title = [
-      ...(blocks.length > 1 ? [fill("block", { position: blocks[Math.floor(first / perBlock)] })] : []),
+      ...(blocks.length > 1 && !whole ? [fill("block", { position: blocks[Math.floor(first / perBlock)] })] : []),
       ...(perBlock > WARP ? [fill("warp", { n: inside / WARP })] : []),
     ].join(" · ");
     if (title) box.append(make("h3", "", title));
@@ -196,7 +214,7 @@ function buildThreads() {
       list.append(tile);
     }
     box.append(list);
-    el("threads").append(box);
+    columnOf(gpuOfThread(first)).append(box);
   }
 }
 
@@ -272,9 +290,11 @@ function showThreads(step, mark) {
 // -- memory ------------------------------------------------------------------------------------------
 
 const short = thread => thread === null ? "*"
+  : whole ? `${thread % perBlock}/${gpuOfThread(thread)}`
   : blocks.length > 1 ? `${thread % perBlock}/${Math.floor(thread / perBlock)}` : thread;
 const boards = [];
 function buildMemory() {
+  const columnOf = columnsIn(el("memory"));
   trace.buffers.forEach((buffer, number) => {
     const touched = new Set();
     for (const step of steps) for (const move of step.moves) {
@@ -289,13 +309,13 @@ function buildMemory() {
     const kept = cells.slice(0, MOST_CELLS);
     const box = make("section", "buffer");
     const head = make("h3", "", buffer.name);
-    const owner = buffer.block >= 0 ? `${fill("block", { position: blocks[buffer.block] })} · ` : "";
+    const owner = buffer.block >= 0 && !whole ? `${fill("block", { position: blocks[buffer.block] })} · ` : "";
     head.append(make("small", "", `${owner}${labels[buffer.space]} · ${buffer.cells} × ${buffer.format}`));
     const rows = buffer.columns && whole && buffer.columns <= 16;
     const grid = make("div", rows ? "cells rows" : "cells");
     grid.style.setProperty("--columns", rows ? buffer.columns : 8);
     grid.style.setProperty("--letters", longest[number]);
-    grid.classList.toggle("many", kept.length > 256);
+    grid.classList.toggle("many", kept.length > (gpus.length ? 64 : 256));
     const board = new Map();
     for (const cell of kept) {
       const button = make("button");
@@ -313,7 +333,7 @@ function buildMemory() {
     const left = (whole ? 0 : buffer.cells - kept.length);
     if (left > 0) box.append(make("p", "more", fill("more_cells", { n: left })));
     boards.push(board);
-    el("memory").append(box);
+    columnOf(buffer.gpu ?? gpuOf[buffer.block]).append(box);
   });
   if (!trace.buffers.length) el("memory").append(make("p", "more", labels.no_memory));
 }
@@ -353,7 +373,46 @@ function showMemory(step, index, mark) {
       button.title = facts.join("; ");
     }
   });
-  el("detail").textContent = trace.buffers.length ? labels.select : "";
+  el("detail").textContent = trace.buffers.length ? labels[whole ? "select_gpus" : "select"] : "";
+}
+
+// -- accesses to the memory of another GPU ------------------------------------------------------------
+
+/* The box around some elements, in pixels of the panels; what a box scrolls out of sight is at its edge. */
+function around(elements, origin) {
+  const boxes = elements.map(each => {
+    const one = each.getBoundingClientRect(), view = each.closest(".many")?.getBoundingClientRect();
+    const inside = y => view ? Math.min(Math.max(y, view.top), view.bottom) : y;
+    return { left: one.left, right: one.right, top: inside(one.top), bottom: inside(one.bottom) };
+  });
+  return {
+    x: (Math.min(...boxes.map(one => one.left)) + Math.max(...boxes.map(one => one.right))) / 2 - origin.left,
+    top: Math.min(...boxes.map(one => one.top)) - origin.top,
+    bottom: Math.max(...boxes.map(one => one.bottom)) - origin.top,
+  };
+}
+
+/* An arrow from the cells to the threads that read them, or from the threads to the cells that they write. */
+function drawLinks() {
+  if (!gpus.length) return;
+  const picture = el("links"), origin = picture.getBoundingClientRect();
+  picture.replaceChildren();
+  for (const move of steps[Math.max(state.at, 0)].moves) {
+    const owner = trace.buffers[move.buffer].gpu;
+    const remote = move.threads.filter(thread => owner !== undefined && gpuOfThread(thread) !== owner);
+    const cells = move.cells.flatMap((cell, lane) =>
+      remote.includes(move.threads[lane]) && boards[move.buffer].has(cell) ? [boards[move.buffer].get(cell)] : []);
+    if (!cells.length) continue;
+    const threads = around(remote.map(thread => tiles[thread]), origin), memory = around(cells, origin);
+    const reads = move.action === "load", path = document.createElementNS(SVG, "path");
+    const [from, to] = reads ? [memory, threads] : [threads, memory];
+    const [y, end] = reads ? [memory.top, threads.bottom + 7] : [threads.bottom, memory.top - 7];
+    const middle = (y + end) / 2;
+    path.setAttribute("class", reads ? "load" : "store");
+    path.setAttribute("d", `M${from.x} ${y}C${from.x} ${middle} ${to.x} ${middle} ${to.x} ${end}`
+      + `m-5 ${reads ? 6 : -6}l5 ${reads ? -8 : 8}l5 ${reads ? 8 : -8}`);
+    picture.append(path);
+  }
 }
 
 // -- findings ----------------------------------------------------------------------------------------
@@ -401,11 +460,11 @@ function buildTimeline() {
     phase.style.width = `calc(${at((edges[number + 1] ?? last) - start)})`;
     el("phases").append(phase);
   });
-  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const picture = document.createElementNS(SVG, "svg");
   picture.setAttribute("viewBox", `0 0 ${last || 1} 1`);
   picture.setAttribute("preserveAspectRatio", "none");
   for (const kind of ["load", "store"]) {
-    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    const path = document.createElementNS(SVG, "path");
     path.setAttribute("class", kind);
     path.setAttribute("d", steps.map((step, index) => step.threads.length
       && step.moves.some(move => (move.action === "load") === (kind === "load")) ? `M${index} 0v1` : "").join(""));
@@ -445,6 +504,7 @@ function show(index) {
   showSource(step, mark);
   showThreads(step, mark);
   showMemory(step, index, mark);
+  drawLinks();
 }
 
 let timer = 0;
@@ -453,8 +513,8 @@ const ICONS = {
   last: "M12 2h2v12h-2zM2 2v12l9-6z", play: "M4 2v12l9-6z", pause: "M3 2h4v12H3zM9 2h4v12H9z",
 };
 const icon = name => {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  const svg = document.createElementNS(SVG, "svg");
+  const path = document.createElementNS(SVG, "path");
   for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": true })) {
     svg.setAttribute(key, value);
   }
@@ -520,8 +580,9 @@ buildMemory();
 buildTimeline();
 namePhases();
 fitThreads();
-addEventListener("resize", () => { namePhases(); fitThreads(); });
-document.fonts.ready.then(fitThreads);
+addEventListener("resize", () => { namePhases(); fitThreads(); drawLinks(); });
+document.fonts.ready.then(() => { fitThreads(); drawLinks(); });
+document.querySelector(".side").addEventListener("scroll", drawLinks, true);
 play(false);
 if (!trace.marks.length) document.querySelector(".of-marks").remove();
 show(trace.marks.find(mark => mark.error)?.step ?? trace.marks[0]?.step ?? 0);

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, to_builtins
 
-from tooling.replay.texts import describe, extent, labels, say
+from tooling.replay.texts import extent, labels, say, sentences, several_gpus
 from tooling.replay.trace import Mark, Party, Trace
 from tooling.simulator.checks.findings import Severity, explain
 from tooling.simulator.counters.page_style import PALETTE
@@ -60,11 +60,12 @@ def to_html(
         files: None for a page of one file.
     """
     title = escape(say("title", language, what=program))
-    words = {key: escape(text) for key, text in labels(language).items()}
+    texts = labels(trace, language)
+    words = {key: escape(text) for key, text in texts.items()}
     data = {
         "trace": {**to_builtins(trace), "marks": [_shown(mark, language) for mark in trace.marks]},
-        "says": [describe(step, trace, language) for step in trace.steps],
-        "labels": labels(language),
+        "says": sentences(trace, language),
+        "labels": texts,
     }
     # `</script>` in the source of a program would end the element.
     embedded = msgspec.json.encode(data).decode().replace("</", "<\\/").replace("<!--", "<\\!--")
@@ -78,6 +79,8 @@ def to_html(
         script=f'<script src="{files.script}"></script>' if files else f"<script>{script()}</script>",
         data=embedded,
         facts=escape(_facts(trace, language)),
+        layout=' class="of-gpus"' if several_gpus(trace) else "",
+        links='<svg id="links" aria-hidden="true"></svg>' if several_gpus(trace) else "",
         notes="".join(f"<p>{escape(note)}</p>" for note in notes),
         **{f"t_{key}": text for key, text in words.items()},
     )
@@ -118,11 +121,18 @@ def script() -> str:
 
 def _facts(trace: Trace, language: str) -> str:
     shapes = {name: extent(getattr(trace, name)) for name in ("grid", "block")}
+    blocks = trace.grid[0] * trace.grid[1] * trace.grid[2]
+    if several_gpus(trace):
+        launches = sorted({position[4] for position in trace.positions})
+        shapes |= {"kernel": trace.kernel, "numbers": ", ".join(map(str, launches))}
+        facts = say("facts_gpus", language, gpus=len(launches), launches=trace.launches, **shapes)
+        shown = [*dict.fromkeys(extent(position[:3]) for position in trace.positions)]
+        key = "recorded_gpus" if len(shown) == 1 else "recorded_gpus_more"
+        return f"{facts} · {say(key, language, blocks=blocks, position=shown[0], positions=', '.join(shown))}"
     facts = say(
         "facts", language, kernel=trace.kernel, launch=trace.launch, launches=trace.launches, **shapes
     )
-    blocks = trace.grid[0] * trace.grid[1] * trace.grid[2]
-    positions = ", ".join(map(extent, trace.positions))
+    positions = ", ".join(extent(position[:3]) for position in trace.positions)
     if len(trace.positions) > 1:
         return f"{facts} · {say('recorded_more', language, blocks=blocks, positions=positions)}"
     return facts + (
@@ -140,6 +150,8 @@ def _notes(trace: Trace, language: str) -> list[str]:
         notes.append(say("elsewhere", language, n=trace.elsewhere))
     if trace.block[0] * trace.block[1] * trace.block[2] > trace.warp:
         notes.append(say("order", language))
+    if several_gpus(trace):
+        notes.append(say("turns", language))
     return notes
 
 
@@ -175,12 +187,12 @@ _PAGE = """<!doctype html>
 <p id="says" aria-live="polite"></p>
 </section>
 <div id="marks"></div>
-<main>
+<main{layout}>
 <section class="panel source" aria-labelledby="h-source">
 <h2 id="h-source">{t_source} <span id="file"></span></h2>
 <div id="source" tabindex="0" role="group" aria-labelledby="h-source"></div>
 </section>
-<div class="side">
+<div class="side">{links}
 <section class="panel" aria-labelledby="h-threads">
 <h2 id="h-threads">{t_threads}</h2>
 <p class="key"><span><i class="active"></i>{t_active}</span> <span><i class="waiting"></i>{t_waiting}</span>

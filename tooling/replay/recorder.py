@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tooling.replay.buffers import Buffers
 from tooling.replay.names import lines_of
-from tooling.replay.recording import Moment, RecordedFinding, Recording
+from tooling.replay.recording import Moment, RecordedFinding, RecordedLaunch, Recording
 from tooling.simulator.checks.base import CheckHook, lanes_of, source_position
 from tooling.simulator.checks.findings import SourcePosition
 from tooling.simulator.gpu.clusters import blocks_of
@@ -40,24 +40,34 @@ class Recorder(Hook):
     Args:
         blocks: their numbers in the launch. Their threads are numbered in this order.
         checks: hooks that are called before this one; their findings belong to the step in which they appear.
+        number: of the launch in the program.
+        together: what is recorded of a launch of the same kernel on another GPU; None: a new recording.
     """
 
-    def __init__(self, blocks: Sequence[int], checks: Sequence[CheckHook]) -> None:
+    def __init__(
+        self,
+        blocks: Sequence[int],
+        checks: Sequence[CheckHook],
+        number: int = 1,
+        together: Recording | None = None,
+    ) -> None:
         self._blocks = tuple(blocks)
-        self._recording: Recording | None = None
-        self._seen = {check: len(check.findings) for check in checks}
-        self._pending: list[Moment] = []  # lines of the instructions that are issued, and not reached yet
-        self._values = 0
+        self._number = number
+        self._recording = together
+        self._checks = tuple(checks)
+        self._before = {type(check): len(check.findings) for check in checks}
+        self._launch: RecordedLaunch | None = None
         self._running = False
         self._position: SourcePosition | None = None
-        self._ranks: Ints = np.zeros(0, np.int64)  # by block of the launch: index in `_blocks`, or -1
+        self._first = 0  # the recorded number of the first block
+        self._ranks: Ints = np.zeros(0, np.int64)  # by block of the launch: its recorded number, or -1
         self._numbers: Ints = np.zeros(0, np.int64)  # by lane of the batch: recorded thread, or -1
         self._alive: set[int] = set()
 
     @property
     def began(self) -> bool:
         """Whether the launch has begun."""
-        return self._recording is not None
+        return self._launch is not None
 
     @property
     def recording(self) -> Recording:
@@ -68,21 +78,35 @@ class Recorder(Hook):
 
     @property
     def _context(self) -> LaunchContext:
-        return self.recording.context
+        if self._launch is None:
+            raise RuntimeError("the launch has not begun")
+        return self._launch.context
 
     @property
     def _moments(self) -> list[Moment]:
         return self.recording.moments
 
+    @property
+    def _pending(self) -> list[Moment]:
+        return self.recording.pending
+
     # -- events --------------------------------------------------------------------------------------
 
     def launch_begin(self, context: LaunchContext) -> None:
-        self._recording = Recording(context, self._blocks, Buffers(context, len(self._blocks)))
+        self._launch = RecordedLaunch(context, self._blocks, self._number)
+        if self._recording is None:
+            self._recording = Recording([], Buffers(context))
+        recording = self._recording
+        self._first = recording.blocks
+        recording.launches.append(self._launch)
+        recording.buffers.add_blocks(len(self._blocks))
+        for check, count in self._before.items():
+            recording.seen.setdefault(check, count)
         self._ranks = np.full(context.blocks, -1)
-        self._ranks[list(self._blocks)] = np.arange(len(self._blocks))
+        self._ranks[list(self._blocks)] = self._first + np.arange(len(self._blocks))
 
     def shared_memory(self, first_block: int, windows: NDArray[np.uint8]) -> None:
-        for rank, block in enumerate(self._blocks):
+        for rank, block in enumerate(self._blocks, self._first):
             if first_block <= block < first_block + len(windows):
                 self.recording.buffers.windows[rank] = windows[block - first_block]
 
@@ -97,7 +121,7 @@ class Recorder(Hook):
         numbers[(ranks < 0)[:, None] | (lane >= count)] = -1
         self._numbers = numbers.reshape(-1)
         self._alive.update(self._own_lanes(None))
-        self.recording.buffers.find_arguments()
+        self.recording.buffers.find_arguments(self._context.launch)
 
     def issue(self, instructions: Sequence[Instruction], lanes: Lanes, executing: int | None) -> None:
         if not self._running:
@@ -116,7 +140,8 @@ class Recorder(Hook):
             if last is not None and last.position.line == position.line:
                 last.codes.add(id(instruction))
             else:
-                self._pending.append(Moment("line", position, own, {id(instruction)}))
+                self._pending.append(self._new("line", position, own))
+                self._pending[-1].codes.add(id(instruction))
         self._look()
 
     def access(self, access: Access) -> None:
@@ -125,10 +150,11 @@ class Recorder(Hook):
             if access.instruction.opcode == "wgmma":
                 access = _pieces(access)
             chosen = self._ranks[access.threads // self._context.threads_per_block] >= 0
-            by_block = [(0, chosen)]
+            by_block = [(self._first, chosen)]
             if access.blocks is not None:
                 by_block = [
-                    (rank, chosen & (access.blocks == block)) for rank, block in enumerate(self._blocks)
+                    (rank, chosen & (access.blocks == block))
+                    for rank, block in enumerate(self._blocks, self._first)
                 ]
             lanes = [(rank, np.flatnonzero(mask)) for rank, mask in by_block if mask.any()]
             if lanes:
@@ -191,14 +217,14 @@ class Recorder(Hook):
         if not self._running or not len(own):
             return
         taking = numbers[own].tolist()
-        last = self._moments[-1] if self._moments else None
+        last = self._last(self._context.launch.device)
         if last is None or last.kind != "sync" or last.exchange or last.threads != sorted(taking):
             self._moment(instruction, sorted(taking), "sync")
             last = self._moments[-1]
         if not self._full:
             raw = np.ascontiguousarray(values[own]).view(np.uint8).reshape(len(own), -1)
             last.exchange = (taking, self._numbers_of(sources[own]).tolist(), raw)
-            self._values += len(own)
+            self.recording.values += len(own)
 
     def threads_exit(self, threads: Ints, instruction: Instruction | None) -> None:
         self._meet(threads, instruction, "exit")
@@ -209,7 +235,7 @@ class Recorder(Hook):
         for waiter in waiters:
             own = self._own_threads(waiter.threads)
             if own:
-                self._add(Moment("stuck", self._at(waiter.instruction), own))
+                self._add(self._new("stuck", self._at(waiter.instruction), own))
         self._look()
 
     def batch_end(self, first_block: int, blocks: int) -> None:
@@ -255,12 +281,19 @@ class Recorder(Hook):
 
     @property
     def _full(self) -> bool:
-        return len(self._moments) >= MOST_STEPS or self._values >= MOST_VALUES
+        return len(self._moments) >= MOST_STEPS or self.recording.values >= MOST_VALUES
+
+    def _new(self, kind: str, position: SourcePosition, threads: list[int]) -> Moment:
+        return Moment(kind, position, threads, gpu=self._context.launch.device)
+
+    def _last(self, gpu: int) -> Moment | None:
+        """The last step of a GPU."""
+        return next((moment for moment in reversed(self._moments) if moment.gpu == gpu), None)
 
     def _add(self, moment: Moment) -> bool:
         """Add a step, unless the one before shows it already; whether it is recorded now."""
         moment.used = True
-        last = self._moments[-1] if self._moments else None
+        last = self._last(moment.gpu)
         if moment.kind == "line" and not moment.moves:
             here = last is not None and last.position.line == moment.position.line
             if moment.position.line <= 0 or (
@@ -288,7 +321,7 @@ class Recorder(Hook):
         """Add the step of an instruction at which threads wait or end."""
         moment = self._advance(instruction)
         if moment is None or moment.used:
-            moment = Moment(kind, self._at(instruction), threads)
+            moment = self._new(kind, self._at(instruction), threads)
         moment.kind, moment.threads = kind, threads
         self._add(moment)
 
@@ -298,7 +331,7 @@ class Recorder(Hook):
         if last and last.kind == "arrive" and last.threads == threads:
             last.kind = "barrier"
         else:
-            self._add(Moment("barrier", self._at(instruction), threads))
+            self._add(self._new("barrier", self._at(instruction), threads))
 
     # -- memory --------------------------------------------------------------------------------------
 
@@ -308,30 +341,36 @@ class Recorder(Hook):
         if moment is None or moment.used:
             every = np.concatenate([lanes for _, lanes in by_block])
             threads = moment.threads if moment else self._numbers_of(access.threads[every]).tolist()
-            moment = Moment("line", self._at(access.instruction), threads)
+            moment = self._new("line", self._at(access.instruction), threads)
         buffers = self.recording.buffers
         moves = [
             each
-            for rank, lanes in by_block
+            for rank, every in by_block
+            for lanes in buffers.by_buffer(access, every)
             if (each := buffers.move(access, lanes, self._numbers_of(access.threads[lanes]), rank))
         ]
         moment.moves += [move for move, _ in moves]
+        if self._context.several_devices and access.instruction.is_strong:
+            moment.used = moment.used or self.recording.add_waiting(moment)
+            if moment.used:
+                return
         if not moves or not self._add(moment):
             return
         for move, where in moves:
             buffers.add(move, where, access)
-            self._values += move.raw.size // max(1, access.element_bytes)
+            self.recording.values += move.raw.size // max(1, access.element_bytes)
 
     def _look(self) -> None:
         """Assign new findings to the last step."""
-        for check, seen in self._seen.items():
+        seen = self.recording.seen
+        for check in self._checks:
             count = len(check.findings)
-            if count > seen:
+            if count > seen[type(check)]:
                 step = max(0, len(self._moments) - 1)
                 self.recording.found += (
-                    RecordedFinding(check, number, step) for number in range(seen, count)
+                    RecordedFinding(check, number, step) for number in range(seen[type(check)], count)
                 )
-                self._seen[check] = count
+                seen[type(check)] = count
 
 
 def _pieces(access: Access) -> Access:

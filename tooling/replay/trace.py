@@ -63,6 +63,7 @@ class TracedBuffer(Struct, frozen=True, omit_defaults=True):
         initial: (first cell, values of it and the next ones) before the blocks began, or, in a large buffer,
             before its first access.
         block: of shared memory, which of several recorded blocks has it; else -1.
+        gpu: of global memory, the GPU that has it if there are several; else -1.
     """
 
     name: str
@@ -72,6 +73,7 @@ class TracedBuffer(Struct, frozen=True, omit_defaults=True):
     columns: int
     initial: tuple[tuple[int, tuple[Value, ...]], ...]
     block: int = -1
+    gpu: int = -1
 
 
 class Move(Struct, frozen=True, omit_defaults=True):
@@ -120,10 +122,11 @@ class Step(Struct, frozen=True, omit_defaults=True):
     """Instructions of one source line that some threads executed together.
 
     Attributes:
-        kind: `line`, `arrive` (threads reach a barrier and wait), `barrier` (the block or its cluster
-            passed it), `signal` (threads arrive at the barrier of their cluster and go on), `arrived` and
-            `passed` (an mbarrier), `sync` (an instruction that synchronises lanes of a warp), `exit`, `stuck`
-            (no thread can continue) or `end` (of the launch; its moves show what other blocks stored).
+        kind: `line`, `poll` (threads read a flag, again and again until their next step), `arrive` (threads
+            reach a barrier and wait), `barrier` (the block or its cluster passed it), `signal` (threads reach
+            the barrier of their cluster and go on), `arrived` and `passed` (an mbarrier), `sync` (an
+            instruction that synchronises lanes of a warp), `exit`, `stuck` (no thread can continue) or `end`
+            (of the launch; its moves show what other blocks stored).
         file: index in `Trace.files`; line: from 1, 0 where the compiler gives none.
         threads: that execute it.
     """
@@ -164,7 +167,9 @@ class Trace(Struct, frozen=True):
 
     Attributes:
         launch: number of the launch in the program, from 1; launches: how many there were.
-        grid, block: the launch's shape; positions: of the recorded blocks, x first.
+        grid, block: the launch's shape.
+        positions: of the recorded blocks, x first. With several GPUs the GPU and the number of its launch
+            follow; the launches are of one kernel and shape, and `launch` is the one that was chosen.
         warp: threads of a warp.
         steps_left_out: steps after the limit, which were executed and not recorded.
         elsewhere: findings that name no thread of the recorded blocks.
