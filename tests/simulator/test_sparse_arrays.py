@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tooling.simulator.gpu.sparse_arrays import sparse_zeros
+from tooling.simulator.checks.shadow import sparse_zeros
 
 
 def resident() -> int:

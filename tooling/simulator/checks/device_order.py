@@ -23,11 +23,11 @@ from tooling.simulator.checks.findings import Action, Check, Finding, Kind, Seve
 from tooling.simulator.checks.footprint import Footprints, Piece
 from tooling.simulator.checks.happens_before.block_order import BlockOrder
 from tooling.simulator.checks.host_order import HostOrderCheck, Operation
+from tooling.simulator.checks.shadow import sparse_zeros
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
 from tooling.simulator.gpu.kernel_names import readable_kernel
-from tooling.simulator.gpu.sparse_arrays import sparse_zeros
 from tooling.simulator.program.backend import Accesses, Scope
 
 _GRANULE = 4

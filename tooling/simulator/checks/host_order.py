@@ -35,9 +35,9 @@ from tooling.simulator.checks.findings import (
 )
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.happens_before.copy_times import CopyClock, CopyTimes
+from tooling.simulator.checks.shadow import sparse_zeros
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.hooks import Access, AccessKind, LaunchContext, Space
-from tooling.simulator.gpu.sparse_arrays import sparse_zeros
 from tooling.simulator.gpu.streams import (
     DEVICE_SHIFT,
     NON_BLOCKING,

@@ -12,14 +12,14 @@ below the horizon happens before everything that follows.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+import mmap
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.gpu.sparse_arrays import sparse_zeros
-
 Epochs: TypeAlias = NDArray[np.int64]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 CLOCK_SHIFT = 32
 STRONG = 1 << 31
@@ -27,6 +27,19 @@ STRONG = 1 << 31
 THREAD = STRONG - 1
 IN_FLIGHT = 1 << 30
 """Added to the clock of an asynchronous copy that was not waited for: later than every barrier."""
+
+
+_MAPPED = 4 << 20
+"""Bytes from which `sparse_zeros` maps an array. The heap keeps what it has freed (`engine.heap`), and zeros
+reused memory from end to end; below this size that is faster than mapping it."""
+
+
+def sparse_zeros(count: int, dtype: type[Scalar]) -> NDArray[Scalar]:
+    """(count,) zeros, of which only the pages that are written take memory, if the array is large."""
+    size = count * np.dtype(dtype).itemsize
+    if size < _MAPPED:
+        return np.zeros(count, dtype)
+    return np.frombuffer(mmap.mmap(-1, size), dtype)
 
 
 def clocks_of(epochs: Epochs) -> NDArray[np.int64]:
