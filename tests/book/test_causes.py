@@ -39,6 +39,9 @@ def test_every_cause_of_a_page_has_its_record(checkout: Project) -> None:
         "It is slower: the occupancy is low, so the warps wait.",
         "It takes 43 µs. The reason is the occupancy.",
         "It needs 43 µs and is limited by the occupancy.",
+        "It takes 9% less because the occupancy is higher.",
+        "The barrier costs nothing, and the occupancy decides.",
+        "The sort takes twice as long as the copy: memory is not what limits it.",
     ],
 )
 def test_a_cause_without_a_record_is_refused(checkout: Project, sentence: str) -> None:
@@ -53,6 +56,7 @@ def test_a_cause_without_a_record_is_refused(checkout: Project, sentence: str) -
         "It takes 43 µs.",
         "The barrier is needed because another thread reads the element.",
         "It takes 43 µs, so far as is known.",
+        "The order decides which of two equal elements is stored.",
     ],
 )
 def test_a_time_without_a_cause_and_a_cause_without_a_time_need_none(

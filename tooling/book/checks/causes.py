@@ -29,12 +29,14 @@ _SENTENCE_END = re.compile(r"(?<=[.?!:])[\"'”’)*_]*\s+")
 _TIME = re.compile(
     r"\b[0-9][0-9.,]*\s?(?:µs|ns|ms|seconds?\b|GB/s|TB/s|TFLOP|GFLOP)|\btimes as (?:fast|long|slow)|"
     r"\b(?:faster|slower|fastest|slowest)\b|\b0\.\d+ of (?:a|the) "
-    r"(?:speed|copy)|speed of a copy|\bmicroseconds?\b"
+    r"(?:speed|copy)|speed of a copy|\bmicroseconds?\b|"
+    r"\b\d+% (?:less|more|longer|shorter|of the (?:time|cycles))\b|\btakes? (?:half|twice)\b|"
+    r"\b(?:costs?|saves?|gains?) (?:\d|nothing|little)"
 )
 _CAUSE = re.compile(
     r"\b(?:because|since|due to|owing to|therefore|thanks to|the reason|explains?|explained|that is why|"
     r"which is why|caused?|causes|limited by|is limited|(?:is|are|not) (?:the|its) "
-    r"limit)\b|(?:^|[;,] )so (?!that\b|far\b|many\b|much\b)",
+    r"limit|what (?:costs|limits)|decides?)\b|(?:^|[;,] )so (?!that\b|far\b|many\b|much\b)",
     re.IGNORECASE,
 )
 
