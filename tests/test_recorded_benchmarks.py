@@ -865,3 +865,41 @@ def test_tensor_copies_write_what_the_manifest_asks_for(mode: str) -> None:
     )
     assert counted["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == required["global_bytes_read"] == 0
     assert counted["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"] == required["global_bytes_written"] == 0
+
+
+def test_the_overlapped_copies() -> None:
+    """Puzzle 42's tables and the times that its text names: the pipeline beside the copies alone."""
+    page = "puzzle_42/puzzle_42.md"
+    lines = RECORDED["other_protocols"]["p42 --benchmark"][2:]
+    best = {
+        name: int(times.split()[0]) / 1000
+        for name, times in (line.split(" us, best and worst of 5: ") for line in lines)
+    }
+    longer = max(best["copies to the GPU alone"], best["copies from the GPU alone"])
+    check_rows(page, [[f"{time:.2f}", f"{time / longer:.2f}"] for time in best.values()])
+    rows = [line.split(" | ") for line in RECORDED["other_protocols"]["benchmarks/kernels/overlap.mojo"]]
+    times: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        if len(row) == 4:
+            times.setdefault((row[0], row[1]), []).append(int(row[2].split()[1]) / 1000)
+
+    def of(form: str, chunks: int, slots: int = 3, rounds: int = 0) -> float:
+        chunk = 128 * _MI // chunks
+        return times[form, f"chunk {chunk} chunks {chunks} slots {slots} rounds {rounds}"][0]
+
+    check_rows(
+        page,
+        [
+            [f"{of('both', chunks):.1f}", f"{of('streams by stage', chunks):.1f}"]
+            for chunks in (4, 16, 64, 512, 2048)
+        ],
+    )
+    named = [
+        of("streams by stage", 64, slots=1),
+        of("streams by stage", 64),
+        of("streams by slot", 64),
+        *(of(form, 64, rounds=2048) for form in ("kernels", "streams by stage", "one stream", "graph")),
+    ]
+    for book in _BOOKS:
+        text = (book / page).read_text("utf-8")
+        assert [time for time in named if f"{time:.1f} ms" not in text] == []
