@@ -24,8 +24,7 @@ from std.math import exp
 from std.memory import unsafe_stack_allocation
 from std.testing import assert_equal, assert_almost_equal
 
-from lab.benchmark import Benchmark
-from sizes import at_full_size, sampled
+from lab.benchmark import Benchmark, sampled
 
 comptime KI = 1024
 comptime MI = 1024 * 1024
@@ -378,7 +377,7 @@ def measure_rows(mut table: Benchmark, size: Int, ctx: DeviceContext) raises:
 def measure_copies(mut table: Benchmark, ctx: DeviceContext) raises:
     """Sizes that fit the second-level cache and that do not."""
     for size in [MI // 4, MI, 4 * MI, 16 * MI, 64 * MI]:
-        if size > MI // 4 and not at_full_size(table):
+        if size > MI // 4 and not table.full_size:
             continue
         var data = Floats(size, ctx)
 
@@ -439,7 +438,7 @@ def measure_latency(
 ) raises:
     var out = ctx.enqueue_create_buffer[DType.int32](1)
     for length in [1024, 32 * KI, MI, 64 * MI]:
-        if length > 32 * KI and not at_full_size(table):
+        if length > 32 * KI and not table.full_size:
             continue
         var next = ctx.enqueue_create_buffer[DType.int32](length)
         with next.map_to_host() as host:
@@ -461,15 +460,15 @@ def measure_latency(
 def main() raises:
     with DeviceContext() as ctx:
         var table = Benchmark(ctx)
-        var large = 64 * MI if at_full_size(table) else 32 * KI
+        var large = 64 * MI if table.full_size else 32 * KI
         measure_copies(table, ctx)
         measure_strides(table, large, ctx)
-        if at_full_size(table):
+        if table.full_size:
             measure_squares[8192](table, ctx)
             measure_squares[1024](table, ctx)
         else:
             measure_squares[64](table, ctx)
         measure_histograms(table, large // 2, ctx)
         measure_rows(table, large, ctx)
-        measure_arithmetic(table, 1000 if at_full_size(table) else 2, ctx)
-        measure_latency(table, 4096 if at_full_size(table) else 64, ctx)
+        measure_arithmetic(table, 1000 if table.full_size else 2, ctx)
+        measure_latency(table, 4096 if table.full_size else 64, ctx)

@@ -23,8 +23,7 @@ from max.gpu.primitives import warp
 from std.memory import unsafe_stack_allocation
 from std.testing import assert_equal
 
-from lab.benchmark import Benchmark
-from sizes import at_full_size, sampled
+from lab.benchmark import Benchmark, sampled
 
 comptime MI = 1024 * 1024
 comptime TPB = 256
@@ -178,7 +177,7 @@ def main() raises:
     with DeviceContext() as ctx:
         var table = Benchmark(ctx)
         var sizes: List[Int] = [4096]
-        if at_full_size(table):
+        if table.full_size:
             sizes = [2 * MI, 64 * MI]
         var data = Data(sizes[len(sizes) - 1], ctx)
         for size in sizes:

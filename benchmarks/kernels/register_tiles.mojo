@@ -13,8 +13,7 @@ from max.gpu.host import DeviceBuffer, DeviceContext
 from std.memory import unsafe_stack_allocation
 from std.testing import assert_equal
 
-from lab.benchmark import Benchmark
-from sizes import at_full_size, sampled
+from lab.benchmark import Benchmark, sampled
 
 comptime Output = Pointer[Float32, MutAnyOrigin]
 comptime Input = Pointer[Float32, ImmutAnyOrigin]
@@ -322,6 +321,6 @@ def main() raises:
     with DeviceContext() as ctx:
         var table = Benchmark(ctx)
         measure[128](table, ctx)
-        if at_full_size(table):
+        if table.full_size:
             comptime for n in [1024, 2048, 4096]:
                 measure[n](table, ctx)

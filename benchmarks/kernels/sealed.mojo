@@ -24,8 +24,7 @@ from std.math import exp, sqrt
 from std.memory import unsafe_stack_allocation
 from std.testing import assert_almost_equal, assert_equal
 
-from lab.benchmark import Benchmark
-from sizes import at_full_size, sampled
+from lab.benchmark import Benchmark, sampled
 
 comptime KI = 1024
 comptime MI = 1024 * 1024
@@ -497,10 +496,10 @@ def measure_matrices(
 def main() raises:
     with DeviceContext() as ctx:
         var table = Benchmark(ctx)
-        var size = 16 * MI if at_full_size(table) else 16 * KI
+        var size = 16 * MI if table.full_size else 16 * KI
         var data = Data(size, ctx)
         measure_elementwise(table, size, data, ctx)
         measure_blocks(table, size, data, ctx)
         measure_matrices(
-            table, 4 * KI if at_full_size(table) else 128, data, ctx
+            table, 4 * KI if table.full_size else 128, data, ctx
         )

@@ -13,8 +13,7 @@ from max.gpu import block_dim, block_idx, grid_dim, thread_idx
 from max.gpu.host import DeviceBuffer, DeviceContext
 from std.testing import assert_almost_equal, assert_equal
 
-from lab.benchmark import Benchmark
-from sizes import at_full_size, sampled
+from lab.benchmark import Benchmark, sampled
 
 comptime MI = 1024 * 1024
 comptime Output = Pointer[Float32, MutAnyOrigin]
@@ -257,7 +256,7 @@ def measure_all(
 def main() raises:
     with DeviceContext() as ctx:
         var table = Benchmark(ctx)
-        if not at_full_size(table):
+        if not table.full_size:
             measure_empty(table, 256, 4, ctx)
             var small = Data(16384, ctx)
             measure_all(table, 16384, 256, small, ctx)

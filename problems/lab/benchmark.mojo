@@ -7,13 +7,15 @@ the results of the last repetition afterwards. Bandwidth is also given relative 
 that moves the same number of bytes, measured in the same way in the same run, so that the ratio can be
 compared between GPUs.
 
-On the simulated GPU no times are measured: every launch runs once, and the program reports this.
+On the simulated GPU no times are measured: every launch runs once, and the program reports this. For
+`tooling profile --full-size` a sample of its blocks runs, at the size for a real GPU; results are not
+complete then, see `lab.machine.sampled`.
 """
 
 from max.gpu.host import DeviceBuffer, DeviceContext
 from std.math import sqrt
 
-from .machine import on_simulated_gpu
+from .machine import on_simulated_gpu, sampled
 
 comptime WANTED_ERROR = 0.01  # standard error of the mean, relative to it
 comptime LEAST_REPETITIONS = 10
@@ -36,6 +38,7 @@ struct Benchmark(Movable):
 
     var context: DeviceContext
     var timed: Bool
+    var full_size: Bool  # whether launches have the size for a real GPU
     var _flush: DeviceBuffer[DType.uint8]
     var _copy_bytes: Int
     var _copy_time: Float64
@@ -45,11 +48,18 @@ struct Benchmark(Movable):
         """
         self.context = context
         self.timed = not on_simulated_gpu()
+        self.full_size = self.timed or sampled()
         self._flush = context.enqueue_create_buffer[DType.uint8](
             FLUSH_BYTES if self.timed else 1
         )
         self._copy_bytes = 0
         self._copy_time = 0
+        if sampled():
+            print(
+                "Each kernel runs once, a sample of its blocks: results are not"
+            )
+            print("compared, and times are estimated.")
+            return
         if not self.timed:
             print(
                 "Times need a real GPU: on the simulated one each kernel runs"

@@ -19,10 +19,10 @@ from tooling.simulator.nvidia.machine_code.tools import has_tools
 
 FOLDER = Path(__file__).parents[1] / "data" / "estimates"
 SHOWN = {
-    "p31": ("p31", ("--sophisticated", "--balanced")),
+    "p31": ("p31", ("--full-size --benchmark",)),
     "p35": ("p35_tile_tensor", ("--scalar", "--unaligned", "--aligned")),
 }
-"""By the name of a file, the program and the modes whose estimates it has."""
+"""By the name of a file, the program and the options and modes whose estimates it has."""
 
 pytestmark = [pytest.mark.mojo, pytest.mark.slow, needs_simulated_gpu]
 
@@ -32,7 +32,7 @@ def estimates(program: str, modes: tuple[str, ...]) -> str:
     environment = os.environ | {"PUZZLE_LANG": "en", "COLUMNS": "400", "NO_COLOR": "1"}
     parts = []
     for mode in modes:
-        command = [sys.executable, "-m", "tooling", "profile", program, mode, "--solution"]
+        command = [sys.executable, "-m", "tooling", "profile", program, *mode.split(), "--solution"]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
         blocks = [block for block in done.stdout.split("\n\n") if "  Estimated, not measured\n" in block]
         parts += ["\n".join(line.rstrip() for line in block.rstrip().splitlines()) for block in blocks]

@@ -13,8 +13,8 @@ from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.cli.subject import Subject
-    from tooling.simulator.counters.profile import KernelProfile
     from tooling.target_run import TargetRun
+    from tooling.targets.model import TargetKind
 
 
 def profile_command(options: ProfileOptions) -> int:
@@ -43,10 +43,16 @@ def profile_command(options: ProfileOptions) -> int:
     from tooling.simulator.listings.page import listings_page
     from tooling.simulator.listings.table import show_listing
     from tooling.simulator.nvidia.machine_code.tools import find_tools, has_tools
-    from tooling.simulator.timing.benchmark import benchmark_of, document_of_benchmark, show_benchmark
+    from tooling.simulator.timing.benchmark import (
+        benchmark_of,
+        document_of_benchmark,
+        show_benchmark,
+        show_largest,
+    )
     from tooling.simulator.timing.parameters import GPUS
     from tooling.simulator.timing.profiler import TimingProfiler
     from tooling.simulator.timing.report import document_of, show_times, times_of
+    from tooling.simulator.timing.sampling import SAMPLE_VARIABLE
     from tooling.target_run import RunOptions, simulated_run
     from tooling.targets.model import TargetKind
 
@@ -63,15 +69,19 @@ def profile_command(options: ProfileOptions) -> int:
             Text("--sass shows the machine code of an NVIDIA GPU"),
             hint=Text("--ptx shows an AMD GPU's, which is what runs on the simulated GPU"),
         )
+    if options.full_size:
+        _require_benchmark(options, target.kind)
     tools = find_tools(_with_extra(options)) if options.sass else None
     subject, unfinished = chosen_subject(options, target, option_names(ProfileOptions))
     profiler = TimingProfiler(
-        selection=options.launches, tools=tools or (find_tools() if has_tools() else None)
+        selection=options.launches,
+        tools=tools or (find_tools() if has_tools() else None),
+        sampled=options.full_size,
     )
     # The memory check keeps a faulty access from ending the kernel; the order of the copies is shown.
     settings = RunOptions(
         gpus=chosen_gpus(options.gpus, subject.gpus),
-        environment=subject.environment,
+        environment={**subject.environment, **({SAMPLE_VARIABLE: "1"} if options.full_size else {})},
         time_limit=options.timeout,
         stream=terminal.streamer(),
         error_output=lambda text: sys.stderr.write(without_noise(text)),
@@ -85,19 +95,23 @@ def profile_command(options: ProfileOptions) -> int:
     )
     run = simulated_run(subject.command, settings)
     kernels = list(profiler.profiles.kernels)
-    _require_selected(run, kernels, options)
+    _require_selected(run, bool(kernels or profiler.launches), options)
     width = None if terminal.stream.isatty() or "COLUMNS" in os.environ else 140
     terminal.stream.flush()
     console = Console(file=terminal.stream, width=width, no_color=not terminal.colour)
     listings = [listing_of(kernel, tools) for kernel in kernels] if tools else []
     for listing in listings:
         listing.kernel.registers = listing.code.resources.registers
-    show(kernels, console, options.lang, instructions=options.ptx)
-    for line in (*link_lines(run), *copy_lines(run)):
-        terminal.line(line.render(options.lang))
-    times = times_of(kernels, profiler.launches, GPUS[0])
-    show_times(times, GPUS[0], console, options.lang)
     benchmark = benchmark_of(run.transcript.stdout, profiler.launches, GPUS[0])
+    times = []
+    if options.full_size:
+        show_largest(benchmark, GPUS[0], console, options.lang)
+    else:
+        show(kernels, console, options.lang, instructions=options.ptx)
+        for line in (*link_lines(run), *copy_lines(run)):
+            terminal.line(line.render(options.lang))
+        times = times_of(kernels, profiler.launches, GPUS[0])
+        show_times(times, GPUS[0], console, options.lang)
     show_benchmark(benchmark, console, options.lang)
     for listing in listings:
         show_listing(listing, console, options.lang)
@@ -114,7 +128,7 @@ def profile_command(options: ProfileOptions) -> int:
     if options.json:
         documents = [listing_document(listing) for listing in listings]
         estimated = [document_of(time, GPUS[0]) for _, time in times]
-        rows = document_of_benchmark(benchmark)
+        rows = document_of_benchmark(benchmark, GPUS[0])
         document = to_json(
             kernels, subject.name, status, documents, estimated, benchmark=rows, copies=run.copies
         )
@@ -125,7 +139,9 @@ def profile_command(options: ProfileOptions) -> int:
         pages = listings_page(listings, options.lang) if listings else None
         write_report(options.html, to_html(kernels, subject.name, options.lang, warnings, pages))
     code = exit_code_of(run.transcript)
-    if code is ExitCode.PASSED and not kernels:  # without a kernel there is nothing that could pass
+    if code is ExitCode.PASSED and not (
+        kernels or profiler.launches
+    ):  # without a kernel there is nothing that could pass
         terminal.line(terminal.paint(say("not_launched", options.lang), "red"))
         return ExitCode.NOT_POSSIBLE
     return code
@@ -144,8 +160,30 @@ def _with_extra(options: ProfileOptions) -> str:
     return shlex.join((*prefix.split(), "profile", options.puzzle, *options.flags, "--sass", *solution))
 
 
-def _require_selected(run: TargetRun, kernels: list[KernelProfile], options: ProfileOptions) -> None:
-    if run.launches and not kernels:
+def _require_benchmark(options: ProfileOptions, target: TargetKind) -> None:
+    """`--full-size` is for a benchmark on the simulated NVIDIA GPU, and counts nothing.
+
+    Raises:
+        UsageError: the other options are for something else.
+    """
+    from tooling.commandline.parser import UsageError
+    from tooling.targets.model import TargetKind
+
+    if "--benchmark" not in options.flags:
+        raise UsageError(
+            Text("--full-size is for the mode --benchmark"),
+            hint=Text("tooling profile p31 --benchmark --full-size"),
+        )
+    counting = (options.html, options.csv, options.baseline, options.ptx, options.sass)
+    if any(counting) or target is not TargetKind.SIM or options.gpus:
+        raise UsageError(
+            Text("--full-size estimates times on one NVIDIA GPU, and counts nothing"),
+            hint=Text("without the other options, but for --json"),
+        )
+
+
+def _require_selected(run: TargetRun, found: bool, options: ProfileOptions) -> None:
+    if run.launches and not found:
         from tooling.commandline.parser import UsageError
 
         names = ", ".join(dict.fromkeys(run.launched))

@@ -415,6 +415,14 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
     baseline: Annotated[
         Path | None, Option(Text("compare with an earlier profile, written with --json"), "FILE")
     ] = None
+    full_size: Annotated[
+        bool,
+        Option(
+            Text(
+                "estimate the times of `--benchmark` at the size for a real GPU, from a sample of the blocks"
+            )
+        ),
+    ] = False
     ptx: Annotated[bool, Option(Text("show the instructions of each line"))] = False
     sass: Annotated[
         bool,

@@ -36,9 +36,7 @@ HEAD = """.version 8.5
 COPY = "ld.global.b32 %r5, [%rd4];\nst.global.b32 [%rd5], %r5;\nret;"
 
 
-def launched(
-    body: str, *, grid: int | Dim3 = 1, block: int = 32, most_lanes: int | None = None
-) -> TimedLaunch:
+def launched(body: str, *, grid: int | Dim3 = 1, block: int = 32, sampled: bool = False) -> TimedLaunch:
     """The launch of a kernel with this body, whose parameters are two buffers of 4 MiB."""
     module = parse_module(HEAD + body + "\n}\n")
     memory = DeviceMemory(np.zeros(16 << 20, np.uint8), 0x10000)
@@ -48,7 +46,7 @@ def launched(
     (function,) = module.kernels.values()
     extent = grid if isinstance(grid, Dim3) else Dim3(grid)
     launch = Launch(function, extent, Dim3(block), parameters=struct.pack("<2Q", *addresses))
-    profiler = TimingProfiler(most_lanes=most_lanes)
+    profiler = TimingProfiler(sampled=sampled)
     result = profiler.run(Job(launch, module, memory))
     assert result.error is None, result.error
     (found,) = profiler.launches

@@ -17,6 +17,7 @@ from tooling.simulator.timing.comparison import (
     ESTIMATES,
     SEALED,
     ComparedRow,
+    Group,
     accuracy_of,
     compared,
     order_of,
@@ -33,8 +34,8 @@ def rows() -> list[ComparedRow]:
     return compared(recorded_rows())
 
 
-def errors(rows: list[ComparedRow], *, sealed: bool) -> list[float]:
-    return sorted(abs(row.error) for row in rows if row.sealed is sealed and row.error is not None)
+def errors(rows: list[ComparedRow], group: Group) -> list[float]:
+    return sorted(abs(row.error) for row in rows if row.group is group and row.error is not None)
 
 
 def test_the_written_table_is_that_of_the_model(rows: list[ComparedRow]) -> None:
@@ -42,7 +43,7 @@ def test_the_written_table_is_that_of_the_model(rows: list[ComparedRow]) -> None
 
 
 def test_ranges_are_those_of_the_open_kernels(rows: list[ComparedRow]) -> None:
-    assert accuracy() == accuracy_of(row for row in rows if not row.sealed)
+    assert accuracy() == accuracy_of(row for row in rows if row.group is Group.OPEN)
 
 
 def test_the_sealed_table_is_the_one_whose_digest_was_published_first() -> None:
@@ -53,18 +54,20 @@ def test_the_sealed_table_is_the_one_whose_digest_was_published_first() -> None:
 
 
 def test_half_of_the_kernels_are_within_15_percent_and_nine_of_ten_within_30(rows: list[ComparedRow]) -> None:
-    for sealed, least in ((False, 60), (True, 20)):
-        found = errors(rows, sealed=sealed)
+    for group, least in ((Group.OPEN, 60), (Group.SEALED, 20), (Group.PUZZLES, 60)):
+        found = errors(rows, group)
         assert len(found) >= least
         assert median(found) <= 0.15
         assert found[ceil(0.9 * len(found)) - 1] <= 0.30
 
 
-@pytest.mark.parametrize("sealed", [False, True])
-def test_the_faster_variant_is_named(rows: list[ComparedRow], *, sealed: bool) -> None:
-    order = order_of([row for row in rows if row.sealed is sealed])
+@pytest.mark.parametrize("group", Group)
+def test_the_faster_variant_is_named(rows: list[ComparedRow], group: Group) -> None:
+    order = order_of([row for row in rows if row.group is group])
     assert order.right >= 0.98 * (order.right + order.wrong)
-    assert order.undecided <= 0.2 * (order.right + order.wrong + order.undecided)
+    # Of puzzle 36's additions, those with loads of 4 and of 16 bytes are estimated alike.
+    most = 0.25 if group is Group.PUZZLES else 0.2
+    assert order.undecided <= most * (order.right + order.wrong + order.undecided)
 
 
 def test_kernels_outside_the_model_get_no_time(rows: list[ComparedRow]) -> None:
@@ -81,11 +84,11 @@ def test_the_page_on_trust_has_these_numbers(rows: list[ComparedRow], page: str)
     )
     printed = accuracy().sass
     expected = []
-    for sealed in (False, True):
-        own = summary_of([row for row in rows if row.sealed is sealed], printed)
+    for group in Group:
+        own = summary_of([row for row in rows if row.group is group], printed)
         shares = [f"{100 * own.median:.1f}", f"{100 * own.most:.0f}", f"{100 * own.largest:.0f}"]
         expected.append((str(own.compared), *shares, str(own.held), str(own.refused)))
-        order = order_of([row for row in rows if row.sealed is sealed])
+        order = order_of([row for row in rows if row.group is group])
         for number in (order.right, order.right + order.wrong, order.undecided):
             assert re.search(rf"\b{number}\b", text.replace("개", " ").replace("쌍", " "))
     assert table == expected

@@ -8,15 +8,14 @@ from msgspec.structs import replace
 from tests.simulator.timing.launches import COPY, launched
 from tooling.simulator.gpu.launch import Dim3
 from tooling.simulator.timing.model import Estimate, Limit, estimate
-from tooling.simulator.timing.observer import neighbours, sample_of
 from tooling.simulator.timing.parameters import parameters_of
 from tooling.simulator.timing.work import Work
 
 H200 = parameters_of("h200")
 
 
-def work(body: str = COPY, *, grid: int | Dim3 = 1, block: int = 32, most_lanes: int | None = None) -> Work:
-    launch = launched(body, grid=grid, block=block, most_lanes=most_lanes)
+def work(body: str = COPY, *, grid: int | Dim3 = 1, block: int = 32, sampled: bool = False) -> Work:
+    launch = launched(body, grid=grid, block=block, sampled=sampled)
     assert launch.refused is None, launch.refused.render("en")
     return launch.work["h200"]
 
@@ -135,18 +134,3 @@ def test_an_address_from_loaded_data_gets_no_time() -> None:
         "ld.global.b32 %r6, [%rd5];\nret;"
     )
     assert launched(guarded, grid=4).refused is None
-
-
-def test_a_large_grid_is_sampled_in_its_middle() -> None:
-    assert sample_of(Dim3(100), 256, 1 << 20) is None
-    assert sample_of(Dim3(10000), 256, 4096) == (range(4999, 5003),)
-    assert sample_of(Dim3(100, 100), 256, 4096) == (range(4949, 4953), range(5049, 5053))
-    assert neighbours(Dim3(10000)) == (4999, 5000, None, None)
-    assert neighbours(Dim3(100, 100)) == (4949, 4950, 5049, 5050)
-
-
-def test_a_sample_stands_for_the_grid() -> None:
-    whole = work(grid=1024, block=256)
-    sampled = work(grid=1024, block=256, most_lanes=4096)
-    assert (whole.sampled, sampled.sampled) == (1024, 4)
-    assert time(sampled).microseconds == pytest.approx(time(whole).microseconds, rel=1e-9)

@@ -17,6 +17,7 @@ _PATH = re.compile(r"[\w./-]+\.(?:mojo|py|md|toml|yaml|txt)")
 _NEAR = ("tooling", "uv", "pixi", "poe")
 _FLAGS_OF_ALL = {
     "--solution",
+    "--full-size",
     "--hint",
     "--help",
     "--target sim",

@@ -117,8 +117,11 @@ class Engine:
 
     def run(self, job: Job) -> LaunchResult:
         """See `Executor.run`."""
+        return self.observed(job, self.observer_of(job))
+
+    def observed(self, job: Job, observer: Observer) -> LaunchResult:
+        """Run a launch with an observer."""
         limits = self._limits(job)
-        observer = self.observer_of(job)
         hooks = (*job.hooks, *observer.hooks)
         result = run(job.launch, job.module, job.memory, hooks, self.schedule, job.stdout, limits)
         observer.ended(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from rich.console import Console
@@ -11,8 +11,19 @@ from rich.markup import escape
 from rich.table import Table
 
 from tooling.simulator.timing.profiler import TimedLaunch
-from tooling.simulator.timing.report import KernelTime, microseconds, time_of
-from tooling.simulator.timing.texts import ELEMENTS, ESTIMATED, KERNEL, NOT_ESTIMATED, TIME
+from tooling.simulator.timing.report import KernelTime, document_of, microseconds, show_named_times, time_of
+from tooling.simulator.timing.texts import (
+    ELEMENTS,
+    ESTIMATED,
+    KERNEL,
+    LARGEST,
+    NAMES,
+    NOT_ESTIMATED,
+    SAMPLING,
+    SHARE,
+    TIME,
+)
+from tooling.text import Text
 
 _RAN = re.compile(r"^ran: (.+) elements: (\d+)$", re.MULTILINE)
 
@@ -49,29 +60,55 @@ def show_benchmark(rows: Sequence[BenchmarkRow], console: Console, language: str
     gpu = next((row.time.gpu for row in rows if row.time.bounds is not None), None)
     if gpu is None:
         return
+    sampled = any(row.time.sampling for row in rows)
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     table.add_column(KERNEL.render(language))
     table.add_column(ELEMENTS.render(language), justify="right")
     table.add_column(TIME.of(gpu=gpu).render(language))
+    table.add_column(LARGEST.render(language))
+    if sampled:
+        table.add_column(SAMPLING.render(language), justify="right")
     for row in rows:
-        cell = NOT_ESTIMATED
-        if row.time.bounds is not None:
-            low, high = map(microseconds, row.time.bounds)
-            cell = ESTIMATED.of(low=low, high=high)
-        table.add_row(escape(row.name), f"{row.elements:,}", cell.render(language))
+        cells = [
+            escape(row.name),
+            f"{row.elements:,}",
+            *(each.render(language) for each in _estimated(row.time)),
+        ]
+        if row.time.sampling:
+            cells.append(f"±{100 * row.time.sampling:.1f}%")
+        table.add_row(*cells)
     console.print()
     console.print(table, highlight=False)
 
 
-def document_of_benchmark(rows: Sequence[BenchmarkRow]) -> list[dict[str, object]]:
-    """For the JSON document: microseconds from and to, or null."""
+def _estimated(time: KernelTime) -> Iterator[Text]:
+    """The cells for the time and for the limit with the largest share."""
+    if time.estimate is None or time.bounds is None:
+        yield NOT_ESTIMATED
+        return
+    low, high = map(microseconds, time.bounds)
+    yield ESTIMATED.of(low=low, high=high)
+    limit = time.estimate.binding
+    yield SHARE.of(limit=NAMES[limit], share=100 * time.estimate.shares[limit])
+
+
+def show_largest(rows: Sequence[BenchmarkRow], gpu: str, console: Console, language: str) -> None:
+    """Print what limits each kernel, for its row with the most elements."""
+    found: dict[str, BenchmarkRow] = {}
+    for row in rows:
+        if row.name not in found or row.elements > found[row.name].elements:
+            found[row.name] = row
+    show_named_times([(row.name, row.time) for row in found.values()], gpu, console, language)
+
+
+def document_of_benchmark(rows: Sequence[BenchmarkRow], gpu: str) -> list[dict[str, object]]:
+    """For the JSON document: `document_of` with the row's name; null microseconds without an estimate."""
     return [
         {
             "kernel": row.name,
             "elements": row.elements,
-            "estimated_microseconds": (
-                None if row.time.bounds is None else [float(microseconds(each)) for each in row.time.bounds]
-            ),
+            "estimated_microseconds": None,
+            **document_of(row.time, gpu),
         }
         for row in rows
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
 from math import ceil, floor
 from pathlib import Path
 from statistics import median
@@ -14,7 +15,7 @@ from msgspec import Struct
 
 from tooling.simulator.timing.accuracy import Accuracy, Range
 from tooling.simulator.timing.constants import rows_of
-from tooling.simulator.timing.model import Limit, estimate
+from tooling.simulator.timing.model import CONTENDED_SHARE, Limit, estimate, together
 from tooling.simulator.timing.parameters import parameters_of
 from tooling.simulator.timing.work import Work
 
@@ -26,6 +27,22 @@ ESTIMATES = _DATA / "estimates.json"
 SEALED = "sealed"
 PROGRAMS = ("reductions", "work_per_thread", "limits", "register_tiles", SEALED)
 """The programs of `benchmarks/kernels` whose kernels are compared."""
+PUZZLES = {
+    "p30": "p30 --benchmark",
+    "p30-unsolved": "p30 --benchmark, unsolved",
+    "p31": "p31 --benchmark",
+    "p31-unsolved": "p31 --benchmark, unsolved",
+    "p32": "p32 --benchmark",
+    "p32-unsolved": "p32 --benchmark, unsolved",
+    "p35": "p35 --benchmark",
+    "p35_tile_tensor": "p35_tile_tensor --benchmark",
+    "array_sums": "benchmarks/kernels/array_sums.mojo",
+    "convolution": "benchmarks/kernels/convolution.mojo",
+}
+"""The programs that have kernels of the book's puzzles, with the names of their recorded tables.
+
+The range that is printed is chosen without them.
+"""
 _INSIDE = 0.9
 """Share of the kernels that a range holds."""
 _DIFFERS = 0.15
@@ -34,12 +51,25 @@ _UNDECIDED = 0.1
 """Estimates that differ by less say nothing about which variant is faster."""
 
 
+class Group(Enum):
+    """Kernels whose errors are summed up together.
+
+    Those of OPEN give the printed range. The times of SEALED were sealed while the model was made. PUZZLES
+    are those of the book's puzzles.
+    """
+
+    OPEN = "open"
+    SEALED = "sealed"
+    PUZZLES = "puzzles"
+
+
 class ObservedRow(Struct, frozen=True):
     """A row of a program.
 
     Attributes:
         launches: in a row; work: of each of them, with machine code; guessed: with PTX in its place.
         refused: why it gets no time, or empty.
+        elsewhere, guessed_elsewhere: at the other places of the sample, see `TimedLaunch`.
     """
 
     program: str
@@ -49,6 +79,8 @@ class ObservedRow(Struct, frozen=True):
     work: Work | None
     guessed: Work | None
     refused: str = ""
+    elsewhere: tuple[Work, ...] = ()
+    guessed_elsewhere: tuple[Work, ...] = ()
 
 
 class ComparedRow(Struct, frozen=True):
@@ -69,9 +101,11 @@ class ComparedRow(Struct, frozen=True):
     refused: str = ""
 
     @property
-    def sealed(self) -> bool:
-        """Whether its time was sealed while the model was made."""
-        return self.program == SEALED
+    def group(self) -> Group:
+        """Which of the groups of the page on trust it belongs to."""
+        if self.program == SEALED:
+            return Group.SEALED
+        return Group.PUZZLES if self.program in PUZZLES else Group.OPEN
 
     @property
     def error(self) -> float | None:
@@ -108,8 +142,11 @@ def _compared(row: ObservedRow, measured: float, gpu: str) -> ComparedRow:
     bare = ComparedRow(row.program, row.kernel, row.elements, measured, refused=row.refused)
     if row.refused or row.work is None or row.guessed is None:
         return bare
-    exact, guessed = (estimate(work, parameters) for work in (row.work, row.guessed))
-    if row.work.contended and exact.binding is Limit.ATOMICS:
+    exact, guessed = (
+        together([estimate(work, parameters) for work in works])
+        for works in ((row.work, *row.elsewhere), (row.guessed, *row.guessed_elsewhere))
+    )
+    if row.work.contended and exact.shares[Limit.ATOMICS] >= CONTENDED_SHARE:
         return msgspec.structs.replace(bare, refused="contended atomic operations")
     once = (row.launches - 1) * parameters.launch  # launches in a row overlap it
     return msgspec.structs.replace(
@@ -123,8 +160,9 @@ def _compared(row: ObservedRow, measured: float, gpu: str) -> ComparedRow:
 def _recorded_times() -> dict[str, dict[tuple[str, int], float]]:
     recorded = json.loads((_DATA / "benchmarks.json").read_text("utf-8"))["programs"]
     found = {}
-    for program in PROGRAMS:
-        table = recorded.get(f"benchmarks/kernels/{program}.mojo")
+    tables = {program: f"benchmarks/kernels/{program}.mojo" for program in PROGRAMS}
+    for program, name in {**tables, **PUZZLES}.items():
+        table = recorded.get(name)
         if table is not None:
             rows = rows_of("\n".join(table))
             found[program] = {

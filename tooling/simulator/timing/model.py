@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from statistics import fmean
 
 from msgspec import Struct
 
 from tooling.simulator.timing.parameters import Parameters, between
 from tooling.simulator.timing.work import Work
 
+CONTENDED_SHARE = 0.15
+"""Share of atomic operations whose time was not measured from which on nothing is estimated."""
 _FEW_WAVES = 6
 _PORT = 64.0  # bytes per cycle between a multiprocessor and the second level
 
@@ -49,6 +52,14 @@ class Estimate(Struct, frozen=True):
     def binding(self) -> Limit:
         """The limit with the largest share."""
         return max(self.shares, key=lambda limit: self.shares[limit])
+
+
+def together(estimates: Sequence[Estimate]) -> Estimate:
+    """The estimate of a grid from those of its places, each of which takes all blocks to be like its own."""
+    return Estimate(
+        fmean(each.microseconds for each in estimates),
+        {limit: fmean(each.shares[limit] for each in estimates) for limit in estimates[0].shares},
+    )
 
 
 def memory_nanoseconds(work: Work, parameters: Parameters) -> float:

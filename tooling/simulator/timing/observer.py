@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
 from tooling.simulator.gpu.lanes import Lanes
-from tooling.simulator.gpu.launch import Dim3
+from tooling.simulator.timing.sampling import Neighbours, neighbours
 
 MOST_LANES = 1 << 18
 """Accesses of lanes that are kept for each block; of a longer block the rest is extrapolated."""
@@ -42,42 +42,22 @@ class BlockAccesses(Struct):
     seen: int = 0
 
 
-def neighbours(grid: Dim3) -> tuple[int, int | None, int | None, int | None]:
-    """A block in the middle of a grid; the next one in x, the next one in y (or z), and the one between."""
-    columns, rows = grid.x, grid.y * grid.z
-    x, y = max(0, (columns - 1) // 2), max(0, (rows - 1) // 2)
-    first = y * columns + x
-    right = first + 1 if columns > 1 else None
-    below = first + columns if rows > 1 else None
-    return first, right, below, below + 1 if below is not None and right is not None else None
-
-
-def sample_of(grid: Dim3, threads: int, most_lanes: int) -> tuple[range, ...] | None:
-    """The blocks that stand for a grid: some in the middle, and those below them; None: all.
-
-    Args:
-        threads: of a block; most_lanes: lanes of a grid that is not sampled.
-    """
-    if grid.count * threads <= most_lanes:
-        return None
-    wanted = max(2, most_lanes // 4 // threads)
-    first, _, below, _ = neighbours(grid)
-    if below is None:
-        return (range(first, min(first + wanted, grid.count)),)
-    wide = min(wanted, grid.x - first % grid.x)
-    return (range(first, first + wide), range(below, below + wide))
-
-
 class WorkObserver(Hook):
     """Observes one launch.
 
+    Args:
+        near: the blocks whose accesses are kept; None: those in the middle of the grid.
+
     Attributes:
+        near: these blocks, once the launch has begun.
         runs: the distinct runs of instructions.
         paths: of some warps of the first observed block.
         blocks: the accesses of a block and of its neighbours, by their numbers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, near: Neighbours | None = None) -> None:
+        self.near = near or Neighbours(0, None, None, None)
+        self._middle = near is None
         self.runs: list[Sequence[Instruction]] = []
         self.paths: list[Path] = []
         self.blocks: dict[int, BlockAccesses] = {}
@@ -91,10 +71,11 @@ class WorkObserver(Hook):
     def launch_begin(self, context: LaunchContext) -> None:
         self.context = context
         self._threads = context.threads_per_block
-        found = neighbours(context.launch.grid)
-        self.blocks = {block: BlockAccesses() for block in found if block is not None}
+        if self._middle:
+            self.near = neighbours(context.launch.grid)
+        self.blocks = {block: BlockAccesses() for block in self.near if block is not None}
         warps = -(-self._threads // context.warp_size)
-        first = found[0] * self._threads
+        first = self.near.first * self._threads
         self.paths = [Path(first + warp * context.warp_size) for warp in sorted({0, warps // 2, warps - 1})]
 
     def batch_begin(self, first_block: int, blocks: int) -> None:

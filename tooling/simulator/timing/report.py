@@ -10,9 +10,11 @@ from rich.markup import escape
 
 from tooling.simulator.counters.profile import KernelProfile
 from tooling.simulator.timing.accuracy import Range, accuracy, bounds
-from tooling.simulator.timing.model import Estimate, Limit, estimate
+from tooling.simulator.timing.model import CONTENDED_SHARE, Estimate, Limit, estimate, together
 from tooling.simulator.timing.parameters import between, parameters_of
 from tooling.simulator.timing.profiler import Key, TimedLaunch
+from tooling.simulator.timing.refusals import APART
+from tooling.simulator.timing.sampling import LARGEST_ERROR, error_of_mean
 from tooling.simulator.timing.texts import (
     ADVICE,
     CONTENDED,
@@ -35,12 +37,19 @@ _BINDS = 0.5
 
 
 class KernelTime(Struct, frozen=True):
-    """The estimate of a kernel's first launch of a shape, or why there is none."""
+    """The estimate of a kernel's first launch of a shape, or why there is none.
+
+    Attributes:
+        sampled: blocks that ran.
+        sampling: the relative error of its sample of blocks; 0: all blocks ran.
+    """
 
     gpu: str = ""
     work: Work | None = None
     estimate: Estimate | None = None
     refused: Text | None = None
+    sampled: int = 0
+    sampling: float = 0.0
 
     @property
     def measured(self) -> Range:
@@ -50,7 +59,10 @@ class KernelTime(Struct, frozen=True):
     @property
     def bounds(self) -> tuple[float, float] | None:
         """Microseconds; None: there is no estimate."""
-        return None if self.estimate is None else bounds(self.estimate, self.measured)
+        if self.estimate is None:
+            return None
+        low, high = bounds(self.estimate, self.measured)
+        return low * (1 - self.sampling), high * (1 + self.sampling)
 
 
 def time_of(launch: TimedLaunch, gpu: str) -> KernelTime:
@@ -59,10 +71,19 @@ def time_of(launch: TimedLaunch, gpu: str) -> KernelTime:
     if work is None:
         return KernelTime(refused=launch.refused)
     parameters = parameters_of(gpu)
-    found = estimate(work, parameters)
-    if work.contended and found.binding is Limit.ATOMICS:
+    works = (work, *launch.elsewhere.get(gpu, ()))
+    places = [estimate(each, parameters) for each in works]
+    if (
+        any(each.contended for each in works)
+        and max(each.shares[Limit.ATOMICS] for each in places) >= CONTENDED_SHARE
+    ):
         return KernelTime(refused=CONTENDED)
-    return KernelTime(parameters.name.removeprefix("NVIDIA "), work, found)
+    error = max(launch.error, error_of_mean([each.microseconds for each in places]))
+    if error > LARGEST_ERROR:
+        return KernelTime(refused=APART.of(error=100 * error))
+    sampled = sum(each.sampled for each in works)
+    gpu_name = parameters.name.removeprefix("NVIDIA ")
+    return KernelTime(gpu_name, work, together(places), sampled=sampled, sampling=error)
 
 
 def advice(time: KernelTime, gpu: str) -> Text:
@@ -103,11 +124,18 @@ def show_times(
     times: Sequence[tuple[KernelProfile, KernelTime]], gpu: str, console: Console, language: str
 ) -> None:
     """Print the estimates."""
-    for kernel, time in times:
+    show_named_times([(kernel.name, time) for kernel, time in times], gpu, console, language)
+
+
+def show_named_times(
+    times: Sequence[tuple[str, KernelTime]], gpu: str, console: Console, language: str
+) -> None:
+    """Print estimates below their names."""
+    for name, time in times:
         if time.estimate is None and time.refused is None:
             continue
         console.print()
-        console.print(f"[bold]{escape(kernel.name)}[/]  {HEADING.render(language)}", highlight=False)
+        console.print(f"[bold]{escape(name)}[/]  {HEADING.render(language)}", highlight=False)
         for line in lines_of(time, gpu, language):
             console.print(escape(line), highlight=False)
     notes = list(notes_of([time for _, time in times], language))
@@ -131,8 +159,10 @@ def lines_of(time: KernelTime, gpu: str, language: str) -> Iterator[str]:
             bar = "█" * round(_BAR * share)
             yield f"  {share:>4.0%} {bar:<{_BAR}} {NAMES[limit].render(language)}"
     yield advice(time, gpu).render(language)
-    if time.work.sampled < time.work.blocks:
-        yield SAMPLED.of(sampled=time.work.sampled, blocks=time.work.blocks).render(language)
+    if time.sampled < time.work.blocks:
+        yield SAMPLED.of(sampled=time.sampled, blocks=time.work.blocks, error=100 * time.sampling).render(
+            language
+        )
 
 
 def notes_of(times: Sequence[KernelTime], language: str) -> Iterator[str]:
@@ -157,7 +187,8 @@ def document_of(time: KernelTime, gpu: str) -> dict[str, object]:
         "binding": time.estimate.binding.value,
         "advice": advice(time, gpu).render("en"),
         "machine_code": time.work.exact,
-        "sampled_blocks": time.work.sampled,
+        "sampled_blocks": time.sampled,
+        "sampling_error": round(time.sampling, 4),
     }
 
 

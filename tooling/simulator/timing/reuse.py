@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from tooling.simulator.gpu.hooks import AccessKind, Ints
 from tooling.simulator.gpu.launch import Dim3
-from tooling.simulator.timing.observer import BlockAccesses, neighbours
+from tooling.simulator.timing.observer import BlockAccesses
+from tooling.simulator.timing.sampling import Neighbours
 
 LINE, SECTOR = 128, 32
 
@@ -129,15 +130,15 @@ class Footprint(Struct, frozen=True):
 
 
 def footprint(
-    sectors: dict[int, Ints], grid: Dim3, wave: float, scale: float, most_bytes: float
+    sectors: dict[int, Ints], near: Neighbours, grid: Dim3, *, wave: float, scale: float, most_bytes: float
 ) -> Footprint:
     """The memory that a grid touches, from the sectors of a block and of its neighbours.
 
     Args:
-        sectors: by block; wave: blocks that run at a time; scale: of the first block's accesses.
-        most_bytes: of the allocations that it touches.
+        sectors: by block; near: these blocks; wave: blocks that run at a time.
+        scale: of the first block's accesses; most_bytes: of the allocations that it touches.
     """
-    first, right, below, across = neighbours(grid)
+    first, right, below, across = near
     own = sectors.get(first)
     if own is None or not len(own):
         return Footprint(0, 0, 0, 0)

@@ -23,10 +23,16 @@ ELEMENTS = Text("elements")
 TIME = Text("time on an {gpu}")
 ESTIMATED = Text("estimated {low} to {high} µs")
 NOT_ESTIMATED = Text("not estimated")
-SAMPLED = Text("{sampled} of {blocks} blocks were simulated")
+SAMPLED = Text(
+    "{sampled:,} of {blocks:,} blocks were simulated, at several places of the grid: ±{error:.1f}%"
+)
+SAMPLING = Text("error of the sample")
+LARGEST = Text("largest share")
+SHARE = Text("{limit}, {share:.0f}%")
 
 CONTENDED = Text(
-    "many threads update some addresses of many by atomic operations, whose time depends on the data"
+    "many threads update a few addresses by atomic operations, whose time depends on the data or was not "
+    "measured"
 )
 
 NAMES: Mapping[Limit, Text] = {

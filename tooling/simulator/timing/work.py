@@ -30,11 +30,12 @@ from tooling.simulator.timing.costs import (
     unit_of,
 )
 from tooling.simulator.timing.latency import Alone, Step, latency_of, step_of
-from tooling.simulator.timing.observer import WorkObserver, neighbours
+from tooling.simulator.timing.observer import WorkObserver
 from tooling.simulator.timing.parameters import Parameters, between
 from tooling.simulator.timing.reuse import LINE, SECTOR, BlockReuse, footprint, reuse_of
 
 _SMALLEST_REGISTERS = 16
+_FLOATS = frozenset({"f16", "f16x2", "bf16", "bf16x2", "f32", "f64"})
 _PARAMETER_LATENCY = 8.0  # cycles: the constant cache has the parameters
 
 
@@ -50,7 +51,8 @@ class Work(Struct, frozen=True):
         barriers: per warp of a block; issued: machine instructions of its warps.
         second_level: nanoseconds of the GPU's second-level cache for a block.
         atomics: nanoseconds of the GPU for all atomic operations; contended: several threads update some
-            of their addresses, but not all threads one address: a case that was not measured.
+            of their addresses, but not all threads one address, or the numbers are of floating point: cases
+            that were not measured.
         read, written: bytes of device memory for the whole grid; alone: see `Footprint`.
         sectors: bytes that the blocks ask the second level for, of the whole grid.
         sampled: blocks that were simulated.
@@ -125,7 +127,7 @@ def work_of(
     fits = max(16.0, (parameters.cache_bytes - resident * (shared + 1024)) / LINE)
     here = min(resident, -(-launch.blocks // parameters.multiprocessors))
     reuse = {number: reuse_of(each, fits / here) for number, each in observer.blocks.items()}
-    own = reuse[neighbours(launch.grid)[0]]
+    own = reuse[observer.near.first]
     codes = _Codes(context, code)
     units = codes.units(tallies, blocks)
     memory = _memory(observer, reuse, resident, parameters, launch.blocks)
@@ -298,15 +300,16 @@ def _memory(
     context = observer.context
     assert context is not None
     grid = context.launch.grid
-    own = reuse[neighbours(grid)[0]]
+    own = reuse[observer.near.first]
     wave = min(blocks, parameters.multiprocessors * resident)
     read, written = (
         footprint(
             {number: each.read if loads else each.written for number, each in reuse.items()},
+            observer.near,
             grid,
-            wave,
-            own.scale,
-            _allocated(observer, loads=loads),
+            wave=wave,
+            scale=own.scale,
+            most_bytes=_allocated(observer, loads=loads),
         )
         for loads in (True, False)
     )
@@ -410,8 +413,13 @@ def _atomics(
     ]
     if not found:
         return 0.0, False
+    floats = any(
+        tally.counts.total(Route.GLOBAL_ATOMIC, Route.GLOBAL_REDUCTION).lanes
+        and not _FLOATS.isdisjoint(tally.instruction.modifiers)
+        for tally in tallies.values()
+    )
     _, counts = np.unique(np.concatenate(found), return_counts=True)
     if counts.max() <= 1:
         return float(lanes * scale * parameters.atomic[max(parameters.atomic)]), False
     addresses = float(counts.sum() / counts.max())
-    return float(lanes * scale * between(parameters.atomic, addresses)), addresses > 1
+    return float(lanes * scale * between(parameters.atomic, addresses)), floats or addresses > 1
