@@ -1,6 +1,7 @@
 """Lane-instructions per second of the simulated GPU, with all checks and without any.
 
 usage: python benchmarks/simulator.py [--target sim|sim-amd|sim-gfx1100] [--large] [--json FILE]
+                                      [--base FOLDER]
 
 Figures are per second of processor time, on which other programs have little influence: the best of nine
 launches, on one core. --target sim-amd (64 lanes) and sim-gfx1100 (32) measure simulated AMD GPUs. --large
@@ -9,6 +10,10 @@ took for it, and the time to load a kernel of 51,000 instructions.
 
 Each figure is also given as a ratio within the run: lane-instructions per second over the elements per second
 that NumPy adds on the same machine, just before (one addition of two float32 arrays that fit the cache).
+
+--base FOLDER is the control of a change: FOLDER is a checkout of the commit before it, whose simulator runs
+the same launches in turns with this one, three times each. With the checkout before several GPUs were
+simulated (`git worktree add FOLDER 419173ba3`), the ratios show what they cost a program with one GPU.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -92,6 +98,27 @@ def large_kernel() -> None:
     print(f"kernel of 51,000 instructions: loaded in {times[0]:.2f} s, again in {times[1] * 1e3:.2f} ms")
 
 
+def compare(base: Path, target: str) -> None:
+    """Print the speeds of two checkouts, each the best of three runs, and their ratio."""
+    speeds: dict[tuple[str, bool], tuple[list[float], list[float]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "rows.json"
+        for number in range(6):
+            checkout = (base.resolve(), Path(__file__).parents[1])[number % 2]
+            command = [sys.executable, "benchmarks/simulator.py", "--target", target, "--json", str(written)]
+            environment = os.environ | {"PYTHONPATH": str(checkout)}
+            subprocess.run(
+                command, cwd=checkout, env=environment, check=True, stdout=subprocess.DEVNULL, timeout=600
+            )
+            for row in json.loads(written.read_text("utf-8")):
+                found = speeds.setdefault((row["launch"], row["checks"]), ([], []))
+                found[number % 2].append(row["per_second"] / 1e9)
+    print(f"{'launch':14}{'checks':>8}{'base':>10}{'this':>10}{'this / base':>14}  (G lane-instr/s)")
+    for (launch, checked), pair in speeds.items():
+        before, now = map(max, pair)
+        print(f"{launch:14}{'all' if checked else 'none':>8}{before:10.3f}{now:10.3f}{now / before:14.2f}")
+
+
 ACCELERATORS = {"sim": "sm_90a", "sim-amd": "gfx942", "sim-gfx1100": "gfx1100"}
 
 
@@ -100,7 +127,11 @@ def main() -> int:
     parser.add_argument("--target", choices=tuple(ACCELERATORS), default="sim", help="the simulated GPU")
     parser.add_argument("--large", action="store_true", help="the large product and the long kernel as well")
     parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument("--base", type=Path, help="a checkout of another commit, to compare with")
     arguments = parser.parse_args()
+    if arguments.base:
+        compare(arguments.base, arguments.target)
+        return 0
     accelerator = ACCELERATORS[arguments.target]
     if arguments.target != "sim" and arguments.large:
         parser.error("--large measures the simulated NVIDIA GPU only")
