@@ -48,6 +48,7 @@ from tooling.toolchain.scripts import prepare_script
 if TYPE_CHECKING:
     from tooling.judging.reference import Reference
     from tooling.judging.verdict import CaseVerdict, Verdict
+    from tooling.simulator.engine.executor import Executor
 
 _SCRATCH = "gpu-puzzle-run-"
 _ABANDONED_AFTER = 24 * 3600.0  # seconds; no run takes so long
@@ -84,6 +85,7 @@ class Trial(Struct, frozen=True):
     checks: frozenset[str] | None = None  # enabled checks of the simulated GPU; None: all
     gpus: int | None = None  # how many are simulated; None: as many as the mode needs
     sandbox: Sandbox | None = None  # where the program is built and run if it is not trusted
+    executor: Executor | None = None  # runs the launches on the simulated GPU; None: its engine
 
     @property
     def limit(self) -> float:
@@ -459,6 +461,7 @@ def _run_case(
         language=trial.language,
         schedule=schedule or LOCKSTEP,
         sandbox=trial.sandbox,
+        executor=trial.executor,
         readable=(executable.path.parent, lab.root),
         writable=(lab.root / "used", lab.root / "out"),
     )

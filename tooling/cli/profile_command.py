@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 
 def profile_command(options: ProfileOptions) -> int:
-    from rich.console import Console
-
     from tooling.cli.subject import (
         chosen_gpus,
         chosen_subject,
@@ -96,9 +94,8 @@ def profile_command(options: ProfileOptions) -> int:
     run = simulated_run(subject.command, settings)
     kernels = list(profiler.profiles.kernels)
     _require_selected(run, bool(kernels or profiler.launches), options)
-    width = None if terminal.stream.isatty() or "COLUMNS" in os.environ else 140
     terminal.stream.flush()
-    console = Console(file=terminal.stream, width=width, no_color=not terminal.colour)
+    console = terminal.console()
     listings = [listing_of(kernel, tools) for kernel in kernels] if tools else []
     for listing in listings:
         listing.kernel.registers = listing.code.resources.registers

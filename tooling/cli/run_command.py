@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tooling.reports.result_table import ProgramResult
     from tooling.reports.status_line import StatusLine
     from tooling.reports.terminal import Terminal
+    from tooling.simulator.timing.profiler import TimingProfiler
     from tooling.toolchain import Executable
     from tooling.trials import Trial
 
@@ -96,7 +97,9 @@ def _run(
     # With fewer checks than all, a race may have gone unseen.
     is_step = not options.solution and options.checks is None and selection.mode.kind is ModeKind.PUZZLE
     following = _Following(project)
-    verdict, warnings = _judged(options, project, selection, terminal, following.prepare if is_step else None)
+    verdict, warnings, profiler = _judged(
+        options, project, selection, terminal, following.prepare if is_step else None
+    )
     from tooling.reports.annotations import annotation_lines, in_workflow, verdict_annotations
     from tooling.reports.console import show_verdict
     from tooling.reports.invocation import from_here
@@ -104,6 +107,8 @@ def _run(
     from tooling.reports.step_summary import add_to_summary, records_markdown
 
     show_verdict(verdict, terminal, options.lang)
+    if profiler is not None:
+        _show_estimates(verdict, profiler, terminal, options.lang)
     if is_step and verdict.outcome is Outcome.PASSED:
         _keep_progress(verdict, following, terminal, options.lang)
     for line in from_here(warnings, os.environ).splitlines():
@@ -147,8 +152,8 @@ def _judged(
     selection: Selection,
     terminal: Terminal,
     meanwhile: Callable[[], None] | None,
-) -> tuple[Verdict, str]:
-    """The verdict, and the compiler's warnings as they are shown."""
+) -> tuple[Verdict, str, TimingProfiler | None]:
+    """The verdict, the warnings as they are shown, and what ran a benchmark on the simulated GPU."""
     from tooling.catalog.model import ModeKind
     from tooling.cli.subject import chosen_gpus
     from tooling.commandline.parser import UsageError
@@ -158,6 +163,7 @@ def _judged(
     from tooling.reports.console import headline
     from tooling.reports.status_line import StatusLine
     from tooling.reports.terminal import ProgramOutput
+    from tooling.targets.model import TargetKind
     from tooling.toolchain import find_toolchain, open_cache
     from tooling.toolchain.diagnostics import render_warnings
     from tooling.trials import Trial, choose_target, judge_trial
@@ -174,6 +180,12 @@ def _judged(
             why=Text("races and the like are watched by the simulated GPU only"),
             hint=Text("add --target sim"),
         )
+    profiler = None
+    if selection.mode.kind is ModeKind.BENCHMARK and choice.target.kind is TargetKind.SIM:
+        from tooling.simulator.nvidia.machine_code.tools import find_tools, has_tools
+        from tooling.simulator.timing.profiler import TimingProfiler
+
+        profiler = TimingProfiler(tools=find_tools() if has_tools() else None)
     trial = Trial(
         selection,
         choice,
@@ -183,6 +195,7 @@ def _judged(
         language=options.lang,
         checks=options.checks,
         gpus=chosen_gpus(options.gpus, selection.mode.gpus) if choice.target.simulated else None,
+        executor=profiler,
     )
     terminal.wrapped(headline(selection.command, choice, options.checks, options.lang), "dim")
     terminal.stream.flush()
@@ -213,7 +226,16 @@ def _judged(
             passed = verdict.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
         finally:
             output.end(passed=passed)
-        return verdict, warnings
+        return verdict, warnings, profiler
+
+
+def _show_estimates(verdict: Verdict, profiler: TimingProfiler, terminal: Terminal, language: str) -> None:
+    """The rows of a benchmark with estimated times."""
+    from tooling.simulator.timing.benchmark import benchmark_of, show_benchmark
+    from tooling.simulator.timing.parameters import GPUS
+
+    outputs = [case.transcript.stdout for case in verdict.cases]
+    show_benchmark(benchmark_of("".join(outputs), profiler.launches, GPUS[0]), terminal.console(), language)
 
 
 def built(project: Project, trial: Trial, status: StatusLine) -> Executable:

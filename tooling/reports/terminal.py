@@ -8,13 +8,16 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from msgspec import Struct
 
 from tooling.text import Sentence, Text
 from tooling.text.colours import style_codes, wants_colour
 from tooling.text.width import columns
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _CONTROL = re.compile(r"\x1b(?!\[[\d;]+m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f\x80-\x9f]")
 _PLAIN_SIGNS = {
@@ -96,6 +99,13 @@ class Terminal(Struct, frozen=True):
             for sign, plain in _PLAIN_SIGNS.items():
                 text = text.replace(sign, plain)
             return text.encode(encoding, "replace").decode(encoding)
+
+    def console(self) -> Console:
+        """For tables, wider than a terminal where there is none."""
+        from rich.console import Console  # noqa: PLC0415 - few commands print tables
+
+        width = None if self.stream.isatty() or "COLUMNS" in os.environ else 140
+        return Console(file=self.stream, width=width, no_color=not self.colour)
 
     def streamer(self) -> Callable[[bytes], None]:
         """A function that shows a program's output as it arrives."""
