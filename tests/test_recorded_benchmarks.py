@@ -903,3 +903,89 @@ def test_the_overlapped_copies() -> None:
     for book in _BOOKS:
         text = (book / page).read_text("utf-8")
         assert [time for time in named if f"{time:.1f} ms" not in text] == []
+
+
+_ATTENTION = json.loads((_DATA / "h200/attention.json").read_text("utf-8"))
+
+
+def attention_times() -> dict[tuple[str, int], float]:
+    """Means of puzzle 46's kernels and of PyTorch's before them with 128 features, by name and positions."""
+    times = {}
+    for line in _ATTENTION["benchmarks/kernels/sdpa.py"][0]:
+        if found := re.match(r"(\w+)_ATTENTION .* (\d+) positions +128 features (.{8}) .* ([\d.]+) us", line):
+            backend, positions, mask, mean = found.groups()
+            times[f"{backend}, {mask.strip()}", int(positions)] = float(mean)
+    positions = 0
+    for line in _ATTENTION["benchmarks/kernels/attention.mojo"]:
+        if found := re.match(r"\d+ heads of (\d+) positions", line):
+            positions = int(found[1])
+        elif found := re.match(r"(.*, \d+) x 128 +\d+ +\d+ +([\d.]+)", line):
+            times[found[1], positions] = float(found[2])
+    return times
+
+
+def test_the_times_of_attention_and_of_its_controls() -> None:
+    """Puzzle 46's tables: times, and the speed relative to cuDNN's in the same run."""
+    times = attention_times()
+    masks = {
+        "all keys": ("attention, 128", "attention, 64", "overlapped, 128"),
+        "causal": ("causal, 128", "causal, 64", "overlapped, causal, 128"),
+    }
+    for mask, ours in masks.items():
+        rows = []
+        for name in (f"FLASH, {mask}", f"CUDNN, {mask}", *ours):
+            row = []
+            for positions in (4096, 16384):
+                time = times[name, positions]
+                row += [f"{time:,.2f}", f"{times[f'CUDNN, {mask}', positions] / time:.0%}"]
+            rows.append(row)
+        check_rows("puzzle_46/causal.md", rows)
+        assert all(times[f"CUDNN, {mask}", n] / times[ours[0], n] >= 0.6 for n in (4096, 16384))
+    whole = times["attention, 128", 16384]
+    parts = [times[name, 16384] for name in ("attention, 128", "no exp, 128", "no softmax, 128")]
+    check_rows("puzzle_46/causal.md", [[f"{time:,.2f}", f"{time / whole:.0%}"] for time in parts])
+    assert round(4 * 16384**2 * 128 * 16 / whole / 1e6) == 610
+    counted = [_ATTENTION["counters"][name] for name in ("attention", "overlapped", "no softmax")]
+    check_rows(
+        "puzzle_46/causal.md",
+        [
+            [
+                f"{each['sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed']:.0f}%",
+                f"{each['dram__bytes_read.sum'] / 1e6:.0f} MB",
+                f"{each['l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum'] / 1e6:,.0f} MB",
+            ]
+            for each in counted
+        ],
+    )
+
+
+def test_pytorch_took_as_long_after_the_kernels() -> None:
+    """The two calls of each size of puzzle 46's tables, before and after its kernels."""
+    before, after = (
+        [float(line.split()[-2]) for line in lines if " 128 features" in line]
+        for lines in _ATTENTION["benchmarks/kernels/sdpa.py"]
+    )
+    changes = sorted(abs(then / now - 1) for now, then in zip(before, after, strict=True))
+    assert len(changes) == 8
+    assert changes[-2] < 0.0125
+    assert 3242.20 in after
+
+
+@pytest.mark.parametrize("mode", ["--wgmma", "--causal"])
+def test_attention_multiplies_as_often_as_an_h200_counts(mode: str) -> None:
+    """Of 2 heads of 160 positions, in tiles of 64 keys: the products, and the bytes of the copies."""
+    counted = _ATTENTION["counters"][f"p46 {mode}"]
+    tiles = {"--wgmma": 4 * 3, "--causal": 2 * (2 + 3)}[mode]
+    assert counted["sm__inst_executed_pipe_tensor_op_gmma.sum"] == tiles * 2 * 8 * 4
+    copied = (4 * 128 + 2 * tiles * 64) * 64 * 2
+    assert counted["l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"] == copied
+
+
+def test_what_an_h200_does_with_wrong_attention() -> None:
+    rows = []
+    for mistake, modes in _ATTENTION["mistakes"].items():
+        assert all(len(set(results)) == 1 for results in modes.values())
+        rows.append([mistake, modes["--wgmma"][0], modes["--benchmark"][0]])
+    page = (_BOOKS[0] / "puzzle_46/causal.md").read_text("utf-8")
+    lines = ["|" + "".join(f" {cell} |" for cell in row) + "\n" for row in rows]
+    assert [line for line in lines if line not in page] == []

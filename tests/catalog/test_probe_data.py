@@ -152,6 +152,7 @@ PROBES = {str(probe): probe for probe in probes()}
 
 _BYTES = "its inputs are bytes, and its sums are counts"
 _INTEGERS = "its inputs are integers, of more bits than narrower types hold"
+_HALF = "its inputs are bfloat16, and are passed as their bits"
 _MOVED = "its keys and values are integers of 32 bits, and are moved"
 WITHOUT_INPUTS = {
     "p09-first-case": "its unsolved program has no input: that is the mistake to find",
@@ -162,6 +163,8 @@ WITHOUT_INPUTS = {
     "p38-packed": _INTEGERS,
     "p39-pass": _MOVED,
     "p39-sort": _MOVED,
+    "p46-wgmma": _HALF,
+    "p46-causal": _HALF,
 }
 NOT_READ = {
     ("p22-backward", "linear_bias"): "no gradient depends on it",
@@ -175,6 +178,7 @@ INPUTS_THAT_A_TYPE_HOLDS = {
     ("p33", "a", "int32"): _MULTIPLES,
     ("p41", "b", "float16"): "the sums of 20 products are exact in float32 because `b` has few digits",
     ("p41", "b", "bfloat16"): "the sums of 20 products are exact in float32 because `b` has few digits",
+    ("p46", "k", "float16"): "rounded keys move the scores by less than the tolerance; the values show it",
 }
 """Inputs whose values a type holds: another input of the mode, or the sums, show this type."""
 WITHOUT_SUMS = {

@@ -37,6 +37,15 @@ EXCEPTED = {
     ("p43", "SEQUENCES", "SLICE_ROWS"): "the kernel needs the second only",
     ("p43", "STAGES", "SEQUENCES"): "of two kernels",
     ("p43", "STAGES", "SLICE_ROWS"): "of two kernels",
+    ("p46", "BOX", "FEATURES"): "given: a box has all the features",
+    ("p46", "GROUP", "BOX_BYTES"): "given: threads, and bytes",
+    ("p46", "GROUP", "QUERIES"): "given: threads, and the rows of two warpgroups",
+    ("p46", "GROUPS", "STAGES"): "given: the learner uses the second only",
+    ("p46", "GROUP_ROWS", "BOX"): "given: the rows of an instruction, and the columns of a swizzle",
+    ("p46", "GROUP_ROWS", "FEATURES"): "the first is the instruction's; `features` is a parameter",
+    ("p46", "QUERIES", "BOX_BYTES"): "given: rows, and bytes",
+    ("p46", "ROWS", "KEYS"): "of two kernels",
+    ("p46", "SEQUENCES", "HEADS"): "of two kernels",
     ("p48", "MOST_POLLS", "BENCHMARK_SIZE"): "a number of polls",
 }
 _P33 = "BK WM WN WARPS MMA_N MMA_K A_SHARE B_SHARE PIECES_M PIECES_N VECTOR THREADS SIMULATED_SIZE"
