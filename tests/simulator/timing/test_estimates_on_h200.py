@@ -24,6 +24,9 @@ from tooling.simulator.timing.comparison import (
     recorded_rows,
     summary_of,
 )
+from tooling.simulator.timing.model import Limit, estimate
+from tooling.simulator.timing.parameters import parameters_of
+from tooling.simulator.timing.report import microseconds
 
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "tests" / "data" / "h200"
@@ -92,3 +95,23 @@ def test_the_page_on_trust_has_these_numbers(rows: list[ComparedRow], page: str)
         for number in (order.right, order.right + order.wrong, order.undecided):
             assert re.search(rf"\b{number}\b", text.replace("개", " ").replace("쌍", " "))
     assert table == expected
+
+
+@pytest.mark.parametrize("root", ["book/src", "i18n/ko/book/src"])
+def test_the_page_on_the_work_of_a_thread_has_its_estimates(root: str) -> None:
+    text = (ROOT / root / "puzzle_16" / "work_per_thread.md").read_text("utf-8")
+    cells = r"^\| (\d) \| (\d+)(?: to |~)(\d+) \| ([\d.]+) \| (\d+)% \| (\d+)% \|$"
+    shown = {row[0]: row[1:] for row in re.findall(cells, text, re.M)}
+    printed = accuracy().sass
+    expected = {}
+    for row in recorded_rows():
+        if row.elements == 64 << 20 and re.fullmatch(r"add \d, blocks of 64", row.kernel):
+            assert row.work is not None
+            found = estimate(row.work, parameters_of("h200"))
+            (measured,) = (each.measured for each in compared([row]))
+            expected[row.kernel[4]] = (
+                *(microseconds(found.microseconds * each) for each in (printed.low, printed.high)),
+                f"{measured:.1f}",
+                *(f"{100 * found.shares[limit]:.0f}" for limit in (Limit.START, Limit.MEMORY)),
+            )
+    assert shown == expected
