@@ -292,6 +292,16 @@ def judged(values: object, got: object, dtype: str = "float32", dataset: str = "
     )
 
 
+def test_what_a_bfloat16_output_held_before_is_compared_as_numbers() -> None:
+    """It is staged as the bits of its elements: 0xC442 is -776."""
+    mode = replace(MODE, outputs=(Output("out", "bfloat16", (2,)),))
+    bits = {"out": np.full(2, 0xC442, np.uint16)}
+    case = ReferenceCase("book", bits, {"out": np.array([3, 4], np.float32)})
+    buffer = BufferContent("bfloat16", bits["out"].tobytes())
+    (problem,) = judge_case(Evidence(mode, case, ENDED, {"out": buffer}, {"out": buffer})).problems
+    assert problem.name == "never-written"
+
+
 @pytest.mark.parametrize(
     ("dtype", "value", "printed", "agrees"),
     [

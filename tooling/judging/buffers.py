@@ -106,7 +106,7 @@ def _wrong_values(output: Output, buffer: BufferContent, evidence: Evidence) -> 
         WrongOutput(
             got=got,
             expected=expected,
-            initial=case.inputs.get(output.name),
+            initial=case.initial(output),
             comparison=comparison,
             inputs={name: array for name, array in case.inputs.items() if name not in case.expected},
             blocks=evidence.block_sizes,

@@ -26,7 +26,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from tooling.catalog.model import LANES, Mode, Puzzle
+from tooling.catalog.model import LANES, Mode, Output, Puzzle
+from tooling.execution.channel import BufferContent
 from tooling.platform.errors import Location, ToolingError
 from tooling.platform.regular_files import read_text
 from tooling.platform.separate_process import ProcessEnded, SeparateProcess
@@ -72,6 +73,13 @@ class ReferenceCase(Struct, frozen=True):
     recompute: Callable[[Mapping[str, Array]], Mapping[str, Array]] | None = None
     variations: Callable[[], Sequence[Variation]] | None = None
     evaluate: Callable[[str, Location], Array] | None = None
+
+    def initial(self, output: Output) -> Array | None:
+        """The content that was staged for an output, as numbers that its results are compared with."""
+        staged = self.inputs.get(output.name)
+        if staged is None or output.dtype != "bfloat16":
+            return staged
+        return BufferContent(output.dtype, staged.tobytes()).array()
 
 
 class Reference(Struct, frozen=True):

@@ -68,8 +68,7 @@ def _other_origins(evidence: Evidence) -> list[Problem]:
         return []
     outputs = evidence.mode.outputs
     origins = [
-        judge_origin(output, submitted[output.name], case.inputs.get(output.name), provenance)
-        for output in outputs
+        judge_origin(output, submitted[output.name], case.initial(output), provenance) for output in outputs
     ]
     if case.dataset != "book":
         names = {output.name for output in outputs}
