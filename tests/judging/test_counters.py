@@ -51,6 +51,7 @@ def profile(
     written: int = 128,
     bulk_read: int = 0,
     bulk_written: int = 0,
+    stages: int = 0,
     busiest: int = 100,
 ) -> KernelProfile:
     """One request of 32 lanes with 4 bytes each, and one shared-memory access, at line 2 of a file."""
@@ -58,6 +59,7 @@ def profile(
     source.write_text("def add():\n    output[i] = shared[2 * i]\n")
     kernel = KernelProfile("add", "add_0", Dim3(blocks), Dim3(1024), shared)
     kernel.counts.tensor = tensor
+    kernel.stages = stages
     kernel.work = WarpWork(warps=4, instructions=400, busiest=busiest)
     line = LineProfile(Line(str(source), 2))
     for counts in (kernel.counts, line.counts):
@@ -96,6 +98,7 @@ def profile(
         (("global_bytes_written", "equals", 0), {"written": 0, "bulk_written": 4}, {"written": 4}),
         (("tma_bytes_read", "equals", 64), {"bulk_read": 64, "read": 4}, {"bulk_read": 68}),
         (("tma_bytes_written", "equals", 64), {"bulk_written": 64, "bulk_read": 4}, {"bulk_written": 60}),
+        (("stages_in_flight", "equals", 4), {"stages": 4}, {"stages": 1}),
         (("shared_bytes_read", "at_most", 128), {"shared_read": 128, "read": 256}, {"shared_read": 132}),
         (
             ("global_atomics", "at_most", 4),

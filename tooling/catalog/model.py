@@ -128,6 +128,7 @@ class CounterMetric(Enum):
     SHARED_READ = "shared_bytes_read"  # that threads load from shared memory, each as often as it is loaded
     TMA_READ = "tma_bytes_read"  # that bulk copies read from global memory; of a multicast, once
     TMA_WRITTEN = "tma_bytes_written"  # that bulk copies write to global memory
+    STAGES = "stages_in_flight"  # that tensor copies of a block fill at the same time, at most
     SHARED_BYTES = "shared_bytes"  # shared memory of a block, static and dynamic
     SHARED_BLOCKS = "blocks_by_shared_memory"  # blocks that fit in the shared memory of a multiprocessor
     OCCUPANCY = "occupancy"  # theoretical, 0 to 1, from block size and shared memory

@@ -294,7 +294,8 @@ def expected(mode: str, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 replaces it. The probe is asymmetric and not constant, neither a type of 16 bits nor an integer holds
 all of its values and sums, and the outputs contain a poison value, so that an element that no thread
 writes is noticed. A mode with `other_sizes` has a third one, `other-sizes`. `expected` gets copies of
-the inputs and may change them. A bfloat16 output is returned as float32.
+the inputs and may change them. A staged buffer of bfloat16 is given as uint16, the bits of its elements; a
+bfloat16 output is returned as float32.
 
 Either function may have two more parameters: `simulated`, whether it is the simulated GPU, for sizes that are
 smaller there, and `lanes`, the number of threads of a warp.

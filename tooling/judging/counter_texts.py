@@ -23,6 +23,7 @@ FOUND: Mapping[CounterMetric, Text] = {
     CounterMetric.TMA_WRITTEN: Text(
         "the tensor copies of `{kernel}` write {counted:,} bytes to global memory"
     ),
+    CounterMetric.STAGES: Text("the copies of a block of `{kernel}` fill at most {counted} stage(s) at once"),
     CounterMetric.SHARED_READ: Text("the threads of `{kernel}` read {counted:,} bytes from shared memory"),
     CounterMetric.SHARED_BYTES: Text("a block of `{kernel}` uses {counted:,} bytes of shared memory"),
     CounterMetric.SHARED_BLOCKS: Text(
@@ -89,6 +90,10 @@ ADVICE: Mapping[CounterMetric, Text] = {
     CounterMetric.TMA_WRITTEN: Text(
         "count the tiles that are copied, and how often each is: `tooling profile` shows the bytes of each "
         "line"
+    ),
+    CounterMetric.STAGES: Text(
+        "a stage counts from the start of its copies until the thread that copies knows that they are done: "
+        "let it wait only for the stage that it fills next"
     ),
     CounterMetric.SHARED_READ: Text(
         "use an element in a register for several results before it is loaded again; `tooling profile` shows "

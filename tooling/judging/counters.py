@@ -97,6 +97,7 @@ COUNTS: Mapping[CounterMetric, Callable[[KernelProfile], float]] = {
     CounterMetric.TMA_READ: lambda kernel: kernel.counts.bulk_read,
     CounterMetric.TMA_WRITTEN: lambda kernel: kernel.counts.bulk_written,
     CounterMetric.SHARED_READ: lambda kernel: kernel.counts.total(Route.SHARED_LOAD).requested_bytes,
+    CounterMetric.STAGES: lambda kernel: kernel.stages,
     CounterMetric.SHARED_BYTES: lambda kernel: kernel.shared_bytes,
     CounterMetric.SHARED_BLOCKS: _shared_blocks,
     CounterMetric.OCCUPANCY: lambda kernel: kernel.occupancy.fraction,

@@ -176,6 +176,47 @@ def test_the_operands_of_a_product_of_four_warps_are_not_loads_of_threads() -> N
     assert {route: traffic.requests for route, traffic in counts.routes.items()} == {}
 
 
+FILLED = """
+    .shared .align 128 .b8 tiles[512]; .shared .align 8 .b64 full[2]; .shared .align 8 .b64 done;
+    mov.b32 %r1, full; mov.b32 %r2, tiles; mov.b32 %r5, done; setp.eq.u32 %p1, %r30, 0;
+    @%p1 mbarrier.init.shared.b64 [%r1], 1; @%p1 mbarrier.init.shared.b64 [%r1+8], 1;
+    @%p1 mbarrier.init.shared.b64 [%r5], 1; bar.sync 0; @!%p1 bra OTHERS;
+    mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 256;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd30], 256, [%r1];
+    {between}
+    add.u32 %r3, %r1, 8; add.u32 %r4, %r2, 256;
+    mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 256;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd30], 256, [%r3];
+    OTHERS:
+    setp.ne.u32 %p1, %r30, 32; @%p1 bra END;
+    FIRST: mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0; @!%p2 bra FIRST;
+    mbarrier.arrive.shared.b64 %rd9, [%r5];
+    END:
+"""
+"""Thread 0 starts two copies; thread 32 waits for the first one, and arrives at another mbarrier."""
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "random:1", "adversarial"])
+@pytest.mark.parametrize(
+    ("between", "stages"),
+    [
+        ("", 2),
+        ("AGAIN: mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0; @!%p2 bra AGAIN;", 1),
+        ("AGAIN: mbarrier.try_wait.parity.shared.b64 %p2, [%r5], 0; @!%p2 bra AGAIN;", 1),
+    ],
+    ids=["nothing", "its end", "a thread that knows of its end"],
+)
+def test_stages_count_until_the_thread_that_copies_knows_that_they_are_full(
+    between: str, stages: int, schedule: str
+) -> None:
+    from tooling.simulator.counters.hook import CounterHook
+
+    hook = CounterHook()
+    text = kernel(FILLED.format(between=between), parameters=2)
+    simulate(text, [np.zeros(256, np.uint32)] * 2, block=64, hooks=[hook], schedule=schedule)
+    assert hook.stages == stages
+
+
 def test_lanes_that_a_check_took_out_are_not_counted() -> None:
     class Censor(Hook):
         def access(self, access: Access) -> None:

@@ -13,12 +13,10 @@ accesses before it is checked by the race check, which treats a copy as an acces
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP, CheckHook, action_of, survivors
-from tooling.simulator.checks.copy_sides import Side, Sides
+from tooling.simulator.checks.copy_sides import Side, WatchedCopies
 from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Kind, Severity
-from tooling.simulator.gpu.clusters import clusters_of
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import (
     Access,
@@ -26,7 +24,6 @@ from tooling.simulator.gpu.hooks import (
     Ints,
     LaunchContext,
     MBarrierOperation,
-    PartialBarrier,
     Space,
     Transfer,
 )
@@ -54,19 +51,13 @@ def _sort_of(instruction: Instruction) -> str:
     return "bulk" if "bulk" in instruction.modifiers else instruction.opcode
 
 
-class BulkCopyCheck(CheckHook):
+class BulkCopyCheck(WatchedCopies, CheckHook):
     """Accesses to memory that a bulk copy still reads or writes, and copies that outlive their block."""
 
     check = Check.RACES
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._sides = Sides(1)
-
     def launch_begin(self, context: LaunchContext) -> None:
-        """A launch is ordered after all copies of earlier ones."""
         super().launch_begin(context)
-        self._sides = Sides(context.threads_per_block)
         self._exits: dict[int, tuple[int, Instruction | None]] = {}
 
     def has_reported(self, access: Instruction, copy: Instruction) -> bool:
@@ -179,29 +170,9 @@ class BulkCopyCheck(CheckHook):
             self._sides.acquire(thread, message)
             self._sides.release(thread, message)
 
-    def transfer_counted(self, transfer: Transfer) -> None:
-        for side in self._sides.at([transfer.barrier] if transfer.barrier is not None else []):
-            side.counted |= side.transfer is transfer
-
-    def mbarrier_phase(self, blocks: Ints, offsets: Ints) -> None:
-        for side in self._sides.at(zip(blocks.tolist(), offsets.tolist(), strict=True)):
-            side.done |= side.counted
-
     def mbarrier(self, operation: MBarrierOperation) -> None:
-        passed = operation.action == "passed"
-        if not self._sides or not (passed or operation.action in ("arrive", "arrive_drop")):
-            return
-        blocks, offsets = operation.blocks, operation.offsets
-        for barrier in set(zip(blocks.tolist(), offsets.tolist(), strict=True)):
-            here = operation.threads[(blocks == barrier[0]) & (offsets == barrier[1])]
-            if not passed:
-                self._sides.release(here, ("mbarrier", barrier))
-                continue
-            self._sides.acquire(here, ("mbarrier", barrier))
-            for side in self._sides.at([barrier]):
-                if side.done:
-                    self._sides.observe(side, here)
-        if passed:
+        super().mbarrier(operation)
+        if self._sides and operation.action == "passed":
             self._drop_read_inputs()
 
     def bulk_wait(self, threads: Ints, groups: Ints, instruction: Instruction) -> None:
@@ -262,42 +233,6 @@ class BulkCopyCheck(CheckHook):
     def _drop_read_inputs(self) -> None:
         """Drop observed reads of global memory: the race check compares later writes with the reader."""
         self._sides.keep(lambda side: side.writes or side.block >= 0 or not side.observers)
-
-    def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
-        """Drop the sides that a thread of the block has observed: the race check compares the rest."""
-        if self._sides:
-            here = set(blocks.tolist())
-            self._sides.keep(lambda side: here.isdisjoint(side.observers))
-
-    def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
-        """The barrier releases only what these threads have observed before their arrival."""
-        self._release_to_cluster(threads)
-
-    def _release_to_cluster(self, threads: Ints) -> None:
-        if not self._sides:
-            return
-        clusters = clusters_of(self.context.launch, threads // self.context.threads_per_block)
-        for cluster in np.unique(clusters).tolist():
-            self._sides.release(threads[clusters == cluster], ("cluster", cluster))
-
-    def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
-        """Drop the sides that all threads of a cluster have observed now."""
-        here = {("cluster", cluster) for cluster in clusters.tolist()}
-        self._sides.keep(lambda side: here.isdisjoint(side.released_at))
-
-    def barrier_arrive(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
-        self._sides.release(threads, ("barrier", barrier))
-
-    def named_barrier(self, passed: PartialBarrier) -> None:
-        size = self.context.threads_per_block
-        for block in passed.blocks.tolist() if self._sides else ():
-            threads = passed.threads[passed.threads // size == block]
-            if len(passed.arrived):
-                self._sides.acquire(threads, ("barrier", passed.barrier))
-            self._sides.synchronise(threads, size)
-
-    def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
-        self._sides.synchronise(threads, WARP)
 
     # The end of a block
 

@@ -12,8 +12,18 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from tooling.simulator.checks.base import by_block
-from tooling.simulator.gpu.hooks import Access, Ints, Transfer
+from tooling.simulator.checks.base import WARP, by_block
+from tooling.simulator.gpu.clusters import clusters_of
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.hooks import (
+    Access,
+    Hook,
+    Ints,
+    LaunchContext,
+    MBarrierOperation,
+    PartialBarrier,
+    Transfer,
+)
 
 
 class Side(Struct, eq=False):
@@ -164,3 +174,81 @@ class Sides:
         """These threads observe what was released at `message`."""
         for side in self._released_at.get(message, ()):
             self.observe(side, threads)
+
+
+class WatchedCopies(Hook):
+    """Follows which threads have observed the end of the copies in `_sides`.
+
+    They observe it at the mbarrier that counts a copy, or by meeting a thread that has.
+    """
+
+    _watched: LaunchContext
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sides = Sides(1)
+
+    def launch_begin(self, context: LaunchContext) -> None:
+        """A launch is ordered after all copies of earlier ones."""
+        super().launch_begin(context)
+        self._watched = context
+        self._sides = Sides(context.threads_per_block)
+
+    def transfer_counted(self, transfer: Transfer) -> None:
+        for side in self._sides.at([transfer.barrier] if transfer.barrier is not None else []):
+            side.counted |= side.transfer is transfer
+
+    def mbarrier_phase(self, blocks: Ints, offsets: Ints) -> None:
+        for side in self._sides.at(zip(blocks.tolist(), offsets.tolist(), strict=True)):
+            side.done |= side.counted
+
+    def mbarrier(self, operation: MBarrierOperation) -> None:
+        passed = operation.action == "passed"
+        if not self._sides or not (passed or operation.action in ("arrive", "arrive_drop")):
+            return
+        blocks, offsets = operation.blocks, operation.offsets
+        for barrier in set(zip(blocks.tolist(), offsets.tolist(), strict=True)):
+            here = operation.threads[(blocks == barrier[0]) & (offsets == barrier[1])]
+            if not passed:
+                self._sides.release(here, ("mbarrier", barrier))
+                continue
+            self._sides.acquire(here, ("mbarrier", barrier))
+            for side in self._sides.at([barrier]):
+                if side.done:
+                    self._sides.observe(side, here)
+
+    def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
+        """Drop the sides that a thread of the block has observed: the race check compares the rest."""
+        if self._sides:
+            here = set(blocks.tolist())
+            self._sides.keep(lambda side: here.isdisjoint(side.observers))
+
+    def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
+        """The barrier releases only what these threads have observed before their arrival."""
+        self._release_to_cluster(threads)
+
+    def _release_to_cluster(self, threads: Ints) -> None:
+        if not self._sides:
+            return
+        clusters = clusters_of(self._watched.launch, threads // self._watched.threads_per_block)
+        for cluster in np.unique(clusters).tolist():
+            self._sides.release(threads[clusters == cluster], ("cluster", cluster))
+
+    def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
+        """Drop the sides that all threads of a cluster have observed now."""
+        here = {("cluster", cluster) for cluster in clusters.tolist()}
+        self._sides.keep(lambda side: here.isdisjoint(side.released_at))
+
+    def barrier_arrive(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
+        self._sides.release(threads, ("barrier", barrier))
+
+    def named_barrier(self, passed: PartialBarrier) -> None:
+        size = self._watched.threads_per_block
+        for block in passed.blocks.tolist() if self._sides else ():
+            threads = passed.threads[passed.threads // size == block]
+            if len(passed.arrived):
+                self._sides.acquire(threads, ("barrier", passed.barrier))
+            self._sides.synchronise(threads, size)
+
+    def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
+        self._sides.synchronise(threads, WARP)

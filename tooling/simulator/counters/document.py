@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from tooling.simulator.checks.happens_before.copy_times import CopyTimes
 from tooling.simulator.counters.metrics import (
     COMPARABLE,
+    STAGES,
     UNMEASURED,
     kernel_values,
     metrics_of,
@@ -83,6 +84,8 @@ def to_csv(kernels: Sequence[KernelProfile]) -> str:
             table.writerow([*head, metric.name, metric.unit, metric.read(kernel.counts)])
         for row in named_work(kernel.work, kernel.rules):
             table.writerow([*head, *row])
+        if kernel.stages:
+            table.writerow([*head, STAGES, "stages", kernel.stages])
     return stream.getvalue()
 
 

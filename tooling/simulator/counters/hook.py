@@ -9,13 +9,14 @@ from msgspec import Struct, field
 
 from tooling.simulator.backends import backend_of, default_backend
 from tooling.simulator.checks.base import lanes_of, survivors
+from tooling.simulator.checks.copy_sides import Side, WatchedCopies
 from tooling.simulator.counters.banks import Service
 from tooling.simulator.counters.issue import IssueCounter, WarpWork
 from tooling.simulator.counters.measure import measure
 from tooling.simulator.counters.traffic import Counts, Route
 from tooling.simulator.counters.warp_rows import distinct_warps, warp_rows, warps_and_lanes
 from tooling.simulator.gpu.code_model import Instruction, Integer
-from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
+from tooling.simulator.gpu.hooks import Access, AccessKind, Ints, LaunchContext, Space, Transfer
 from tooling.simulator.gpu.lanes import Lanes
 from tooling.simulator.program.counting import CountingRules
 
@@ -45,23 +46,28 @@ class Tally(Struct):
     samples: dict[Route, Sample] = field(default_factory=dict)
 
 
-class CounterHook(Hook):
+class CounterHook(WatchedCopies):
     """Counts one launch. It comes after the memory check, which suppresses faulty lanes.
 
     Attributes:
         tallies: the counts, by the identity of the instruction; complete after `launch_end`.
         work: of the warps; complete after `launch_end`.
+        stages: mbarriers that counted copies of a block at the same time, at most: of copies whose end a
+            thread does not know when it starts another one.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.tallies: dict[int, Tally] = {}
         self.work = WarpWork()
+        self.stages = 0
         self._issue = IssueCounter(1)
         self._threads_per_block = 1
         self._read: frozenset[str] = frozenset()
         self._rules = default_backend().counting
 
     def launch_begin(self, context: LaunchContext) -> None:
+        super().launch_begin(context)
         self._threads_per_block = context.threads_per_block
         backend = backend_of(context.module)
         self._rules = backend.counting
@@ -85,7 +91,11 @@ class CounterHook(Hook):
     def issue(self, instructions: Sequence[Instruction], lanes: Lanes, executing: int | None) -> None:
         self._issue.issue(instructions, lanes, executing)
 
+    def batch_end(self, first_block: int, blocks: int) -> None:
+        self._sides.keep(lambda side: not first_block <= side.block < first_block + blocks)
+
     def warp_sync(self, threads: Ints, masks: np.ndarray, instruction: Instruction) -> None:
+        super().warp_sync(threads, masks, instruction)
         warps, _ = warps_and_lanes(threads, self._threads_per_block, self._rules.lanes)
         counts = self._tally(instruction).counts
         own = distinct_warps(warps)
@@ -131,14 +141,24 @@ class CounterHook(Hook):
             )
 
     def _bulk_copy(self, access: Access) -> None:
-        if access.space is not Space.GLOBAL:
-            return  # the banks do not serve it through the path of loads and stores
+        if access.space is not Space.GLOBAL:  # the banks do not serve it through the path of loads and stores
+            if access.transfer is not None and access.transfer.barrier is not None:
+                self._fill(access.transfer, access.transfer.barrier[0])
+            return
         counts = self._tally(access.instruction).counts
         copied = access.bytes * len(survivors(access).addresses)
         if access.kind is AccessKind.LOAD:
             counts.bulk_read += copied
         else:
             counts.bulk_written += copied
+
+    def _fill(self, transfer: Transfer, block: int) -> None:
+        """A copy to shared memory begins, that an mbarrier of this block counts."""
+        thread, nowhere = np.array([transfer.thread]), np.zeros(1, np.int64)
+        self._sides.keep(lambda side: side.block != block or not self._sides.observed_by(side, thread).all())
+        self._sides.add(Side(transfer, True, False, block, nowhere, nowhere))
+        barriers = {side.transfer.barrier for side in self._sides if side.block == block}
+        self.stages = max(self.stages, len(barriers))
 
     def _tally(self, instruction: Instruction) -> Tally:
         tally = self.tallies.get(id(instruction))

@@ -169,6 +169,10 @@ def values(counts: Counts, rules: CountingRules) -> dict[str, Value]:
     return {name: value for name, value in found.items() if value}
 
 
+STAGES = "tma.stages_in_flight"
+"""The depth of a pipeline of bulk copies (`KernelProfile.stages`); kernels without them have none."""
+
+
 def named_work(work: WarpWork, rules: CountingRules) -> tuple[tuple[str, str, Value], ...]:
     """Name, unit and value of each number of the warps of a kernel."""
     prefix = "ptx." if rules.measured else ""
@@ -178,4 +182,5 @@ def named_work(work: WarpWork, rules: CountingRules) -> tuple[tuple[str, str, Va
 def kernel_values(kernel: KernelProfile) -> dict[str, Value]:
     """Every metric of a kernel that is not zero, by name."""
     work = named_work(kernel.work, kernel.rules)
-    return values(kernel.counts, kernel.rules) | {name: value for name, _, value in work if value}
+    found = values(kernel.counts, kernel.rules) | {name: value for name, _, value in work if value}
+    return found | ({STAGES: kernel.stages} if kernel.stages else {})

@@ -69,6 +69,8 @@ def _kernel(number: int, kernel: KernelProfile, language: str, listing: str) -> 
     shape = f"{say('shape', language, grid=kernel.grid, block=kernel.block)}, {many}"
     if kernel.work.warps > 1:
         shape += f", {say('busiest', language, ratio=kernel.work.of_mean)}"
+    if kernel.stages:
+        shape += f", {say('stages', language, n=kernel.stages)}"
     shape += f", {occupancy_phrase(kernel, language)}"
     if kernel.faults:
         shape += f", {say('faults', language, n=kernel.faults)}"

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from tooling.simulator.backends import backend_of, default_backend
 from tooling.simulator.checks.base import allocation_number, source_position
-from tooling.simulator.counters.hook import Sample, Tally
+from tooling.simulator.counters.hook import CounterHook, Sample, Tally
 from tooling.simulator.counters.issue import WarpWork
 from tooling.simulator.counters.occupancy import Occupancy, theoretical_occupancy
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
@@ -81,6 +81,7 @@ class KernelProfile(Struct):
         shared_bytes: shared memory of a block, static and dynamic.
         faults: launches that were stopped; their counts end there.
         work: of the warps of one launch, the one whose busiest warp has most relative to the mean.
+        stages: that copies of a block fill at the same time, at most (`CounterHook.stages`).
         rules: how its accesses were counted.
         module: the code that it was launched from.
         registers: of a thread, as the assembler allocates them; None: unknown, since PTX does not name them.
@@ -96,6 +97,7 @@ class KernelProfile(Struct):
     counts: Counts = field(default_factory=Counts)
     lines: dict[Line, LineProfile] = field(default_factory=dict)
     work: WarpWork = WarpWork()
+    stages: int = 0
     rules: CountingRules = field(default_factory=lambda: default_backend().counting)
     module: Module | None = None
     registers: int | None = None
@@ -133,7 +135,7 @@ class Profiles:
         """What was launched, in the order of first launches."""
         return list(self._kernels.values())
 
-    def add(self, context: LaunchContext, tallies: dict[int, Tally], work: WarpWork, *, fault: bool) -> None:
+    def add(self, context: LaunchContext, counter: CounterHook, *, fault: bool) -> None:
         """Add a launch to its kernel's profile."""
         launch, module = context.launch, context.module
         backend = backend_of(module)
@@ -155,8 +157,9 @@ class Profiles:
             self._kernels[key] = kernel
         kernel.launches += 1
         kernel.faults += fault
-        kernel.work = max(kernel.work, work, key=lambda each: each.of_mean)
-        for tally in tallies.values():
+        kernel.work = max(kernel.work, counter.work, key=lambda each: each.of_mean)
+        kernel.stages = max(kernel.stages, counter.stages)
+        for tally in counter.tallies.values():
             _add(kernel, tally, context)
 
 

@@ -14,11 +14,11 @@ from tooling.simulator.gpu.launch_selection import LaunchSelection
 class ProfilingHook(CounterHook):
     """Counts one launch and keeps its context."""
 
-    context: LaunchContext | None = None
+    launched: LaunchContext | None = None
 
     def launch_begin(self, context: LaunchContext) -> None:
         super().launch_begin(context)
-        self.context = context
+        self.launched = context
 
 
 class Profiler(Engine):
@@ -52,8 +52,8 @@ class Profiler(Engine):
         counter = ProfilingHook()
 
         def ended(result: LaunchResult) -> None:
-            if counter.context is not None:
+            if counter.launched is not None:
                 fault = result.error is not None
-                self.profiles.add(counter.context, counter.tallies, counter.work, fault=fault)
+                self.profiles.add(counter.launched, counter, fault=fault)
 
         return Observer((counter,), ended)

@@ -125,6 +125,8 @@ def headline(kernel: KernelProfile, language: str) -> str:
     items = [say("shape", language, grid=kernel.grid, block=kernel.block), many]
     if kernel.work.warps > 1:
         items.append(say("busiest", language, ratio=kernel.work.of_mean))
+    if kernel.stages:
+        items.append(say("stages", language, n=kernel.stages))
     if kernel.rules.measured:
         items.append(occupancy_phrase(kernel, language))
     else:

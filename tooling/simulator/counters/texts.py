@@ -15,6 +15,7 @@ _WORDS: dict[str, Text] = {
     "faults": Text("stopped by a fault {n}×: counts end there"),
     "shape": Text("grid {grid}, block {block}"),
     "busiest": Text("busiest warp {ratio:.3g}× the mean"),
+    "stages": Text("{n} stages in flight"),
     "occupancy": Text("{shared:,} B shared per block, occupancy at most {share:.0%} (registers unknown)"),
     "exact_occupancy": Text(
         "{shared:,} B shared per block, {registers} registers per thread, occupancy {share:.0%}"
