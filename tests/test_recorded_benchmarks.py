@@ -989,3 +989,51 @@ def test_what_an_h200_does_with_wrong_attention() -> None:
     page = (_BOOKS[0] / "puzzle_46/causal.md").read_text("utf-8")
     lines = ["|" + "".join(f" {cell} |" for cell in row) + "\n" for row in rows]
     assert [line for line in lines if line not in page] == []
+
+
+def test_the_pipelines_and_their_controls() -> None:
+    """Puzzle 45's tables: times, the share of cuBLAS in the same run, how long the tensor cores are busy."""
+    size_at_the_end = re.compile(r"(.*?) +(4096|8192)")
+    times: dict[tuple[str, int], float] = {}
+    for row in table("benchmarks/kernels/pipelines.mojo"):
+        named = size_at_the_end.fullmatch(row.kernel)
+        assert named is not None
+        assert row.elements == int(named[2]) ** 2
+        times[named[1], int(named[2])] = row.mean
+    _device, _version, *before = RECORDED["programs"][
+        "benchmarks/kernels/cublas.cu, bfloat16, before the pipelines"
+    ]
+    library = {int(line.split()[2]): float(line.split()[4]) for line in before}
+    counted = json.loads((_DATA / "h200/pipelines.json").read_text("utf-8"))["kernels"]
+
+    def compared(kernel: str) -> list[str]:
+        return [
+            cell
+            for size in (4096, 8192)
+            for cell in (f"{times[kernel, size]:,.2f}", f"{library[size] / times[kernel, size]:.0%}")
+        ]
+
+    def busy(kernel: str) -> str:
+        share = counted[kernel]["sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_elapsed"]
+        return f"{share:.0f}%"
+
+    roles = [
+        ("without 128/3", "128 × 128, 3"),
+        ("without 256/4", "128 × 256, 4"),
+        ("specialised", "128 × 256, 4"),
+        ("256/4/2 one tile", "128 × 256, 4"),
+    ]
+    check_rows("puzzle_45/puzzle_45.md", [[shape, *compared(kernel)] for kernel, shape in roles])
+    controls = [
+        ("specialised", 4), ("persistent", 3), ("256/4/2", 4), ("256/2/2", 2), ("256/4/2 one tile", 4),
+        ("256/4/2 threads", 4), ("128/4/1", 4), ("256/4/2 registers", 4), ("256/4/2 16 rows", 4),
+        ("256/4/2 clusters", 4),
+    ]  # fmt: skip
+    check_rows(
+        "puzzle_45/persistent.md",
+        [[str(stages), *compared(kernel), busy(kernel)] for kernel, stages in controls],
+    )
+    assert all(library[size] / times["persistent", size] >= 0.8 for size in (4096, 8192))
+    assert counted["256/4/2 registers"]["launch__registers_per_thread"] == 163
+    for kernel in ("persistent", "256/4/2", "without 256/4", "cuBLAS bf16"):
+        assert counted[kernel]["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_gmma.sum"] == 0

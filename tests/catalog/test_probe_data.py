@@ -152,6 +152,7 @@ PROBES = {str(probe): probe for probe in probes()}
 
 _BYTES = "its inputs are bytes, and its sums are counts"
 _INTEGERS = "its inputs are integers, of more bits than narrower types hold"
+_HALVES = "its inputs are bfloat16 in the program too, and the reference gets their bits"
 _HALF = "its inputs are bfloat16, and are passed as their bits"
 _MOVED = "its keys and values are integers of 32 bits, and are moved"
 WITHOUT_INPUTS = {
@@ -163,6 +164,8 @@ WITHOUT_INPUTS = {
     "p38-packed": _INTEGERS,
     "p39-pass": _MOVED,
     "p39-sort": _MOVED,
+    "p45-specialised": _HALVES,
+    "p45-persistent": _HALVES,
     "p46-wgmma": _HALF,
     "p46-causal": _HALF,
 }

@@ -22,6 +22,7 @@ _DEFINITION = re.compile(r"^comptime ([A-Z][A-Z0-9_]*) = (.+)$", re.MULTILINE)
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 
 _FILLED = "the block has as many threads as the vector has elements: a guard is not asked for"
+_OF_THE_PRODUCT = "the product of a warpgroup and its swizzle decide them, and what uses them is given"
 EXCEPTED = {
     ("p11", "TPB", "SIZE"): _FILLED,
     ("p12", "TPB", "SIZE"): _FILLED,
@@ -37,6 +38,10 @@ EXCEPTED = {
     ("p43", "SEQUENCES", "SLICE_ROWS"): "the kernel needs the second only",
     ("p43", "STAGES", "SEQUENCES"): "of two kernels",
     ("p43", "STAGES", "SLICE_ROWS"): "of two kernels",
+    ("p45", "DEPTH", "TILE_COLS"): _OF_THE_PRODUCT,
+    ("p45", "GROUP_ROWS", "DEPTH"): _OF_THE_PRODUCT,
+    ("p45", "GROUP_ROWS", "TILE_COLS"): _OF_THE_PRODUCT,
+    ("p45", "TILE_ROWS", "GROUP"): _OF_THE_PRODUCT,
     ("p46", "BOX", "FEATURES"): "given: a box has all the features",
     ("p46", "GROUP", "BOX_BYTES"): "given: threads, and bytes",
     ("p46", "GROUP", "QUERIES"): "given: threads, and the rows of two warpgroups",
