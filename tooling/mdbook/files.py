@@ -34,6 +34,7 @@ class Files:
         self._texts: dict[str, str | OSError | UnicodeDecodeError] = {}
         self._regions: dict[str, dict[str, tuple[Region, ...]]] = {}
         self._exists: dict[str, bool] = {}
+        self._folders: dict[str, bool] = {}
         self._facts: dict[str, str] = {}
         self._recorded: dict[str, str] | None = None
 
@@ -70,7 +71,9 @@ class Files:
 
     def is_folder(self, path: str) -> bool:
         """Whether a folder of this path exists."""
-        known = os.path.isdir(path)  # noqa: PTH112
+        known = self._folders.get(path)
+        if known is None:
+            known = self._folders[path] = os.path.isdir(path)  # noqa: PTH112
         if self._recorded is not None:
             self._recorded[f"folder {path}"] = str(known)
         return known

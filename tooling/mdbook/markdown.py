@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import string
 from bisect import bisect_right
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -54,13 +55,13 @@ class Document(Struct, frozen=True):
     """A parsed page.
 
     Attributes:
-        events: those of pulldown-cmark, each with its range of bytes in `parsed`.
+        events: those of pulldown-cmark, each with its range of bytes in `parsed`; they are read once.
         parsed: the UTF-8 text that was parsed, with placeholders.
         source: the text as written, as long as `parsed`; `\n` ends its lines, and it has no byte order mark.
         placeholders: by their first characters, see `placeholder`.
     """
 
-    events: list[tuple[Event, Range]]
+    events: Iterable[tuple[Event, Range]]
     parsed: bytes
     source: bytes
     placeholders: dict[str, Placeholder]
@@ -100,13 +101,19 @@ class Document(Struct, frozen=True):
         return pieces
 
 
-def parse(text: str, *, smart_punctuation: bool = False) -> Document:
+def parse(
+    text: str,
+    *,
+    smart_punctuation: bool = False,
+    keep: Callable[[Iterable[tuple[Event, Range]]], Iterable[tuple[Event, Range]]] = iter,
+) -> Document:
     """The events of a page.
 
     Args:
         text: the Markdown, its directives not expanded; any line ends.
         smart_punctuation: turn quotes, `...` and `--` into typographic signs, as mdBook does. It changes
             nothing of the structure.
+        keep: takes the events that are needed; by default all of them, each made when it is asked for.
     """
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -117,7 +124,7 @@ def parse(text: str, *, smart_punctuation: bool = False) -> Document:
         masked = _without_formulas(masked, placeholders)
     source = text.encode()
     return Document(
-        list(_parser(smart_punctuation=smart_punctuation).events_with_range(masked)),
+        keep(_parser(smart_punctuation=smart_punctuation).events_with_range(masked)),
         masked.encode() if placeholders else source,
         source,
         placeholders,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from msgspec import Struct
@@ -20,6 +21,7 @@ class Page(Struct, frozen=True):
         text: the Markdown as written, before any preprocessor.
         structure: what `scan` found in the text.
         folder: the folder of the file, as text: every link and include is resolved from it.
+        prose: the texts of the structure's prose, joined by line ends: one search answers for all of them.
     """
 
     path: Path
@@ -27,11 +29,15 @@ class Page(Struct, frozen=True):
     text: str
     structure: Structure
     folder: str
+    prose: str
 
     @classmethod
     def of(cls, path: Path, root: Path, text: str) -> Page:
         """The page of this text; the file itself is not opened."""
-        return cls(path, root, text, scan(text), str(path.parent))
+        structure = scan(text)
+        folder = os.path.dirname(path) or "."  # noqa: PTH120 - pathlib takes several times as long
+        prose = "\n".join([block.text for block in structure.prose])
+        return cls(path, root, text, structure, folder, prose)
 
     @classmethod
     def read(cls, path: Path, root: Path) -> Page:

@@ -260,26 +260,25 @@ class _Scanner:
         if tag in _EMPHASIS:
             self.inside(span).plain = False
             return
-        self.close_implied()
-        line = self.document.line(span["start"])
-        if tag == "Paragraph":
-            if in_quote and self.read_unknown_alert(span):
-                line += 1
-            self.text = _Text("paragraph", line)
-        elif tag == "HtmlBlock":
-            self.block, self.opened = [], span["start"]
-        elif tag == "DefinitionListTitle":
-            self.text = _Text("paragraph", line, title=True)
-        elif tag == "Item":
-            self.note("item", " " * (len(self.lists) - 1) + self.lists[-1], span)
-        elif tag in ("TableHead", "TableRow"):
-            self.text = _Text("row", line)
-            self.first_cell = True
-        elif tag == "TableCell":
+        if tag == "TableCell":
             assert self.text is not None
             if not self.first_cell:
                 self.text.pieces.append(" | ")
             self.first_cell = False
+            return
+        self.close_implied()
+        if tag == "Paragraph":
+            skipped = in_quote and self.read_unknown_alert(span)
+            self.text = _Text("paragraph", self.document.line(span["start"]) + skipped)
+        elif tag == "HtmlBlock":
+            self.block, self.opened = [], span["start"]
+        elif tag == "DefinitionListTitle":
+            self.text = _Text("paragraph", self.document.line(span["start"]), title=True)
+        elif tag == "Item":
+            self.note("item", " " * (len(self.lists) - 1) + self.lists[-1], span)
+        elif tag in ("TableHead", "TableRow"):
+            self.text = _Text("row", self.document.line(span["start"]))
+            self.first_cell = True
 
     def start(self, event: Event, span: Range) -> None:
         assert not isinstance(event, str) and "Start" in event
@@ -341,6 +340,8 @@ class _Scanner:
         return True
 
     def end(self, tag: str, span: Range) -> None:
+        if tag == "TableCell":
+            return
         if tag in _EMPHASIS:
             self.inside(span)
             self.pictures -= tag == "Image"
@@ -367,7 +368,7 @@ class _Scanner:
         elif tag == "Table":
             line = self.document.line(span["start"])
             self.marks.append(Table(tuple(self.cells), self.alignment, line))
-        elif tag != "TableCell":
+        else:
             self.close_implied()
             if tag == "List":
                 self.lists.pop()
@@ -405,7 +406,7 @@ class _Scanner:
                 self.marks[title.index] = Heading(mark.level, mark.text, identifier, mark.explicit, mark.line)
         return Structure(
             tuple(self.marks),
-            tuple(mark for mark in self.marks if isinstance(mark, Heading)),
+            tuple([mark for mark in self.marks if isinstance(mark, Heading)]),
             frozenset(self.ids),
             tuple(self.links),
             tuple(self.codes),

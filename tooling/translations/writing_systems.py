@@ -81,19 +81,20 @@ _OWN = {
 _UNSPACED = frozenset({"ja", "th", "zh"})
 # By language, how a number is written in words, where that is known.
 _NUMBER_WORDS: dict[str, dict[str, re.Pattern[str]]] = {
-    # A determiner such as `두` counts only as a word of its own: `필요한 값` has no number in it.
+    # A determiner such as `두` counts only as a word of its own: `필요한 값` has no number in it. What must
+    # not precede a word is asked after its first letter: a search skips texts without these letters.
     "ko": {
-        "1": re.compile("하나|첫|(?<![가-힣])한(?= )|일차원"),
-        "1.5": re.compile("(?<![가-힣])한 ?배 ?반|1배 ?반"),
-        "2": re.compile("둘|(?<![가-힣])두(?= )|이차원|양쪽|절반"),
-        "3": re.compile("(?<!오프)셋|(?<![가-힣])세(?= )|삼차원"),
-        "4": re.compile("넷|(?<![가-힣])네(?= )"),
+        "1": re.compile("하나|첫|한(?<![가-힣]한)(?= )|일차원"),
+        "1.5": re.compile("한(?<![가-힣]한) ?배 ?반|1배 ?반"),
+        "2": re.compile("둘|두(?<![가-힣]두)(?= )|이차원|양쪽|절반"),
+        "3": re.compile("셋(?<!오프셋)|세(?<![가-힣]세)(?= )|삼차원"),
+        "4": re.compile("넷|네(?<![가-힣]네)(?= )"),
         "5": re.compile("다섯"),
         "6": re.compile("여섯"),
         "7": re.compile("일곱"),
         "8": re.compile("여덟"),
         "9": re.compile("아홉"),
-        "10": re.compile("(?<![가-힣])열(?= )"),
+        "10": re.compile("열(?<![가-힣]열)(?= )"),
     },
 }
 
@@ -111,12 +112,14 @@ class Foreign(Struct, frozen=True):
 
     Attributes:
         kind: of the finding.
+        letters: all of them, as the inside of a regular expression's brackets.
         pattern: a run of them.
         what: what they are; follows the quoted run in the message.
         hint: what to do.
     """
 
     kind: str
+    letters: str
     pattern: re.Pattern[str]
     what: Text
     hint: Text
@@ -133,6 +136,7 @@ class WritingSystem(Struct, frozen=True):
         own_script: whether every sentence of the language has such a letter.
         spaced: whether words are separated by spaces.
         foreign: what does not belong in its text.
+        any_foreign: one sign of that.
         number_words: by number, the words for it; empty where they are not known.
         any_number_word: one of these words, or more than that; None without any.
         large_numbers: by sign, what it multiplies the number before it with.
@@ -146,6 +150,7 @@ class WritingSystem(Struct, frozen=True):
     own_script: bool
     spaced: bool
     foreign: tuple[Foreign, ...]
+    any_foreign: re.Pattern[str]
     number_words: Mapping[str, re.Pattern[str]]
     any_number_word: re.Pattern[str] | None
     large_numbers: dict[str, int]
@@ -164,6 +169,7 @@ def writing_of(language: str) -> WritingSystem:
     letters = "".join(_SCRIPTS[script] for script in own)
     script = " and ".join(own) or Text("Latin letters")
     words, large = _NUMBER_WORDS.get(code, {}), _LARGE_NUMBERS.get(code, {})
+    foreign = tuple(_foreign(code, own, Text("write it in {script}").of(script=script)))
     return WritingSystem(
         code,
         _NAMES.get(code, code),
@@ -171,7 +177,8 @@ def writing_of(language: str) -> WritingSystem:
         re.compile(f"[{letters}]" if letters else "[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff]"),
         bool(own),
         code not in _UNSPACED,
-        tuple(_foreign(code, own, Text("write it in {script}").of(script=script))),
+        foreign,
+        re.compile(f"[{''.join(one.letters for one in foreign)}]"),
         words,
         re.compile("|".join(word.pattern for word in words.values())) if words else None,
         large,
@@ -186,22 +193,23 @@ def _foreign(code: str, own: tuple[str, ...], hint: Text) -> list[Foreign]:
         if scripts == ("Hangul",):
             letters += _JAMO if "Hangul" not in own else ""
         if letters:
-            found.append(Foreign("foreign-script", re.compile(f"[{letters}]+"), what, hint))
+            found.append(Foreign("foreign-script", letters, re.compile(f"[{letters}]+"), what, hint))
     if code not in ("ja", "zh"):
-        signs = re.compile("[\u3001\u3002\uff0c\uff1b\uff1a\uff01\uff1f]")
+        signs = "\u3001\u3002\uff0c\uff1b\uff1a\uff01\uff1f"
         found.append(
             Foreign(
                 "foreign-sign",
                 signs,
+                re.compile(f"[{signs}]"),
                 Text("{text} is a Chinese or Japanese sign"),
                 Text("use `,` `.` `:` `?` `!`"),
             )
         )
     broken, what, form = (
-        (f"[\ufffd{_JAMO}]+", Text("{text} is not composed of whole syllables"), Text("in form NFC"))
+        (f"\ufffd{_JAMO}", Text("{text} is not composed of whole syllables"), Text("in form NFC"))
         if code == "ko"
-        else ("\ufffd+", Text("{text} replaces letters that were lost"), Text("as UTF-8"))
+        else ("\ufffd", Text("{text} replaces letters that were lost"), Text("as UTF-8"))
     )
     hint = Text("type it again; save the file {form}").of(form=form)
-    found.append(Foreign("broken-letters", re.compile(broken), what, hint))
+    found.append(Foreign("broken-letters", broken, re.compile(f"[{broken}]+"), what, hint))
     return found

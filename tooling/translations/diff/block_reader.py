@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _QUOTE_MARK = re.compile(r"[ \t]*>[ \t]?")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _INLINE = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image"})
+_ROWS = frozenset({"TableHead", "TableRow"})
+_PARAGRAPHS = frozenset({"Paragraph", "DefinitionListTitle"})
 
 
 class RawSection(Struct, frozen=True):
@@ -51,26 +54,47 @@ class RawPage(Struct, frozen=True):
 
 def read_sections(text: str) -> RawPage:
     """Cuts a page at its headings; any line endings."""
-    document = parse(text)
-    events = document.events
     starts = [0]
     levels = [0]
-    depth = 0
-    for index, (event, _) in enumerate(events):
-        if isinstance(event, str):
-            continue
-        if "Start" in event:
-            tag = event["Start"]
-            if depth == 0 and not isinstance(tag, str) and "Heading" in tag:
-                starts.append(index)
-                levels.append(int(tag["Heading"]["level"][1]))
-            depth += 1
-        elif "End" in event:
-            depth -= 1
-    firsts = [1, *(document.line(events[start][1]["start"]) for start in starts[1:])]
-    ends = [*starts[1:], len(events)]
+    kept: list[tuple[Event, Range]] = []
+
+    def keep(events: Iterable[tuple[Event, Range]]) -> Iterable[tuple[Event, Range]]:
+        """The events without those inside paragraphs and rows, which `_Reader` skips; notes the headings.
+
+        Paragraphs in lists are kept whole: `_Reader` may need them.
+        """
+        depth = items = 0
+        closing = ""
+        for one in events:
+            event = one[0]
+            if closing:
+                if isinstance(event, str) or event.get("End") != closing:
+                    continue
+                closing = ""
+                depth -= 1
+            elif not isinstance(event, str):
+                if "Start" in event:
+                    tag = event["Start"]
+                    if not isinstance(tag, str):
+                        if depth == 0 and "Heading" in tag:
+                            starts.append(len(kept))
+                            levels.append(int(tag["Heading"]["level"][1]))
+                    elif tag == "Item":
+                        items += 1
+                    elif tag in _ROWS or (tag in _PARAGRAPHS and not items):
+                        closing = tag
+                    depth += 1
+                elif "End" in event:
+                    depth -= 1
+                    items -= event["End"] == "Item"
+            kept.append(one)
+        return kept
+
+    document = parse(text, keep=keep)
+    firsts = [1, *(document.line(kept[start][1]["start"]) for start in starts[1:])]
+    ends = [*starts[1:], len(kept)]
     sections = tuple(
-        RawSection(level, first, document, events[start:end])
+        RawSection(level, first, document, kept[start:end])
         for level, first, start, end in zip(levels, firsts, starts, ends, strict=True)
     )
     labels = {fold_label(label): target for label, target in definitions(document).items()}
@@ -176,7 +200,7 @@ class _Reader(Struct):
         if isinstance(tag, str):
             if tag in _INLINE:
                 self._extend(span)
-            elif tag in ("Paragraph", "DefinitionListTitle"):
+            elif tag in _PARAGRAPHS:
                 self._close_implied()
                 self.text = _Text(start, span["end"])
                 if self.item is None or self.document.source[start - 2 : start - 1] != b"]":
@@ -186,7 +210,7 @@ class _Reader(Struct):
             elif tag == "Item":
                 self._begin()
                 self.item = start
-            elif tag in ("TableHead", "TableRow"):
+            elif tag in _ROWS:
                 row = self.document.written(start, span["end"]).strip()
                 self._add(BlockKind.ROW, (row,), start, span["end"])
                 self.closing = tag
@@ -228,7 +252,7 @@ class _Reader(Struct):
     def _end(self, tag: str, span: Range) -> None:
         if tag in _INLINE:
             return
-        if tag in ("Paragraph", "DefinitionListTitle"):
+        if tag in _PARAGRAPHS:
             self._close_text()
         elif tag == "Heading":
             self._close_heading(span)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tooling.platform.gc_pause import paused_gc
 from tooling.platform.regular_files import TEXT_LIMIT, read_regular
 from tooling.translations.diff.changes import compare
 from tooling.translations.diff.sections import changed_sections
@@ -31,7 +32,8 @@ def describe(task: Task) -> Difference:
     old = task.old.decode("utf-8", "replace")
     new = read_regular(task.source, limit=TEXT_LIMIT).decode("utf-8", "replace")
     target = read_regular(task.target, limit=TEXT_LIMIT).decode("utf-8", "replace")
-    return describe_change(old, new, target)
+    with paused_gc():
+        return describe_change(old, new, target)
 
 
 def describe_change(old: str, new: str, target: str) -> Difference:

@@ -23,7 +23,9 @@ _COUNTED = {
 }
 _UNDEFINED = re.compile(r"\[\^([^\]\s]+)\]")
 _CONFLICT = re.compile(r"^(?:<{7} .*|>{7} .*|\|{7} .*)$", re.MULTILINE)
-_TODO = re.compile(r"\b(?:TODO|FIXME|TBD|XXX)\b")
+_CONFLICT_SIGNS = ("<<<<<<< ", ">>>>>>> ", "||||||| ")
+_TODO_WORDS = ("TODO", "FIXME", "TBD", "XXX")
+_TODO = re.compile(rf"\b(?:{'|'.join(_TODO_WORDS)})\b")
 _HIDDEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 _RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur"})
 _SUMMARY = re.compile(r"<summary[^>]*>(.*?)</summary>", re.DOTALL)
@@ -32,7 +34,10 @@ _SUMMARY = re.compile(r"<summary[^>]*>(.*?)</summary>", re.DOTALL)
 def compare_details(pair: ComparedPages) -> None:
     """Reports what one of the pages has and the other lacks, or has elsewhere."""
     ours, theirs = pair.source.structure.details, pair.target.structure.details
+    kinds = {detail.kind for detail in (*ours, *theirs)}
     for kind, (noun, hint) in _COUNTED.items():
+        if kind not in kinds:
+            continue
         found = difference(_items(ours, kind), _items(theirs, kind), pair.alignment)
         for item in found.missing:
             message = Text("{name} of the source is missing").of(name=noun.of(name=item.name))
@@ -42,8 +47,10 @@ def compare_details(pair: ComparedPages) -> None:
             message = Text("{name} is not in the source").of(name=noun.of(name=item.name))
             lines = pair.alignment.at_target(item.line)
             pair.findings.error(f"{kind}-extra", lines, message, hint=hint, subject=item.name)
-    _compare_tasks(pair)
-    _compare_lists(pair)
+    if "task" in kinds:
+        _compare_tasks(pair)
+    if "item" in kinds:
+        _compare_lists(pair)
     _compare_texts(pair)
     _compare_todos(pair)
 
@@ -55,13 +62,15 @@ def inspect(page: Page, findings: Findings, *, in_source: bool, code: str = "en"
         in_source: the page is one of the source.
         code: of the page's language.
     """
-    for match in _CONFLICT.finditer(page.text):
+    for match in _CONFLICT.finditer(page.text) if any(sign in page.text for sign in _CONFLICT_SIGNS) else ():
         line = page.text.count("\n", 0, match.start()) + 1
         lines = (line, None) if in_source else (None, line)
         message = Text("{found} is left of a merge conflict").of(found=quoted(match.group()))
         hint = Text("choose one of the two versions, and delete the lines of the markers")
         findings.error("conflict", lines, message, hint=hint, subject=match.group())
         break  # the others belong to it, or are similar
+    if "[^" not in page.prose and (page.prose.isascii() or _HIDDEN.search(page.prose) is None):
+        return  # most pages
     for block in page.structure.prose:
         for match in _UNDEFINED.finditer(block.text):
             line = block.line + block.text.count("\n", 0, match.start())
@@ -157,6 +166,8 @@ def _compare_texts(pair: ComparedPages) -> None:
             if not copy.name:
                 lines = pair.alignment.at_target(copy.line)
                 pair.findings.error(finding, lines, message, hint=hint, subject=finding)
+    if "<summary" not in pair.source.text:
+        return
     summaries = list(_SUMMARY.finditer(pair.source.text)), list(_SUMMARY.finditer(pair.target.text))
     for summary, empty in zip(*summaries, strict=False):
         if summary[1].strip() and not empty[1].strip():
@@ -169,6 +180,8 @@ def _compare_texts(pair: ComparedPages) -> None:
 
 
 def _compare_todos(pair: ComparedPages) -> None:
+    if not any(word in pair.target.prose for word in _TODO_WORDS):
+        return
     known = {match for block in pair.source.structure.prose for match in _TODO.findall(block.text)}
     for block in pair.target.structure.prose:
         for match in _TODO.finditer(block.text):

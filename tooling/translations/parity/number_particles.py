@@ -11,7 +11,7 @@ from tooling.text.particles import KOREAN, with_particles
 from tooling.translations.writing_systems import WritingSystem
 
 _BEHIND = re.compile(
-    r"(?<![\w.,#`/−-])([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?)(은|는|이|가|을|를|과|와|으로|로)(?![가-힣])"
+    r"([0-9](?<![\w.,#`/−-].)[0-9]*(?:,[0-9]{3})*(?:\.[0-9]+)?)(은|는|이|가|을|를|과|와|으로|로)(?![가-힣])"
 )
 _PAIRS = {form: pair for pair in ("은(는)", "이(가)", "을(를)", "과(와)") for form in (pair[0], pair[2])}
 _PAIRS |= dict.fromkeys(("으로", "로"), "(으)로")
@@ -32,7 +32,7 @@ class WrongParticle(Struct, frozen=True):
 
 def wrong_particles(text: str, writing: WritingSystem) -> Iterator[WrongParticle]:
     """The numbers of a Korean text that are read with another final sound than their particles need."""
-    if writing.code != KOREAN:
+    if writing.code != KOREAN or _BEHIND.search(text) is None:
         return
     for match in _BEHIND.finditer(text):
         expected = with_particles(f"{match[1]}{_PAIRS[match[2]]}", KOREAN)

@@ -21,9 +21,11 @@ from tooling.translations.writing_systems import WritingSystem, writing_of
 
 NUMBER = re.compile(r"[0-9](?<![A-Za-z0-9_#.].)[0-9]*(?:(?:,[0-9]{3})+(?:\.[0-9]+)?|(?:\.[0-9]+)*)")
 """A number in digits. Digits in names are none: float32, p15, SM90, #12."""
-_DIGIT = re.compile("[0-9]")
+DIGIT = re.compile("[0-9]")
 _DATE = re.compile(r"(?<![0-9])([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9-])")
 _CELL = " | "
+_BARE = re.compile(r"[0-9.,%×·+*/() -]*")
+"""What has no letters, which a language may read in another way."""
 
 # ---- English ----
 
@@ -162,7 +164,7 @@ def _numbers_of(text: str, code: str) -> Sequence[Number]:
 
 def _digits(text: str, scaled: dict[int, str]) -> list[Number]:
     """The numbers in digits; `scaled` gives by offset the value of one that a word multiplies."""
-    if _DIGIT.search(text) is None:
+    if DIGIT.search(text) is None:
         return []
     dates = {
         match.start(index): match[index].lstrip("0") for match in _DATE.finditer(text) for index in (2, 3)
@@ -218,10 +220,6 @@ class _Block(Struct, frozen=True):
 
     texts: tuple[str, ...]
     lines: tuple[int, ...]
-
-    def cells(self) -> list[_Block]:
-        """The cells of a row."""
-        return [_Block((cell,), self.lines) for cell in self.texts[0].split(_CELL)]
 
     def items(self, wanted: Counter[str], numbers: Sequence[Sequence[Number]]) -> list[Item]:
         """The wanted numbers in digits, with their lines: of a value that repeats, the last ones."""
@@ -349,7 +347,11 @@ def _sections(prose: Iterable[Prose], starts: Sequence[int]) -> dict[int, list[P
 
 
 def _compare_section(blocks: _Blocks, copies: _Blocks, writing: WritingSystem) -> Iterator[Difference]:
-    found = {key: list(_compare_block(block, copies[key], key[1], writing)) for key, block in blocks.items()}
+    found = {
+        key: list(_compare_block(block, copies[key], key[1], writing))
+        for key, block in blocks.items()
+        if DIGIT.search(block.texts[0]) or DIGIT.search(copies[key].texts[0])  # most blocks have no digits
+    }
     differing = [key for key, mismatches in found.items() if mismatches]
     if len(differing) <= _REORDERED:
         for key in differing:
@@ -363,15 +365,16 @@ def _compare_section(blocks: _Blocks, copies: _Blocks, writing: WritingSystem) -
 
 
 def _compare_block(block: _Block, copy: _Block, kind: str, writing: WritingSystem) -> Iterator[Difference]:
-    if not any(_DIGIT.search(text) for text in (*block.texts, *copy.texts)):
-        return  # most blocks; what follows takes longer
     if mismatch := _compare(block, copy, writing):
         yield mismatch
     elif kind == "row":
-        cells, copied = block.cells(), copy.cells()
+        cells, copied = block.texts[0].split(_CELL), copy.texts[0].split(_CELL)
         if len(cells) == len(copied):
-            found = (_compare(*pair, writing) for pair in zip(cells, copied, strict=True))
-            yield from (mismatch for mismatch in found if mismatch)
+            for cell, other in zip(cells, copied, strict=True):
+                if cell == other and _BARE.fullmatch(cell):
+                    continue  # the same in both languages
+                if mismatch := _compare(_Block((cell,), block.lines), _Block((other,), copy.lines), writing):
+                    yield mismatch
 
 
 def _without_pairs(blocks: _Blocks, copies: _Blocks) -> tuple[_Blocks, _Blocks]:

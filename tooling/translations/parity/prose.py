@@ -28,27 +28,33 @@ _LONGEST = 3  # words; longer texts are judged by their words alone
 def compare_prose(pair: ComparedPages) -> None:
     """Reports text that is not in the language of the translation, except words that the source has too."""
     source, target, writing = pair.source.structure, pair.target.structure, pair.writing
-    originals = {_normal(block.text): block.line for block in source.prose}
+    letters = writing.letters
+    originals: dict[str, int] | None = None
     for block in target.prose:
-        if writing.letters.search(block.text) is None:
-            _check_untranslated(block, originals, pair)
+        if letters.search(block.text) is None:
+            text = _normal(block.text)
+            words = _WORD.findall(text)
+            if len(words) < _FEWEST_WORDS[block.kind]:
+                continue
+            if originals is None:
+                originals = {_normal(original.text): original.line for original in source.prose}
+            _check_untranslated(block, text, words, originals.get(text), pair)
         elif writing.own_script and (match := _SENTENCE.search(block.text)) is not None:
             _check_sentence(block, match, pair)
     _compare_counts(pair)
-    whole = "\n".join([block.text for block in target.prose])
-    if not any(foreign.pattern.search(whole) for foreign in writing.foreign):
+    if writing.any_foreign.search(pair.target.prose) is None:
         return
-    original = "\n".join([block.text for block in source.prose])
     for block in target.prose:
-        _check_script(block, original, pair)
+        _check_script(block, pair.source.prose, pair)
 
 
 def inspect_letters(source: Page, findings: Findings) -> None:
     """Reports letters of another script in an English page."""
-    whole = "\n".join([block.text for block in source.structure.prose])
-    present = [foreign for foreign in writing_of("en").foreign if foreign.pattern.search(whole)]
-    for block in source.structure.prose if present else ():
-        for foreign in present:
+    english = writing_of("en")
+    if source.prose.isascii() or english.any_foreign.search(source.prose) is None:
+        return
+    for block in source.structure.prose:
+        for foreign in english.foreign:
             for match in foreign.pattern.finditer(block.text):
                 line = block.line + block.text.count("\n", 0, match.start())
                 message = foreign.what.of(text=quoted(match.group()))
@@ -115,16 +121,13 @@ def _plain_words(words: Sequence[str]) -> int:
 def _common_words(words: Sequence[str], pair: ComparedPages) -> int:
     """How many capitalised words the source also has in lower case: in `Axis Sum`, `sum` is not a name."""
     capital = {word.lower() for word in words if word.istitle()}
-    text = " ".join([block.text for block in pair.source.structure.prose])
-    return len(capital.intersection(_WORD.findall(text)))
+    return len(capital.intersection(_WORD.findall(pair.source.prose)))
 
 
-def _check_untranslated(block: Prose, originals: dict[str, int], pair: ComparedPages) -> None:
-    text = _normal(block.text)
-    words = _WORD.findall(text)
-    if len(words) < _FEWEST_WORDS[block.kind]:
-        return
-    same = originals.get(text)
+def _check_untranslated(
+    block: Prose, text: str, words: Sequence[str], same: int | None, pair: ComparedPages
+) -> None:
+    """Reports a block without a letter of the language; `same` is the line of the source that it repeats."""
     if same is None and not pair.writing.own_script:
         return  # its letters do not distinguish the language from English
     plain = _plain_words(words)
@@ -179,8 +182,10 @@ def compare_short_texts(pair: ComparedPages) -> None:
     if not pair.writing.own_script:
         return
     source, target = pair.source.structure, pair.target.structure
-    known = {item.name for item in _short_texts(source)}
-    same = [item for item in _short_texts(target) if item.name in known and _is_english(item.name)]
+    same = [item for item in _short_texts(target) if _is_english(item.name)]
+    if same:
+        known = {item.name for item in _short_texts(source)}
+        same = [item for item in same if item.name in known]
     if not same:
         return
     words, copied = _word_counts(source), _word_counts(target)
@@ -197,7 +202,7 @@ def compare_short_texts(pair: ComparedPages) -> None:
 
 def _is_english(text: str) -> bool:
     """Whether this is a short text of English words that may not be an abbreviation."""
-    words = text.split()
+    words = text.split() if text.isascii() else ()
     return 0 < len(words) <= _LONGEST and all(_TITLE.fullmatch(word) and len(word) > 3 for word in words)
 
 

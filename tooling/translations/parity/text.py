@@ -146,16 +146,21 @@ def compare_numbers(pair: ComparedPages) -> None:
     aligned = numbers.align(pair)
     _compare_numbers(pair, aligned)
     blocks = list(numbers.paired_blocks(aligned))
-    _compare_number_words(pair, blocks)
-    _compare_number_order(pair, blocks)
-    _compare_units(pair, blocks)
+    # Most blocks have nothing that these rules compare.
+    words = pair.writing.any_number_word
+    if words is not None:
+        _compare_number_words(pair, [block for block in blocks if words.search(block.target)])
+    _compare_number_order(pair, [block for block in blocks if numbers.DIGIT.search(block.target)])
+    if units.has_units(pair.target.prose, pair.writing):
+        _compare_units(pair, blocks)
     _check_particles(pair)
 
 
 def _compare_numbers(pair: ComparedPages, aligned: numbers.AlignedBlocks) -> None:
     """Reports missing and additional numbers; `two` and `두` may be written for 2."""
-    linked = _linked_numbers(pair)
-    for found in numbers.mismatches(aligned, pair.writing):
+    mismatches = list(numbers.mismatches(aligned, pair.writing))
+    linked = _linked_numbers(pair) if mismatches else set()
+    for found in mismatches:
         # A page that is linked once more is named once more, too.
         extra = [item for item in found.extra if (item.name, item.line) not in linked or found.missing]
         _NUMBER_RULE.report(Difference(found.missing, extra), pair)
@@ -225,6 +230,8 @@ def _compare_units(pair: ComparedPages, blocks: Iterable[numbers.BlockPair]) -> 
 
 def _check_particles(pair: ComparedPages) -> None:
     """Reports Korean particles that do not fit the number before them."""
+    if not any(True for _ in number_particles.wrong_particles(pair.target.prose, pair.writing)):
+        return
     for block in pair.target.structure.prose:
         for wrong in number_particles.wrong_particles(block.text, pair.writing):
             line = block.line + block.text.count("\n", 0, wrong.offset)

@@ -14,7 +14,8 @@ from msgspec import Struct
 from tooling.translations.parity.pair import Item
 from tooling.translations.writing_systems import WritingSystem
 
-_NUMBER = r"(?<![\w.,#])([0-9][0-9,.]*)(?:th|nd|rd|st)?[ \u00a0-]?"
+# What precedes a number is asked after its first digit: a search skips texts without digits.
+_NUMBER = r"([0-9](?<![\w.,#].)[0-9,.]*)(?:th|nd|rd|st)?[ \u00a0-]?"
 _PREFIXED = r"[KMGT]i?B|[kMG]?Hz|[KMGT]?FLOPS|[munµ]s"
 _ENGLISH = re.compile(
     rf"{_NUMBER}({_PREFIXED}|bytes?|bits?|cycles?|seconds?|minutes?|hours?|days?|rows|columns)\b"
@@ -58,6 +59,16 @@ _CONTRARY = {
     code: re.compile("|".join(one.wrong.pattern for one in opposites))
     for code, (_, _, opposites) in _BY_LANGUAGE.items()
 }
+
+
+def has_units(text: str, writing: WritingSystem) -> bool:
+    """Whether a text of the translation has what `wrong_units` compares."""
+    if writing.code not in _BY_LANGUAGE:
+        return False
+    return (
+        _BY_LANGUAGE[writing.code][0].search(text) is not None
+        or _CONTRARY[writing.code].search(text) is not None
+    )
 
 
 def wrong_units(source: str, target: str, writing: WritingSystem) -> Iterator[tuple[Item, str]]:
