@@ -19,7 +19,7 @@ from tooling.project import Project
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (
     ("fast", "book/src/introduction.md", "which are puzzles {}."),
-    ("fast", "i18n/ko/book/src/introduction.md", "퍼즐 {}입니다"),
+    ("fast", "i18n/ko/book/src/introduction.md", "퍼즐 {}만 푸는"),
     ("gpu", "book/src/introduction.md", "there is a shorter one: puzzles {}."),
     ("gpu", "i18n/ko/book/src/introduction.md", "퍼즐 {}의 순서"),
     ("gpu", "book/src/howto.md", "in the order {}:"),
