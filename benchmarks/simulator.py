@@ -6,7 +6,7 @@ usage: python benchmarks/simulator.py [--target sim|sim-amd|sim-gfx1100] [--larg
 Figures are per second of processor time, on which other programs have little influence: the best of nine
 launches, on one core. --target sim-amd (64 lanes) and sim-gfx1100 (32) measure simulated AMD GPUs. --large
 adds a matrix product of 1024 by 1024 by 1024 (8.6 billion lane instructions), the memory that the simulator
-took for it, and the time to load a kernel of 51,000 instructions.
+took for it, the time to load a kernel of 51,000 instructions, and the products of puzzle 44 by wgmma.
 
 Each figure is also given as a ratio within the run: lane-instructions per second over the elements per second
 that NumPy adds on the same machine, just before (one addition of two float32 arrays that fit the cache).
@@ -77,6 +77,30 @@ def large_product(program: Path) -> None:
         f"matrix product: {result.lane_instructions:,} lane instructions, all checks: {seconds:.1f} s of "
         f"processor time, {result.lane_instructions / seconds / 1e9:.3f} G/s, {memory:.0f} MiB at most"
     )
+
+
+def products_of_warpgroups(program: Path) -> None:
+    """Print the time of `wgmma` in puzzle 44's product of 256 x 256 matrices, in NumPy's time for it."""
+    a, b = (np.ones((256, 256), np.float32) for _ in range(2))
+    best = float("inf")
+    for _ in range(50):
+        start = time.process_time_ns()
+        for _ in range(10):
+            np.matmul(a, b)
+        best = min(best, (time.process_time_ns() - start) / 1e10)
+    for checked in (True, False):
+        checks = ALL_CHECKS if checked else frozenset()
+        seconds = float("inf")
+        for _ in range(3):
+            with Simulation(SimulationOptions(checks=checks)) as simulation:
+                subprocess.run([program], env=os.environ | simulation.environment, check=True)
+            assert not simulation.findings, simulation.findings
+            (one,) = (each for each in simulation.records if "tile_loop" in each.launch.function.name)
+            seconds = min(seconds, one.result.processor_seconds)
+        print(
+            f"wgmma, {'all' if checked else 'no'} checks: {256**3 / seconds / 1e6:.0f} million multiply-adds "
+            f"per second of processor time, {seconds / best:.0f} times NumPy's matmul in float32"
+        )
 
 
 def large_kernel() -> None:
@@ -152,6 +176,11 @@ def main() -> int:
         large_kernel()
         product = BuildRequest(KERNELS.with_name("matmul.mojo"), accelerator="sm_90a")
         large_product(build(product, find_toolchain(), open_cache()).path)
+        folders = tuple(KERNELS.parents[2] / name for name in ("problems", "solutions/p44"))
+        products = BuildRequest(
+            KERNELS.with_name("warpgroup_products.mojo"), accelerator="sm_90a", includes=folders
+        )
+        products_of_warpgroups(build(products, find_toolchain(), open_cache()).path)
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
     return 0

@@ -1037,3 +1037,70 @@ def test_the_pipelines_and_their_controls() -> None:
     assert counted["256/4/2 registers"]["launch__registers_per_thread"] == 163
     for kernel in ("persistent", "256/4/2", "without 256/4", "cuBLAS bf16"):
         assert counted[kernel]["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_gmma.sum"] == 0
+
+
+def test_the_products_of_warpgroups() -> None:
+    """Puzzle 44's table, with cuBLAS before and after, and the numbers of its text."""
+    recorded = table("benchmarks/kernels/warpgroup_products.mojo")
+    times = {(row.kernel, row.elements): row.mean for row in recorded}
+    before, after = (
+        {row.elements: row.mean for row in table(program) if row.kernel == "cuBLAS: float32 results"}
+        for program in ("benchmarks/kernels/cublas_bf16.cu", "benchmarks/kernels/cublas_bf16.cu, after it")
+    )
+    sizes = (4096**2, 8192**2)
+    assert [before[size] for size in sizes] == pytest.approx([after[size] for size in sizes], rel=0.01)
+
+    def cells(means: dict[int, float]) -> list[str]:
+        return [
+            cell
+            for size in sizes
+            for cell in (
+                f"{means[size]:,.2f}",
+                f"{2 * size**1.5 / means[size] / 1e6:.1f}",
+                f"{before[size] / means[size]:.0%}",
+            )
+        ]
+
+    shown = ("waits 128x128, 3", "tile_loop", "waits 128x256, 4", "loop 128x256, 4", "grouped 128x256, 4")
+    rows = [cells({size: times[kernel, size] for size in sizes}) for kernel in shown]
+    check_rows("puzzle_44/tile_loop.md", [*rows, cells(before)])
+    controls = [
+        *(f"{times[it, sizes[0]]:.2f} µs" for it in ("products only 128x128, 3", "no store 128x128, 3")),
+        *(f"{times[it, sizes[0]]:.2f} µs" for it in ("swizzle 64, 3", "swizzle 32, 3")),
+        f"{times['products only 128x128, 3', sizes[1]]:,.2f} µs",
+    ]
+    counted = json.loads((_DATA / "h200/warpgroup_products.json").read_text("utf-8"))["counters"]
+    busy, cache, copied = (
+        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+        "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+        "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
+    )
+    for kernel in ("tile_loop", "loop 128x256, 4"):
+        controls += [f"{counted[kernel][it]:.0f}%" for it in (busy, cache)]
+        controls.append(f"{counted[kernel][copied] / 1e9:.1f} GB")
+    controls.append(f"{counted['products only 128x128, 3'][busy]:.0f}%")
+    controls += [f"{counted[it][cache]:.0f}%" for it in ("swizzle 64, 3", "swizzle 32, 3")]
+    for book in _BOOKS:
+        text = (book / "puzzle_44/tile_loop.md").read_text("utf-8")
+        assert [number for number in controls if number not in text] == []
+    assert times["no store 128x128, 3", sizes[1]] > times["tile_loop", sizes[1]]
+
+
+def test_what_an_h200_counts_of_products_of_warpgroups() -> None:
+    """Puzzle 44's table: no conflicts where the products read, and the manifest's number of instructions."""
+    counted = json.loads((_DATA / "h200/warpgroup_products.json").read_text("utf-8"))["counters"]
+    read, stored = ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + it for it in ("gmma.sum", "st.sum"))
+    conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_"
+    kernels = [counted[it] for it in ("p44 --one-tile", "one_tile_not_swizzled")]
+    check_rows(
+        "puzzle_44/puzzle_44.md",
+        [
+            [f"{each[it]:,}" for it in (stored, f"{conflicts}st.sum", read, f"{conflicts}gmma.sum")]
+            for each in kernels
+        ],
+    )
+    assert {each[f"{conflicts}gmma.sum"] for each in counted.values()} == {0}
+    manifest = yaml.safe_load((Path(__file__).parents[1] / "problems/p44/puzzle.yaml").read_text("utf-8"))
+    required = {each["metric"]: each.get("equals") for each in manifest["modes"][0]["counters"]}
+    assert kernels[0]["sm__inst_executed_pipe_tensor_op_gmma.sum"] == required["tensor_core_instructions"]
+    assert kernels[0][f"{conflicts}st.sum"] == required["bank_conflicts"]

@@ -100,7 +100,7 @@ TOGETHER = """
     p34_tile_tensor --reduction | p34_tile_tensor --advanced | p36 --atomic-sum | p36 --two-launches
     p37 --shared | p37 --merged | p38 --scan | p38 --packed | p39 --pass | p39 --sort
     p40 --warp-per-row | p40 --equal-work | p41 --product | p43 --one-tile | p43 --ring
-    p43 --multicast | p45 --specialised | p45 --persistent | p46 --online
+    p43 --multicast | p44 --one-tile | p45 --specialised | p45 --persistent | p46 --online
     p48 --one-shot
 """
 

@@ -89,7 +89,7 @@ def test_only_the_first_section_can_be_the_opening() -> None:
 
 def test_every_page_of_a_puzzle_opens_with_its_overview(site: Path) -> None:
     """The simulated GPU and its tools open the page on tools for debugging instead, in both languages."""
-    for folder, count in (("", 117), ("ko", 117)):
+    for folder, count in (("", 119), ("ko", 119)):
         pages = sorted((site / folder).glob("puzzle_*/*.html"))
         opened = [
             page for page in pages if re.search(r'<h2 id="[^"]*" class="opening">', page.read_text("utf-8"))

@@ -82,7 +82,7 @@ def letters(text: str) -> str:
 def test_an_answer_has_one_recording_without_a_sentence(real: Project) -> None:
     shown = [each for each in shown_outputs(real) if each.judged]
     assert sorted(each.path for each in shown) == verdicts(real)
-    assert len(shown) == 157
+    assert len(shown) == 167
     assert [path.name for path in verdicts(real) if RECORDED.search(path.read_text("utf-8"))] == []
 
 

@@ -164,6 +164,8 @@ WITHOUT_INPUTS = {
     "p38-packed": _INTEGERS,
     "p39-pass": _MOVED,
     "p39-sort": _MOVED,
+    "p44-one-tile": _HALF,
+    "p44-tile-loop": _HALF,
     "p45-specialised": _HALVES,
     "p45-persistent": _HALVES,
     "p46-wgmma": _HALF,

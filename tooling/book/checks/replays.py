@@ -21,6 +21,7 @@ _TOGETHER = re.compile(
 )
 
 _TOO_LARGE = {
+    "p44 --tile-loop": "each step copies and multiplies 16,384 numbers",
     "p46 --wgmma": "of 384 threads and their matrices, a trace is larger than a page may load",
 }
 """Runs without replays, and why."""
