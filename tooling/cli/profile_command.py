@@ -114,9 +114,7 @@ def profile_command(options: ProfileOptions) -> int:
         show_listing(listing, console, options.lang)
     if baseline and options.baseline:
         show_difference(baseline, kernels, console, options.lang, options.baseline)
-    warnings = _warnings(
-        run, subject, unfinished, options.lang, solution=options.solution, timeout=options.timeout
-    )
+    warnings = _warnings(run, subject, unfinished, options)
     for warning in warnings:
         terminal.line(terminal.paint(warning, "red"))
     if run.asked_for_times:
@@ -191,13 +189,7 @@ def _require_selected(run: TargetRun, found: bool, options: ProfileOptions) -> N
 
 
 def _warnings(
-    run: TargetRun,
-    subject: Subject,
-    unfinished: Path | None,
-    language: str,
-    *,
-    solution: bool,
-    timeout: float,
+    run: TargetRun, subject: Subject, unfinished: Path | None, options: ProfileOptions
 ) -> list[str]:
     """What makes the counts doubtful."""
     from tooling.cli.subject import how_it_ended
@@ -205,7 +197,7 @@ def _warnings(
     from tooling.reports.invocation import as_typed
     from tooling.simulator.counters.texts import say
 
-    command = as_typed(subject.again, os.environ)
+    language, command = options.lang, as_typed(subject.again, os.environ)
     errors = [
         finding
         for finding in run.findings
@@ -218,11 +210,13 @@ def _warnings(
     if errors:
         found.append(say("memory_errors", language, n=len(errors), command=command))
     if transcript.limited:
-        found.append(how_it_ended(transcript, timeout).render(language))
+        found.append(how_it_ended(transcript, options.timeout).render(language))
     elif transcript.ending is Ending.SIGNALLED:
         found.append(say("program_failed", language, status=transcript.signal_name))
     elif transcript.status:
         found.append(say("program_failed", language, status=transcript.status))
-    if not solution and subject.again.startswith("tooling run"):
+        if options.full_size:
+            found.append(say("full_size_failed", language))
+    if not options.solution and subject.again.startswith("tooling run"):
         found.append(say("not_judged", language, command=command))
     return found

@@ -49,6 +49,12 @@ def test_the_full_size_is_that_of_a_real_gpu_and_no_result_is_compared() -> None
         assert 100 <= low < high <= 600
 
 
+def test_a_program_that_compares_results_at_the_full_size_is_explained() -> None:
+    done = tooling("profile", "p35", "--solution", "--benchmark", "--full-size")
+    assert "the program ended with status 1; what it did until then was counted" in done.stdout
+    assert "asks `sampled()` of `lab.machine` first, as the benchmark of puzzle 31 does" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
