@@ -87,8 +87,8 @@ _WORDS: dict[str, Text] = {
     "pass": Text("pass {n}"),
     "offset": Text("byte {offset}"),
     "full_size_failed": Text(
-        "at the full size only a sample of the blocks ran: a program that compares results asks `sampled()` of "
-        "`lab.machine` first, as the benchmark of puzzle 31 does"
+        "at the full size only a sample of the blocks ran: a program that compares results asks `sampled()` "
+        "of `lab.machine` first, as the benchmark of puzzle 31 does"
     ),
     "program_failed": Text("the program ended with status {status}; what it did until then was counted"),
     "not_launched": Text("error: no kernel was launched, so nothing was counted"),
