@@ -535,10 +535,10 @@ def test_a_run_with_fewer_checks_keeps_no_progress(
 ) -> None:
     def passed(
         _arguments: object, _project: object, selection: Selection, *_rest: object
-    ) -> tuple[Verdict, str]:
+    ) -> tuple[Verdict, str, None]:
         choice = Choice(SIMULATED, "the test's")
         verdict = Verdict(selection, choice, solution=False, cases=(), outcome=Outcome.PASSED, seconds=0.1)
-        return verdict, ""
+        return verdict, "", None
 
     monkeypatch.setattr(run_command, "_judged", passed)
     monkeypatch.setenv("PUZZLE_ROOT", str(workbench.root))

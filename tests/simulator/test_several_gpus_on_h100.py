@@ -60,7 +60,7 @@ def test_compute_sanitizer_finds_no_mistake_of_two_gpus() -> None:
 @pytest.mark.parametrize(
     ("arguments", "elements"),
     [(("allreduce",), 4120), (("allreduce", "large"), 262144), (("allgather",), 4120)],
-    ids=" ".join,
+    ids=["all-reduce", "large all-reduce", "all-gather"],
 )
 def test_max_reduces_and_gathers_on_simulated_gpus(
     arguments: tuple[str, ...], elements: int, gpus: int, schedule: str
