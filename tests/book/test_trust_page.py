@@ -88,3 +88,13 @@ def test_every_test_that_the_page_names_exists(page: str) -> None:
     named = set(re.findall(r"\btests/[\w/.]+", (ROOT / page).read_text("utf-8")))
     assert named
     assert [path for path in named if not (ROOT / path.rstrip(".")).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_short_answer_counts_the_estimates_of_the_table(page: str) -> None:
+    lines = (ROOT / page).read_text("utf-8").splitlines()
+    rows = [line.split("|")[1:-1] for line in lines if re.match(r"\| [^|]+ \| \d+ \| [\d.]+% \|", line)]
+    compared, inside = (sum(int(row[column]) for row in rows) for column in (1, 5))
+    answer = next(line for line in lines if re.search(r"\d%.*\]\(#", line))
+    numbers = {int(number) for number in re.findall(r"\d+", answer)}
+    assert numbers == {compared, inside, round(100 * inside / compared)}
