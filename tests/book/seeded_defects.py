@@ -172,7 +172,7 @@ DEFECTS = [
     Defect("word-to-the-reader", "register", K15, "직접 계산합니다.", "여러분이 계산합니다."),
     Defect("word-misspelt", "register", K15, "맞는 것입니다.", "기대값이 나옵니다.", run=3),
     Defect("term-of-the-launch", "register", K15, "| 그리드 |", "| 실행 모양 |"),
-    Defect("lead-in-of-a-noun", "register", K15, "**단계 사이에는 배리어(barrier)가 있습니다.**", "**단계 사이에 있는 배리어(barrier).**"),
+    Defect("lead-in-of-a-noun", "register", K15, "**단계 사이에 배리어(barrier)를 둡니다.**", "**단계 사이에 있는 배리어(barrier).**"),
     Defect("index-that-is-counted", "register", K15, "는 한 행의 원소입니다.", "는 0번 열부터 셉니다.", run=2),
     Defect("humble-possessive", "register", K15, "스레드가 맡은 열입니다.", "제 번호입니다."),
     Defect("code-in-a-hint", "manifest-text", HINTS, "then call `barrier()`, which", "then call barrier(), which"),
