@@ -1,4 +1,5 @@
-"""Draws arrays and matrices as cells, with the threads that access them and the offsets in memory."""
+"""Draws arrays and matrices as cells, with the threads that access them and the offsets in memory, and the
+stages of a block."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tooling.book.figures.canvas import GAP, SMALL_CELL, Canvas, Ink, Sheet, Size
-from tooling.text import Sentence
+from tooling.book.figures.canvas import GAP, PAGE, PHONE, SMALL_CELL, Canvas, Ink, Sheet, Size
+from tooling.text import Sentence, Text
 
 _SMALL = Size.LABEL  # the size of labels
 _LINE = 18  # from a line of labels to the next
@@ -163,3 +164,49 @@ def _draw_bracket(canvas: Canvas, ends: tuple[float, float], y: float, name: Sen
         canvas.arrow(end, y + _TICK, end, y, head=False)
     canvas.arrow(left, y, right, y, head=False)
     canvas.plate((left + right) / 2, y, canvas.length(name, _SMALL) + 10, name)
+
+
+def stages_by_step(
+    sheet: Sheet,
+    stages: int,
+    steps: int,
+    legend: Sequence[tuple[Ink, Text]],
+    *,
+    shown: int | None = None,
+    given_back_in_next: bool = True,
+    narrow: bool = False,
+) -> Canvas:
+    """Stages of shared memory that a block fills again while it uses others: a column for each of its steps.
+
+    A cell has the tile of a stage: that of the step, one that is there or on its way, or one done with.
+
+    As the kernels do, the stage of step i gets the tile of step i + stages during step i + 1.
+
+    Args:
+        steps: of the block, each with a tile; shown: how many of them are drawn.
+        legend: the inks that are used, with their meanings.
+        given_back_in_next: the stage of the step before is shown as it is given back; else with its new tile.
+    """
+    stage = Text("stage {number}")
+    names: list[Sentence] = [stage.of(number=number) for number in range(stages)]
+    canvas = sheet(0, 0)
+    left = canvas.names_end([*names, Text("step")])
+    full, columns = PHONE if narrow else PAGE, shown or steps
+    wide, high, top = (full - 1 - left) / columns, 30, 24
+    canvas.label(1, 10, Text("step"), size=Size.LABEL, quiet=True)
+    for step in range(columns):
+        x = left + step * wide
+        canvas.label(x + wide / 2, 10, str(step), "middle", size=Size.LABEL, quiet=True)
+        oldest = step - 1 if given_back_in_next else step  # a tile before it is done with
+        last = min(steps, stages + max(0, oldest)) - 1
+        for number in range(stages):
+            tile = last - (last - number) % stages
+            done = tile < oldest
+            ink = Ink.PLAIN if done else Ink.RESULT if tile < step else Ink.MARK if tile == step else Ink.LIVE
+            canvas.cell(x, top + number * high, wide, high, "" if done else str(tile), ink=ink)
+    for number, name in enumerate(names):
+        canvas.name(top + number * high + high / 2, name)
+    bottom = top + stages * high + 22
+    canvas.legend(1, bottom, *legend, across=1 if narrow else len(legend))
+    canvas.width, canvas.height = full, round(bottom + (22 * len(legend) - 10 if narrow else 14))
+    return canvas

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import responsive
+from tooling.book.figures.grids import stages_by_step
 from tooling.text import Sentence, Text
 
 _STEPS = 10  # of a block of --ring
@@ -48,41 +49,13 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 def draw_ring(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """A column for each step: the tile in each stage after the wait, and the one that is computed."""
-    stages = facts.constant("STAGES")
-    shown = 6 if narrow else _STEPS
-    stage = Text("stage {number}")
-    names: list[Sentence] = [stage.of(number=number) for number in range(stages)]
-    canvas = sheet(0, 0)
-    left = canvas.names_end([*names, Text("step")])
-    wide, high, top = ((PHONE if narrow else PAGE) - 1 - left) / shown, 30, 24
-    canvas.label(1, 10, Text("step"), size=Size.LABEL, quiet=True)
-    tiles = list(range(stages))
-    for step in range(shown):
-        x = left + step * wide
-        canvas.label(x + wide / 2, 10, str(step), "middle", size=Size.LABEL, quiet=True)
-        for number in range(stages):
-            tile = tiles[number]
-            now = tile == step
-            stored = tile == step - 1
-            done = tile < step - 1
-            ink = Ink.MARK if now else Ink.RESULT if stored else Ink.PLAIN if done else Ink.LIVE
-            canvas.cell(x, top + number * high, wide, high, "" if done else str(tile), ink=ink)
-        # As the kernel does: in step i, the stage of step i - 1 gets the tile of step i - 1 + stages.
-        if step > 0 and step - 1 + stages < _STEPS:
-            tiles[(step - 1) % stages] = step - 1 + stages
-    for number, name in enumerate(names):
-        canvas.name(top + number * high + high / 2, name)
-    bottom = top + stages * high + 22
-    canvas.legend(
-        1,
-        bottom,
+    legend = (
         (Ink.MARK, Text("computed in this step")),
         (Ink.RESULT, Text("being stored")),
         (Ink.LIVE, Text("on its way or arrived")),
-        across=1 if narrow else 3,
     )
-    canvas.width, canvas.height = PHONE if narrow else PAGE, round(bottom + (56 if narrow else 14))
-    return canvas
+    shown = 6 if narrow else _STEPS
+    return stages_by_step(sheet, facts.constant("STAGES"), _STEPS, legend, shown=shown, narrow=narrow)
 
 
 def draw_multicast(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tooling.book.figures.canvas import PAGE, PHONE, SMALL, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import responsive
+from tooling.book.figures.grids import stages_by_step
 from tooling.text import Text
 
 _ROWS = 8
@@ -60,37 +61,13 @@ def draw_sums(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 def draw_loop(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """A column for each step: the tiles in the stages at its end, and the products in flight."""
-    stages = facts.constant("STAGES")
     steps = -(-facts.constant("INNER") // facts.constant("DEPTH"))
-    names = [Text("stage {number}").of(number=number) for number in range(stages)]
-    canvas = sheet(0, 0)
-    left = canvas.names_end([*names, Text("step")])
-    wide, high, top = ((PHONE if narrow else PAGE) - 1 - left) / steps, 30, 24
-    canvas.label(1, 10, Text("step"), size=Size.LABEL, quiet=True)
-    tiles: list[int | None] = list(range(stages))
-    for step in range(steps):
-        x = left + step * wide
-        canvas.label(x + wide / 2, 10, str(step), "middle", size=Size.LABEL, quiet=True)
-        # As the kernel does: in step i, the stage of step i - 1 gets the tile of step i - 1 + stages.
-        if step > 0:
-            following = step - 1 + stages
-            tiles[(step - 1) % stages] = following if following < steps else None
-        for number, tile in enumerate(tiles):
-            ink = Ink.MARK if tile == step else Ink.PLAIN if tile is None else Ink.LIVE
-            said = "" if tile is None else str(tile)
-            canvas.cell(x, top + number * high, wide, high, said, ink=ink)
-    for number, name in enumerate(names):
-        canvas.name(top + number * high + high / 2, name)
-    bottom = top + stages * high + 22
-    canvas.legend(
-        1,
-        bottom,
+    legend = (
         (Ink.MARK, Text("its products are in flight")),
         (Ink.LIVE, Text("on its way or arrived")),
-        across=1 if narrow else 2,
     )
-    canvas.width, canvas.height = PHONE if narrow else PAGE, round(bottom + (34 if narrow else 14))
-    return canvas
+    stages = facts.constant("STAGES")
+    return stages_by_step(sheet, stages, steps, legend, given_back_in_next=False, narrow=narrow)
 
 
 FIGURES = (

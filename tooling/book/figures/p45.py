@@ -5,45 +5,19 @@ from __future__ import annotations
 from tooling.book.figures.canvas import PAGE, PHONE, Canvas, Ink, Sheet, Size
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import responsive
+from tooling.book.figures.grids import stages_by_step
 from tooling.text import Sentence, Text
 
 
 def draw_stages(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """A column for each step: which step each stage has, and who uses it."""
-    stages = facts.constant("STAGES")
     steps = -(-facts.constant("INNER") // facts.constant("DEPTH"))
-    stage = Text("stage {number}")
-    names: list[Sentence] = [stage.of(number=number) for number in range(stages)]
-    canvas = sheet(0, 0)
-    left = canvas.names_end([*names, Text("step")])
-    full = PHONE if narrow else PAGE
-    wide, high, top = (full - 1 - left) / steps, 30, 24
-    canvas.label(1, 10, Text("step"), size=Size.LABEL, quiet=True)
-    held = list(range(stages))
-    for step in range(steps):
-        x = left + step * wide
-        canvas.label(x + wide / 2, 10, str(step), "middle", size=Size.LABEL, quiet=True)
-        for number, has in enumerate(held):
-            given_back = has == step - 1
-            done = has < step - 1
-            ink = Ink.MARK if has == step else Ink.RESULT if given_back else Ink.PLAIN if done else Ink.LIVE
-            canvas.cell(x, top + number * high, wide, high, "" if done else str(has), ink=ink)
-        # During a step, the stage of the step before is given back and filled again.
-        if step > 0 and step - 1 + stages < steps:
-            held[(step - 1) % stages] = step - 1 + stages
-    for number, name in enumerate(names):
-        canvas.name(top + number * high + high / 2, name)
-    bottom = top + stages * high + 22
-    canvas.legend(
-        1,
-        bottom,
+    legend = (
         (Ink.MARK, Text("multiplied in this step")),
         (Ink.RESULT, Text("given back in this step")),
         (Ink.LIVE, Text("on its way or full")),
-        across=1 if narrow else 3,
     )
-    canvas.width, canvas.height = full, round(bottom + (56 if narrow else 14))
-    return canvas
+    return stages_by_step(sheet, facts.constant("STAGES"), steps, legend, narrow=narrow)
 
 
 def draw_overlap(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
