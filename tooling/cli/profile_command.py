@@ -93,7 +93,8 @@ def profile_command(options: ProfileOptions) -> int:
     )
     run = simulated_run(subject.command, settings)
     kernels = list(profiler.profiles.kernels)
-    _require_selected(run, bool(kernels or profiler.launches), options)
+    ran = bool(kernels or profiler.launches)
+    _require_selected(run, ran, options)
     terminal.stream.flush()
     console = terminal.console()
     listings = [listing_of(kernel, tools) for kernel in kernels] if tools else []
@@ -134,9 +135,7 @@ def profile_command(options: ProfileOptions) -> int:
         pages = listings_page(listings, options.lang) if listings else None
         write_report(options.html, to_html(kernels, subject.name, options.lang, warnings, pages))
     code = exit_code_of(run.transcript)
-    if code is ExitCode.PASSED and not (
-        kernels or profiler.launches
-    ):  # without a kernel there is nothing that could pass
+    if code is ExitCode.PASSED and not ran:  # without a kernel there is nothing that could pass
         terminal.line(terminal.paint(say("not_launched", options.lang), "red"))
         return ExitCode.NOT_POSSIBLE
     return code
